@@ -1,0 +1,108 @@
+"""One frozen configuration, passed along; read from the environment once, at the edge."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from rag_engine.errors import InputError
+
+RetrievalMode = Literal["default", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingConfig:
+    """Semantic parent-child chunking (Buriasco 2026, section 5.1); sizes in characters."""
+
+    window: int = 3
+    percentile: float = 25.0
+    minimum_gap: int = 4
+    fallback_stride: int = 5
+    parent_size: int = 2300
+    parent_split: float = 1.5
+    parent_overlap: int = 200
+    child_size: int = 1200
+    child_overlap: int = 150
+    child_minimum: int = 150
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """How evidence is found and ordered.
+
+    `mode` "paper" is weighted reciprocal rank fusion as published; "default" mixes normalised scores.
+    `dense_weight` is the share of the dense leg in that mix; `cross_language_sparse` scales the keyword
+    leg's share for documents in another language than the question's.
+    """
+
+    mode: RetrievalMode = "default"
+    top_k: int = 10
+    multiplier: int = 5
+    rrf_k: int = 60
+    paper_dense_weight: float = 0.6
+    paper_sparse_weight: float = 0.4
+    paper_both_weight: float = 0.6
+    dense_weight: float = 0.55
+    cross_language_sparse: float = 0.1
+    boost_same_country: float = 1.8
+    boost_same_region: float = 1.5
+    boost_global: float = 1.0
+    boost_other: float = 0.8
+    similarity_floor: float = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationConfig:
+    """Which model writes, and how. An empty `openai_url` means no such endpoint is used."""
+
+    ollama_url: str = "http://127.0.0.1:11434"
+    ollama_model: str = ""
+    openai_url: str = ""
+    openai_model: str = ""
+    openai_key: str = ""
+    temperature: float = 0.3
+    answer_tokens: int = 1024
+    planner_seconds: float = 30.0
+    answer_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set, with the defaults that run without any server."""
+
+    workspace: Path
+    encoder: str = "multilingual-e5-small"
+    execution: str = "auto"
+    chroma_url: str = ""
+    catalog_url: str = ""
+    question_characters: int = 4000
+    chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    generation: GenerationConfig = field(default_factory=GenerationConfig)
+
+
+def read_config(workspace: Path | str | None = None) -> Config:
+    """Configuration from SEXTANT_* environment variables; an argument wins over its variable."""
+    env = os.environ
+    execution = env.get("SEXTANT_EXECUTION", "auto")
+    if execution not in ("auto", "torch", "onnx", "openvino"):
+        raise InputError(
+            f"SEXTANT_EXECUTION={execution!r} is not a runtime.", help="Use auto, openvino, onnx or torch."
+        )
+    generation = GenerationConfig(
+        ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
+        ollama_model=env.get("SEXTANT_OLLAMA_MODEL", ""),
+        openai_url=env.get("SEXTANT_OPENAI_URL", ""),
+        openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
+        openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
+    )
+    return Config(
+        workspace=Path(workspace or env.get("SEXTANT_WORKSPACE", "data/workspace")).expanduser().absolute(),
+        encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
+        execution=execution,
+        chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
+        catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
+        generation=generation,
+    )

@@ -1,0 +1,38 @@
+"""Errors a person can act on.
+
+SextantError
+├── InputError        what was asked cannot be read: a question, a filter, a file, a setting
+├── WorkspaceError    the workspace cannot be used as it is: locked, made by another model, damaged
+└── BackendError      a model or server did not do its part; trying again may help
+"""
+
+from __future__ import annotations
+
+
+class SextantError(Exception):
+    """A failure with its cure.
+
+    The message names the thing and the value; `help` says what to do; `retryable` whether the same call
+    may succeed later.
+    """
+
+    def __init__(self, message: str, *, help: str = "", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.help = help
+        self.retryable = retryable
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message} {self.help}".strip()
+
+
+class InputError(SextantError):
+    """What was asked cannot be read."""
+
+
+class WorkspaceError(SextantError):
+    """The workspace cannot be used as it is."""
+
+
+class BackendError(SextantError):
+    """A model or server did not do its part."""

@@ -1,0 +1,111 @@
+"""What the engine asks of a backend. Models, network and disk come in through these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_engine.types import Child, DocumentRecord, Parent, Prompt
+
+Vectors = NDArray[np.float32]
+Keys = NDArray[np.int64]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Text to unit vectors. `name` identifies model and weights, `execution` the runtime that computes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def prefixes(self) -> tuple[str, str]:
+        """What is put before a query and before a passage."""
+        ...
+
+    @property
+    def execution(self) -> str: ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        ...
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of the text under the model's tokenizer, special tokens included."""
+        ...
+
+
+class Chunker(Protocol):
+    """A document's text to parents with children, in reading order."""
+
+    def __call__(self, text: str, language: str) -> list[Parent]: ...
+
+
+class VectorIndex(Protocol):
+    """The dense index: derived, and rebuilt from the catalog and the vector store at any time."""
+
+    def upsert(self, keys: Keys, vectors: Vectors, document: DocumentRecord, children: Sequence[Child]) -> None: ...
+
+    def delete(self, keys: Keys) -> None: ...
+
+    def search(self, queries: Vectors, top_k: int) -> list[tuple[Keys, Vectors]]:
+        """For each query the keys and cosines of its nearest children, nearest first."""
+        ...
+
+    def keys(self) -> set[int]: ...
+
+
+class SparseIndex(Protocol):
+    """The keyword index over the whole collection."""
+
+    def add(self, rows: Iterable[tuple[int, int, str, str]]) -> None:
+        """Children as (key, document key, language, text); seen after `commit`."""
+        ...
+
+    def delete_documents(self, documents: Collection[int]) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def search(
+        self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False
+    ) -> list[tuple[int, float]]:
+        """Child keys with their BM25, best first; only of the allowed documents where given.
+
+        `exact` matches the surface form of words, as a phrase.
+        """
+        ...
+
+    def keys(self) -> set[int]: ...
+
+
+class Generator(Protocol):
+    """Words from a prompt. `quotes_only` is true for the extractive answerer, which has no model."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def quotes_only(self) -> bool: ...
+
+    @property
+    def context_window(self) -> int:
+        """Tokens the model can read and write together."""
+        ...
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """Pieces of the answer as they come; BackendError when the model is away or breaks off."""
+        ...
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        """One JSON object that follows the schema, at temperature 0; BackendError when there is none in time."""
+        ...

@@ -1,0 +1,294 @@
+"""The data that flows from a document to an answer; imports nothing of ours.
+
+Every offset counts characters of the text it names; every page counts from 1; every box is in
+points with the origin at the top left of the page, as PyMuPDF draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+BlockKind = Literal["heading", "text", "table", "note"]
+Tier = Literal["strong", "moderate", "weak"]
+AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Characters [start, end) of a document's text and where they stand on a page.
+
+    `box` is None where the format has no page geometry (DOCX, HTML, ...).
+    """
+
+    start: int
+    end: int
+    page: int
+    box: Box | None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, heading, table or note: characters [start, end) of a document's text."""
+
+    start: int
+    end: int
+    page: int
+    kind: BlockKind
+    font_size: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedText:
+    """What a file says, in reading order, with the place of every line.
+
+    `text` joins the blocks by a blank line. `lines` and `blocks` are ordered and lie inside `text`.
+    `pages` counts pages, slides or sheets (1 for formats without them); `ocr_pages` were read by OCR;
+    `unread_pages` had a picture but gave no text.
+    """
+
+    text: str
+    pages: int
+    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
+    media_type: str
+    title: str = ""
+    ocr_pages: tuple[int, ...] = ()
+    unread_pages: tuple[int, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """A document described in the controlled taxonomy; empty means not known.
+
+    `geographical_level` is one of the taxonomy's labels, with "National" for every country;
+    `countries` are English names; `language` is an ISO 639-1 code; `date` is an ISO date or its prefix.
+    """
+
+    title: str
+    language: str
+    authority: str = ""
+    hazards: tuple[str, ...] = ()
+    geographical_level: str = ""
+    countries: tuple[str, ...] = ()
+    document_type: str = ""
+    year: int | None = None
+    date: str = ""
+    target: str = ""
+    key_criteria: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    description: str = ""
+    licence: str = ""
+    source_url: str = ""
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file of the collection, ready to be chunked and indexed.
+
+    `source` is the place it came from (an absolute path or upload:NAME) and identifies the document
+    across versions of its content; `sha256` is the hash of the file's bytes.
+    """
+
+    source: str
+    file: str
+    sha256: str
+    metadata: Metadata
+    extracted: ExtractedText
+
+    @property
+    def document_id(self) -> str:
+        """First twelve hex digits of the content hash, the prefix of every child id."""
+        return self.sha256[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """The unit that is searched: parent.text[start:end]."""
+
+    index: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """The unit that is read: document.extracted.text[start:end], cut into overlapping children."""
+
+    index: int
+    start: int
+    end: int
+    text: str
+    children: tuple[Child, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document as the catalog knows it. `key` is its row, never shown to a person."""
+
+    key: int
+    document_id: str
+    source: str
+    file: str
+    sha256: str
+    media_type: str
+    pages: int
+    ocr_pages: int
+    parents: int
+    children: int
+    characters: int
+    added: str
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A marked place: a box on a page."""
+
+    page: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class GeographicScope:
+    """The places a question names: countries by English name, regions by the table's name."""
+
+    countries: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.countries or self.regions)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """A question taken apart: what to search, how to answer, where in the world.
+
+    `queries` holds one to three variants, the cleaned question first. `keywords` are acronyms and quoted
+    phrases that the keyword leg searches on their own. `planner` says who made the plan.
+    """
+
+    question: str
+    language: str
+    queries: tuple[str, ...]
+    keywords: tuple[str, ...] = ()
+    output_instructions: str = ""
+    scope: GeographicScope = GeographicScope()
+    planner: str = "rules"
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A child that was found, with every score and rank that put it where it is.
+
+    `cosine` is the best over the query variants; `similarity` maps it to 0..1 so that it means the same
+    for every encoder; ranks count from 1 and are None where a leg did not find it; `start` and `end` are
+    offsets into the document's text.
+    """
+
+    child_id: str
+    document: DocumentRecord
+    parent_index: int
+    start: int
+    end: int
+    text: str
+    page: int
+    last_page: int
+    cosine: float
+    similarity: float
+    tier: Tier
+    dense_rank: int | None
+    bm25: float | None
+    sparse_rank: int | None
+    fused: float
+    geographic_boost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parent that will be read, numbered as [Source n], with the hits that brought it (best first)."""
+
+    n: int
+    document: DocumentRecord
+    parent_index: int
+    start: int
+    end: int
+    text: str
+    page: int
+    last_page: int
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What retrieval found: hits in rank order, their parents as sources (1 is the best)."""
+
+    plan: QueryPlan
+    hits: tuple[Hit, ...]
+    sources: tuple[Source, ...]
+    warnings: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a generator is given: rules, the packed user message, and the parts it was made from.
+
+    `sources` are those that fit, in the order in which they stand in `user` (best last).
+    `tokens` estimates the whole prompt; `num_ctx` is the context window it asks for.
+    """
+
+    system: str
+    user: str
+    plan: QueryPlan
+    sources: tuple[Source, ...]
+    left_out: tuple[Source, ...]
+    tokens: int
+    num_ctx: int
+    temperature: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A [Source n] of an answer tied to its place: a quote, its page and its boxes there.
+
+    `start` and `end` are offsets of the quote in the document's text.
+    """
+
+    n: int
+    child_id: str
+    document_id: str
+    file: str
+    title: str
+    page: int
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The whole of a reply; the text cites sources as [Source n] and every one of them exists."""
+
+    status: AnswerStatus
+    text: str
+    citations: tuple[Citation, ...]
+    evidence: Evidence
+    generator: str
+    warnings: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
