@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.types import Child, DocumentRecord, Parent, Prompt
+from rag_engine.types import Parent, Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
@@ -54,11 +54,15 @@ class Chunker(Protocol):
 class VectorIndex(Protocol):
     """The dense index: derived, and rebuilt from the catalog and the vector store at any time."""
 
-    def upsert(self, keys: Keys, vectors: Vectors, document: DocumentRecord, children: Sequence[Child]) -> None: ...
+    def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
+        """Puts children with their vectors (n, dimension) and what is said of each."""
+        ...
 
     def delete(self, keys: Keys) -> None: ...
 
-    def search(self, queries: Vectors, top_k: int) -> list[tuple[Keys, Vectors]]:
+    def search(
+        self, queries: Vectors, top_k: int, *, where: Mapping[str, object] | None = None
+    ) -> list[tuple[Keys, Vectors]]:
         """For each query the keys and cosines of its nearest children, nearest first."""
         ...
 

@@ -1,0 +1,295 @@
+"""The truth: documents, their parents, children and places, in one relational database.
+
+A document's row is `pending` while it is being indexed, `active` when it answers and `doomed` while it
+is being removed. Only active documents exist for readers, so a crash leaves the old state or the new.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.types import Box, DocumentRecord, Line, Metadata
+
+SCHEMA = 1
+
+_tables = sql.MetaData()
+state = sql.Table("state", _tables, sql.Column("name", sql.String, primary_key=True), sql.Column("value", sql.String))
+documents = sql.Table(
+    "documents",
+    _tables,
+    sql.Column("key", sql.Integer, primary_key=True, autoincrement=True),
+    sql.Column("document_id", sql.String, nullable=False, index=True),
+    sql.Column("sha256", sql.String, nullable=False),
+    sql.Column("source", sql.String, nullable=False, index=True),
+    sql.Column("file", sql.String, nullable=False),
+    sql.Column("fingerprint", sql.String, nullable=False),
+    sql.Column("model", sql.String, nullable=False),
+    sql.Column("status", sql.String, nullable=False, index=True),
+    sql.Column("media_type", sql.String, nullable=False),
+    sql.Column("pages", sql.Integer, nullable=False),
+    sql.Column("ocr_pages", sql.Integer, nullable=False),
+    sql.Column("parents", sql.Integer, nullable=False),
+    sql.Column("children", sql.Integer, nullable=False),
+    sql.Column("characters", sql.Integer, nullable=False),
+    sql.Column("added", sql.String, nullable=False),
+    sql.Column("metadata", sql.String, nullable=False),
+    sqlite_autoincrement=True,
+)
+texts = sql.Table(
+    "texts",
+    _tables,
+    sql.Column("document_key", sql.Integer, primary_key=True),
+    sql.Column("text", sql.LargeBinary, nullable=False),
+    sql.Column("lines", sql.LargeBinary, nullable=False),
+)
+parents = sql.Table(
+    "parents",
+    _tables,
+    sql.Column("key", sql.Integer, primary_key=True),
+    sql.Column("document_key", sql.Integer, nullable=False, index=True),
+    sql.Column("index", sql.Integer, nullable=False),
+    sql.Column("start", sql.Integer, nullable=False),
+    sql.Column("end", sql.Integer, nullable=False),
+    sql.Column("page", sql.Integer, nullable=False),
+    sql.Column("last_page", sql.Integer, nullable=False),
+    sql.Column("text", sql.String, nullable=False),
+    sqlite_autoincrement=True,
+)
+children = sql.Table(
+    "children",
+    _tables,
+    sql.Column("key", sql.Integer, primary_key=True),
+    sql.Column("document_key", sql.Integer, nullable=False, index=True),
+    sql.Column("parent_key", sql.Integer, nullable=False),
+    sql.Column("index", sql.Integer, nullable=False),
+    sql.Column("start", sql.Integer, nullable=False),
+    sql.Column("end", sql.Integer, nullable=False),
+    sql.Column("page", sql.Integer, nullable=False),
+    sql.Column("last_page", sql.Integer, nullable=False),
+    sql.Column("vector_row", sql.Integer, nullable=False, index=True),
+    sqlite_autoincrement=True,
+)
+vectors = sql.Table(
+    "vectors",
+    _tables,
+    sql.Column("model", sql.String, primary_key=True),
+    sql.Column("text_hash", sql.String, primary_key=True),
+    sql.Column("row", sql.Integer, nullable=False),
+)
+
+_RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
+_LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f4", (4,))])
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRecord:
+    """A child with its parent, as the catalog keeps them; offsets count from the parent's start."""
+
+    key: int
+    document_key: int
+    index: int
+    start: int
+    end: int
+    page: int
+    last_page: int
+    parent_key: int
+    parent_index: int
+    parent_start: int
+    parent_end: int
+    parent_page: int
+    parent_last_page: int
+    parent_text: str
+
+    @property
+    def text(self) -> str:
+        return self.parent_text[self.start : self.end]
+
+
+class Catalog:
+    """A connection pool to one catalog database."""
+
+    def __init__(self, engine: sql.Engine) -> None:
+        self._engine = engine
+
+    def begin(self) -> sql.engine.base.Engine._trans_ctx:  # type: ignore[name-defined]
+        """A connection in a transaction that commits at the end of the block."""
+        return self._engine.begin()
+
+    def read(self, statement: sql.Executable) -> Sequence[sql.Row[Any]]:
+        """All rows of a SELECT."""
+        with self._engine.connect() as connection:
+            return connection.execute(statement).all()
+
+    def state(self, name: str, default: str = "") -> str:
+        """A named value of the workspace, or the default."""
+        rows = self.read(sql.select(state.c.value).where(state.c.name == name))
+        return str(rows[0][0]) if rows else default
+
+    def change(self) -> int:
+        """A number that grows whenever what readers may see has changed."""
+        return int(self.state("change", "0"))
+
+    def active_documents(self) -> list[DocumentRecord]:
+        """The documents of the collection, oldest first."""
+        rows = self.read(sql.select(*_RECORD).where(documents.c.status == "active").order_by(documents.c.key))
+        return [_record(row) for row in rows]
+
+    def find_document(self, name: str) -> DocumentRecord:
+        """The one document whose id begins with `name`, or whose file or title it is."""
+        if not name.strip():
+            raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
+        found = [d for d in self.active_documents() if d.document_id.startswith(name.lower()) and len(name) >= 4]
+        found = found or [d for d in self.active_documents() if name in (d.file, d.source, d.metadata.title)]
+        if len(found) > 1:
+            ids = ", ".join(d.document_id for d in found)
+            raise InputError(f"{name!r} names {len(found)} documents: {ids}.", help="Give one of these ids.")
+        if not found:
+            raise InputError(f"No document is called {name!r}.", help="`sextant list` shows ids and file names.")
+        return found[0]
+
+    def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
+        """Children by key, with their parents' text."""
+        wanted = list(keys)
+        found: dict[int, ChildRecord] = {}
+        for first in range(0, len(wanted), 500):
+            statement = _children_with_parents().where(children.c.key.in_(wanted[first : first + 500]))
+            found |= {row[0]: ChildRecord(*row) for row in self.read(statement)}
+        return found
+
+    def document_children(self, document_key: int) -> list[ChildRecord]:
+        """All children of a document in reading order."""
+        statement = _children_with_parents().where(children.c.document_key == document_key).order_by(children.c.key)
+        return [ChildRecord(*row) for row in self.read(statement)]
+
+    def text(self, document_key: int) -> str:
+        """The document's whole text."""
+        rows = self.read(sql.select(texts.c.text).where(texts.c.document_key == document_key))
+        return zlib.decompress(rows[0][0]).decode() if rows else ""
+
+    def lines(self, document_key: int) -> tuple[Line, ...]:
+        """Where every line of the document's text stands."""
+        rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
+        return unpack_lines(rows[0][0]) if rows else ()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def open_catalog(workspace: Path, url: str = "") -> Catalog:
+    """The workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
+    if not url:
+        workspace.mkdir(parents=True, exist_ok=True)
+        url = f"sqlite:///{workspace / 'catalog.sqlite'}"
+    engine = sql.create_engine(url)
+    if engine.dialect.name == "sqlite":
+        sql.event.listen(engine, "connect", _configure_sqlite)
+    try:
+        _tables.create_all(engine)
+        with engine.begin() as connection:
+            _check_schema(connection, workspace)
+    except sql.exc.DatabaseError as error:
+        raise WorkspaceError(
+            f"The catalog {engine.url.render_as_string(hide_password=True)} cannot be opened: {error.orig}.",
+            help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
+        ) from error
+    return Catalog(engine)
+
+
+def set_state(connection: Connection, name: str, value: str) -> None:
+    """Nothing; stores a named value of the workspace."""
+    connection.execute(sql.delete(state).where(state.c.name == name))
+    connection.execute(sql.insert(state).values(name=name, value=value))
+
+
+def mark_changed(connection: Connection) -> None:
+    """Nothing; tells readers that the visible documents are others than before."""
+    row = connection.execute(sql.select(state.c.value).where(state.c.name == "change")).first()
+    set_state(connection, "change", str(int(row[0]) + 1 if row else 1))
+
+
+def metadata_json(metadata: Metadata) -> str:
+    """The metadata as one line of JSON with stable order."""
+    return json.dumps(asdict(metadata), ensure_ascii=False, sort_keys=True)
+
+
+def read_metadata(values: Mapping[str, Any]) -> Metadata:
+    """Metadata from decoded JSON; lists become tuples."""
+    return Metadata(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+def pack_text(text: str) -> bytes:
+    """The text compressed; lone surrogates cannot occur because extraction refuses them."""
+    return zlib.compress(text.encode(), 6)
+
+
+def pack_lines(lines: Sequence[Line]) -> bytes:
+    """Lines as a compressed array of (start, end, page, box); a line without a box has NaN."""
+    packed = np.zeros(len(lines), _LINE)
+    for i, line in enumerate(lines):
+        box = line.box
+        packed[i] = (line.start, line.end, line.page, (box.x0, box.y0, box.x1, box.y1) if box else (np.nan,) * 4)
+    return zlib.compress(packed.tobytes(), 6)
+
+
+def unpack_lines(packed: bytes) -> tuple[Line, ...]:
+    """The lines of `pack_lines`."""
+    array = np.frombuffer(zlib.decompress(packed), _LINE)
+    return tuple(
+        Line(start, end, page, None if np.isnan(box[0]) else Box(*box))
+        for start, end, page, box in zip(
+            array["start"].tolist(), array["end"].tolist(), array["page"].tolist(), array["box"].tolist(), strict=True
+        )
+    )
+
+
+def _record(row: sql.Row[Any]) -> DocumentRecord:
+    values = dict(row._mapping)
+    return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
+
+
+def _children_with_parents() -> sql.Select[Any]:
+    return sql.select(
+        children.c.key,
+        children.c.document_key,
+        children.c.index,
+        children.c.start,
+        children.c.end,
+        children.c.page,
+        children.c.last_page,
+        parents.c.key,
+        parents.c.index,
+        parents.c.start,
+        parents.c.end,
+        parents.c.page,
+        parents.c.last_page,
+        parents.c.text,
+    ).join(parents, parents.c.key == children.c.parent_key)
+
+
+def _check_schema(connection: Connection, workspace: Path) -> None:
+    row = connection.execute(sql.select(state.c.value).where(state.c.name == "schema")).first()
+    if row is None:
+        set_state(connection, "schema", str(SCHEMA))
+    elif row[0] != str(SCHEMA):
+        raise WorkspaceError(
+            f"The catalog of {workspace} has schema {row[0]}; this Sextant reads schema {SCHEMA}.",
+            help="Use the Sextant that made it, or another --workspace.",
+        )
+
+
+def _configure_sqlite(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    # WAL lets readers go on while a document is written; secure_delete overwrites what is erased.
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON", "busy_timeout=30000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()

@@ -1,0 +1,317 @@
+"""Questions to cited answers over one workspace; the only place that wires backends."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rag_engine import workspace as places
+from rag_engine.backends.chroma import ChromaIndex, open_chroma
+from rag_engine.backends.encoder import load_encoder
+from rag_engine.backends.extractive import ExtractiveAnswerer
+from rag_engine.backends.language import identify_language
+from rag_engine.backends.ollama import find_ollama
+from rag_engine.backends.openai import find_openai
+from rag_engine.backends.page_drawing import draw_page, draw_text
+from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
+from rag_engine.backends.vectors import VectorStore
+from rag_engine.calibration import Calibration, calibrate, read_pairs
+from rag_engine.catalog import Catalog, open_catalog, set_state
+from rag_engine.config import Config, RetrievalConfig
+from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.filters import Facets, Filter, allowed_documents
+from rag_engine.generation import answer
+from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
+from rag_engine.indexing import Indexer, page_finder
+from rag_engine.page_image import regions
+from rag_engine.planning import plan_question
+from rag_engine.protocols import Embedder, Generator
+from rag_engine.removal import Erasure, erase, recover
+from rag_engine.retrieval import Searchable, retrieve
+from rag_engine.snapshot import Snapshot, read_snapshot
+from rag_engine.stores import Stores, stored_file
+from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPlan
+
+# How much text is drawn around a passage of a document that has no page geometry, in characters.
+_SHEET = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Figures of the collection."""
+
+    documents: int
+    parents: int
+    children: int
+    pages: int
+    languages: Mapping[str, int]
+
+
+class Engine:
+    """One workspace. Reading is safe from several threads; writing takes the workspace's write lock."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.catalog: Catalog = open_catalog(config.workspace, config.catalog_url)
+        self._lock = threading.RLock()
+        self._embedder: Embedder | None = None
+        self._sparse: tuple[int, TantivyIndex] | None = None
+        self._dense: ChromaIndex | None = None
+        self._snapshot: Snapshot | None = None
+
+    # --- what there is
+
+    def snapshot(self) -> Snapshot:
+        """The collection at this moment."""
+        with self._lock:
+            self._snapshot = read_snapshot(self.catalog, self._snapshot)
+            return self._snapshot
+
+    def documents(self, wanted: Filter | None = None) -> list[DocumentRecord]:
+        """The documents that a filter allows, oldest first."""
+        snapshot = self.snapshot()
+        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        return [record for key, record in snapshot.documents.items() if allowed is None or key in allowed]
+
+    def facets(self) -> Facets:
+        """For each facet its values with the documents that have them."""
+        return self.snapshot().facets
+
+    def statistics(self) -> Statistics:
+        """Figures of the collection."""
+        snapshot = self.snapshot()
+        records = snapshot.documents.values()
+        return Statistics(
+            documents=len(records),
+            parents=sum(record.parents for record in records),
+            children=len(snapshot),
+            pages=sum(record.pages for record in records),
+            languages={value: len(keys) for value, keys in snapshot.facets.get("language", {}).items()},
+        )
+
+    def stored_file(self, document: DocumentRecord) -> Path:
+        """The workspace's copy of a document."""
+        return stored_file(places.files(self.config.workspace), document)
+
+    # --- questions
+
+    def plan(self, question: str) -> QueryPlan:
+        """The question taken apart, by the language model when one answers, else by rules."""
+        generator, warning = self._model()
+        plan = plan_question(
+            question,
+            identify=identify_language,
+            gazetteer=self.gazetteer(),
+            generator=generator,
+            config=self.config,
+        )
+        return replace(plan, warnings=(*plan.warnings, warning)) if warning else plan
+
+    def search(self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
+        """The passages that bear on the question, from the documents the filter allows."""
+        started = time.perf_counter()
+        snapshot = self.snapshot()
+        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        plan = self.plan(question)
+        planned = time.perf_counter() - started
+        if not snapshot.documents:
+            return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
+        embedder = self.embedder()
+        self._check_encoder(embedder)
+        searchable = Searchable(
+            snapshot=snapshot,
+            catalog=self.catalog,
+            vectors=self._vector_store(embedder).all(),
+            dense=self._dense_index,
+            sparse=self._sparse_index(),
+            embedder=embedder,
+            calibration=Calibration.from_dict(json.loads(self.catalog.state("encoder"))["calibration"]),
+            boost=self._boost,
+        )
+        evidence = retrieve(plan, allowed, searchable, retrieval or self.config.retrieval)
+        return replace(evidence, seconds={"plan": planned, **evidence.seconds})
+
+    def ask(
+        self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+    ) -> Iterator[Evidence | str | Answer]:
+        """First the evidence, then the answer's words as they come, at last the whole checked answer."""
+        evidence = self.search(question, wanted, retrieval)
+        yield evidence
+        generator, _ = self._model()
+        embedder = self.embedder()
+        yield from answer(
+            evidence,
+            generator or ExtractiveAnswerer(embedder),
+            embedder=embedder,
+            page_of=self._page_of,
+            config=self.config.generation,
+        )
+
+    def page_image(
+        self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
+    ) -> bytes:
+        """PNG of the page where the text [start, end) of a document stands, with it and the quotes in it marked.
+
+        `page` chooses another page of the passage. A format without page geometry is drawn as a plain sheet.
+        """
+        lines = self.catalog.lines(document.key)
+        marks = regions(lines, start, end)
+        if not marks:
+            text = self.catalog.text(document.key)
+            first, last = max(0, start - _SHEET), min(len(text), end + _SHEET)
+            return draw_text(
+                text[first:last],
+                [(start - first, end - first)],
+                [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first],
+            )
+        strong = [region for a, b in quotes for region in regions(lines, a, b)]
+        shown = page or (strong[0].page if strong else marks[0].page)
+        return draw_page(
+            self.stored_file(document),
+            shown,
+            [mark.box for mark in marks if mark.page == shown],
+            [mark.box for mark in strong if mark.page == shown],
+        )
+
+    # --- changes
+
+    @contextmanager
+    def indexer(self) -> Iterator[Indexer]:
+        """The workspace's writer; what an interrupted run left half done is mended first."""
+        with places.write_lock(self.config.workspace):
+            embedder = self.embedder()
+            if self.snapshot().documents:
+                self._check_encoder(embedder)
+            stores = self._stores(embedder)
+            recover(stores)
+            self._note_encoder(embedder)
+            yield Indexer(stores, embedder, self.config.chunking)
+
+    def erase(self, document: DocumentRecord) -> Erasure:
+        """What was removed of a document, everywhere."""
+        with places.write_lock(self.config.workspace):
+            stores = self._stores_as_indexed()
+            recover(stores)
+            return erase(stores, document)
+
+    def close(self) -> None:
+        """Releases every lock and connection."""
+        with self._lock:
+            if self._dense is not None:
+                self._dense.close()
+                self._dense = None
+            self.catalog.close()
+
+    # --- backends
+
+    def embedder(self) -> Embedder:
+        """The configured encoder, loaded once."""
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = load_encoder(self.config.encoder, self.config.execution)
+            return self._embedder
+
+    def gazetteer(self) -> Gazetteer:
+        """The table of countries and regions."""
+        return load_gazetteer()
+
+    def _boost(self, plan: QueryPlan, metadata: Metadata) -> float:
+        return geographic_boost(plan.scope, metadata, self.gazetteer(), self.config.retrieval)
+
+    def _model(self) -> tuple[Generator | None, str]:
+        """The language model that answers, else None with what is to be said about it."""
+        try:
+            return find_openai(self.config.generation) or find_ollama(self.config.generation), ""
+        except BackendError as error:
+            return None, f"Answered without a language model: {error}"
+
+    def _page_of(self, document_key: int, offset: int) -> int:
+        return page_finder(self.catalog.lines(document_key))(offset)
+
+    def generation(self) -> int:
+        """Number of the index generation that answers."""
+        return int(self.catalog.state("generation", "1"))
+
+    def _sparse_index(self) -> TantivyIndex:
+        with self._lock:
+            generation = self.generation()
+            if self._sparse is None or self._sparse[0] != generation:
+                folder = places.sparse_index(self.config.workspace, generation)
+                self._sparse = generation, open_sparse_index(folder, writable=False)
+            return self._sparse[1]
+
+    def _dense_index(self) -> ChromaIndex:
+        with self._lock:
+            name = collection_name(self.generation())
+            if self._dense is None or self._dense.name != name:
+                if self._dense is not None:
+                    self._dense.close()
+                self._dense = open_chroma(places.chroma(self.config.workspace), name, url=self.chroma_url())
+            return self._dense
+
+    def chroma_url(self) -> str:
+        """The Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
+        serving = None if self.config.chroma_url else places.find_serving(self.config.workspace)
+        return serving.chroma_url if serving else self.config.chroma_url
+
+    def _vector_store(self, embedder: Embedder) -> VectorStore:
+        return VectorStore(places.vectors(self.config.workspace), embedder.name, embedder.dimension)
+
+    def _stores(self, embedder: Embedder) -> Stores:
+        return Stores(
+            catalog=self.catalog,
+            vectors=self._vector_store(embedder),
+            dense=self._dense_index(),
+            sparse=open_sparse_index(places.sparse_index(self.config.workspace, self.generation()), writable=True),
+            files=places.files(self.config.workspace),
+        )
+
+    def _stores_as_indexed(self) -> Stores:
+        """The stores without loading the encoder: its name and dimension are known from the index."""
+        noted = json.loads(self.catalog.state("encoder", "{}"))
+        if not noted:
+            raise WorkspaceError("The collection is empty.", help="Add documents with `sextant add PATH`.")
+        store = VectorStore(places.vectors(self.config.workspace), noted["name"], noted["dimension"])
+        sparse = open_sparse_index(places.sparse_index(self.config.workspace, self.generation()), writable=True)
+        return Stores(self.catalog, store, self._dense_index(), sparse, places.files(self.config.workspace))
+
+    def _check_encoder(self, embedder: Embedder) -> None:
+        noted = json.loads(self.catalog.state("encoder", "{}"))
+        mine = _encoder_note(embedder)
+        theirs = {name: noted.get(name) for name in mine}
+        if noted and mine != theirs:
+            raise WorkspaceError(
+                f"Workspace {self.config.workspace} was indexed with {theirs['name']} "
+                f"({theirs['dimension']} dimensions), not with {mine['name']} ({mine['dimension']}).",
+                help="Set SEXTANT_ENCODER to the first, or run `sextant rebuild --encode` to index it anew.",
+            )
+
+    def _note_encoder(self, embedder: Embedder) -> None:
+        noted = json.loads(self.catalog.state("encoder", "{}"))
+        if noted.get("name") != embedder.name:
+            note = _encoder_note(embedder) | {"calibration": calibrate(embedder, read_pairs()).to_dict()}
+            with self.catalog.begin() as connection:
+                set_state(connection, "encoder", json.dumps(note))
+
+
+def open_engine(config: Config) -> Engine:
+    """The engine over a workspace; models and servers are only reached for when they are needed."""
+    if not config.workspace.name:
+        raise InputError("The workspace has no name.", help="Give a folder with --workspace.")
+    return Engine(config)
+
+
+def collection_name(generation: int) -> str:
+    """Name of a generation's Chroma collection."""
+    return f"policy_documents-{generation}"
+
+
+def _encoder_note(embedder: Embedder) -> dict[str, object]:
+    return {"name": embedder.name, "dimension": embedder.dimension, "prefixes": list(embedder.prefixes)}
+
+

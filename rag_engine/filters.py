@@ -1,0 +1,78 @@
+"""What a filter allows: the only place that knows which facets there are and how a store is told of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rag_engine.errors import InputError
+from rag_engine.types import Metadata
+
+FACETS = ("hazard", "geographical_level", "country", "language", "document_type", "year", "authority")
+
+Filter = Mapping[str, tuple[str, ...]]
+Facets = Mapping[str, Mapping[str, frozenset[int]]]
+
+_YEARS = re.compile(r"(\d{4})?\s*(?:\.\.|-|–)\s*(\d{4})?")
+
+
+def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
+    """The values a document is found by, per facet; nothing known, nothing listed."""
+    return {
+        "hazard": metadata.hazards,
+        "geographical_level": (metadata.geographical_level,) if metadata.geographical_level else (),
+        "country": metadata.countries,
+        "language": (metadata.language,) if metadata.language else (),
+        "document_type": (metadata.document_type,) if metadata.document_type else (),
+        "year": (str(metadata.year),) if metadata.year else (),
+        "authority": (metadata.authority,) if metadata.authority else (),
+    }
+
+
+def parse_filters(spoken: Sequence[str]) -> Filter:
+    """A filter from KEY=VALUE texts; the same key twice means either value."""
+    parsed: dict[str, tuple[str, ...]] = {}
+    for text in spoken:
+        key, equals, value = text.partition("=")
+        name = re.sub(r"[\s-]+", "_", key.strip().lower())
+        if not equals or not value.strip():
+            raise InputError(f"The filter {text!r} is not KEY=VALUE.", help="For example --filter hazard=Flood.")
+        if name not in FACETS:
+            raise InputError(f"There is no filter {key!r}.", help=f"Filters are {', '.join(FACETS)}.")
+        parsed[name] = (*parsed.get(name, ()), value.strip())
+    return parsed
+
+
+def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
+    """Keys of the documents that have, for every facet asked for, one of its values; None allows all.
+
+    Values are matched whatever their case; a year may be a range (2015-2020, 2015-, ..2020). A value that no
+    document has is an error that lists those which exist.
+    """
+    allowed: frozenset[int] | None = None
+    for name, values in wanted.items():
+        if name not in FACETS:
+            raise InputError(f"There is no filter {name!r}.", help=f"Filters are {', '.join(FACETS)}.")
+        if not values:
+            continue
+        documents = frozenset().union(*(_documents(name, value, facets.get(name, {})) for value in values))
+        allowed = documents if allowed is None else allowed & documents
+    return allowed
+
+
+def chroma_where(allowed: frozenset[int] | None) -> dict[str, object] | None:
+    """Chroma's spelling of the allowed documents; None for all."""
+    return None if allowed is None else {"document": {"$in": sorted(allowed)}}
+
+
+def _documents(name: str, value: str, known: Mapping[str, frozenset[int]]) -> frozenset[int]:
+    years = _YEARS.fullmatch(value.strip()) if name == "year" else None
+    if years and any(years.groups()):
+        first, last = int(years[1] or 0), int(years[2] or 9999)
+        return frozenset().union(*(keys for year, keys in known.items() if first <= int(year) <= last))
+    folded = value.casefold()
+    found = [keys for candidate, keys in known.items() if candidate.casefold() == folded]
+    if not found:
+        listed = ", ".join(sorted(known)[:40]) or "none yet"
+        raise InputError(f"No document has {name} {value!r}.", help=f"Values here: {listed}.")
+    return frozenset().union(*found)

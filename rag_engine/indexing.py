@@ -1,0 +1,238 @@
+"""Documents into the catalog, the vectors and both indexes, so that a crash leaves the old state or the new.
+
+The order is what makes it safe: vectors to disk, then the document's rows as `pending`, then both indexes, then
+one transaction that makes the group visible and dooms what it replaces, then the removal of the doomed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+import numpy as np
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine import catalog as tables
+from rag_engine.catalog import mark_changed, metadata_json, pack_lines, pack_text
+from rag_engine.chunking.semantic import child_id, context_header, encoder_text, semantic_chunks
+from rag_engine.config import ChunkingConfig
+from rag_engine.protocols import Embedder, Keys, Vectors
+from rag_engine.removal import free_rows, purge, sweep
+from rag_engine.stores import Stores
+from rag_engine.types import Document, DocumentRecord, Line, Parent
+
+# A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
+_GROUP_CHILDREN = 400
+_GROUP_SECONDS = 10.0
+_PORTION = 512
+
+
+class Indexer:
+    """The one writer of a workspace; whoever makes it holds the workspace's write lock."""
+
+    def __init__(self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig) -> None:
+        self._stores = stores
+        self._embedder = embedder
+        self._chunking = chunking
+        self._free = free_rows(stores).tolist()
+        self._group: list[int] = []
+        self._group_children = 0
+        self._group_since = time.monotonic()
+
+    def add(self, document: Document, fingerprint: str) -> int:
+        """Number of children of the document, which becomes visible with its group or at `flush`."""
+        record = _new_record(document)
+        return self.index(record, document.extracted.text, document.extracted.lines, fingerprint)
+
+    def index(self, record: DocumentRecord, text: str, lines: Sequence[Line], fingerprint: str) -> int:
+        """Number of children of the text, indexed as the document that the record describes."""
+        parents = semantic_chunks(
+            text, record.metadata.language, encode=self._embedder.encode_passages, config=self._chunking
+        )
+        header = context_header(record.metadata)
+        children = [child.text for parent in parents for child in parent.children]
+        rows, vectors = self._encode([encoder_text(header, child) for child in children])
+        record = replace(record, parents=len(parents), children=len(children))
+        key, keys = self._insert(record, text, lines, fingerprint, parents, rows)
+        self._stores.dense.upsert(keys, vectors, facets_of_children(record, key, parents))
+        self._stores.sparse.add(
+            (child_key, key, record.metadata.language, child)
+            for child_key, child in zip(keys.tolist(), children, strict=True)
+        )
+        self._group.append(key)
+        self._group_children += len(children)
+        if self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS:
+            self.flush()
+        return len(children)
+
+    def flush(self) -> None:
+        """Makes every document added so far visible and removes what they replace."""
+        if self._group:
+            self._stores.sparse.commit()
+            with self._stores.catalog.begin() as connection:
+                _activate(connection, self._group)
+            if purge(self._stores, "doomed"):
+                self._free = free_rows(self._stores).tolist()
+        self._group, self._group_children, self._group_since = [], 0, time.monotonic()
+
+    def finish(self) -> None:
+        """Makes everything visible and removes vectors that no child uses."""
+        self.flush()
+        sweep(self._stores)
+
+    def _encode(self, texts: Sequence[str]) -> tuple[Keys, Vectors]:
+        """Rows in the vector store and vectors of the texts; only those never seen before are encoded."""
+        hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+        known = self._known_rows(set(hashes))
+        missing = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
+        # In portions, so that what an interrupted run has encoded is found again by the next.
+        for digests in _portions(list(missing), _PORTION):
+            rows = self._take_rows(len(digests))
+            self._stores.vectors.write(rows, self._embedder.encode_passages([missing[one] for one in digests]))
+            named = [
+                {"model": self._stores.vectors.model, "text_hash": digest, "row": row}
+                for digest, row in zip(digests, rows.tolist(), strict=True)
+            ]
+            with self._stores.catalog.begin() as connection:
+                connection.execute(sql.insert(tables.vectors), named)
+            known |= {str(one["text_hash"]): int(one["row"]) for one in named}
+        rows = np.array([known[digest] for digest in hashes], np.int64)
+        return rows, np.array(self._stores.vectors.all()[rows])
+
+    def _known_rows(self, hashes: set[str]) -> dict[str, int]:
+        v, wanted, known = tables.vectors.c, sorted(hashes), {}
+        for first in range(0, len(wanted), 500):
+            statement = sql.select(v.text_hash, v.row).where(
+                v.model == self._stores.vectors.model, v.text_hash.in_(wanted[first : first + 500])
+            )
+            known |= {str(row[0]): int(row[1]) for row in self._stores.catalog.read(statement)}
+        return known
+
+    def _take_rows(self, count: int) -> Keys:
+        reused = [self._free.pop() for _ in range(min(count, len(self._free)))]
+        end = len(self._stores.vectors)
+        return np.array(reused + list(range(end, end + count - len(reused))), np.int64)
+
+    def _insert(
+        self,
+        record: DocumentRecord,
+        text: str,
+        lines: Sequence[Line],
+        fingerprint: str,
+        parents: Sequence[Parent],
+        rows: Keys,
+    ) -> tuple[int, Keys]:
+        """Key of the pending document and the keys of its children."""
+        values = {name: value for name, value in asdict(record).items() if name != "key"}
+        values |= {"metadata": metadata_json(record.metadata), "fingerprint": fingerprint, "status": "pending"}
+        values |= {"model": self._stores.vectors.model}
+        with self._stores.catalog.begin() as connection:
+            inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
+            key = int(inserted[0])
+            connection.execute(
+                sql.insert(tables.texts).values(document_key=key, text=pack_text(text), lines=pack_lines(lines))
+            )
+            return key, _insert_children(connection, key, parents, rows, page_finder(lines))
+
+
+def fingerprint(sha256: str, described: str, embedder: str, chunking: ChunkingConfig) -> str:
+    """A hash of all that decides what a file becomes in the index: content, description, model, settings."""
+    return hashlib.sha256("\n".join((sha256, described, embedder, repr(chunking))).encode()).hexdigest()
+
+
+def _insert_children(
+    connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, page_of: Callable[[int], int]
+) -> Keys:
+    """Keys of the children, in order."""
+    first_parent = (connection.execute(sql.select(sql.func.max(tables.parents.c.key))).scalar() or 0) + 1
+    first_child = (connection.execute(sql.select(sql.func.max(tables.children.c.key))).scalar() or 0) + 1
+    parent_rows, child_rows = [], []
+    for offset, parent in enumerate(parents):
+        place = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
+        parent_rows.append(
+            {"key": first_parent + offset, "document_key": document, "index": parent.index, "start": parent.start}
+            | {"end": parent.end, "text": parent.text}
+            | place
+        )
+        for child in parent.children:
+            start, end = parent.start + child.start, parent.start + child.end
+            child_rows.append(
+                {"key": first_child + len(child_rows), "document_key": document, "parent_key": first_parent + offset}
+                | {"index": child.index, "start": child.start, "end": child.end}
+                | {"page": page_of(start), "last_page": page_of(end - 1), "vector_row": int(rows[len(child_rows)])}
+            )
+    if child_rows:
+        connection.execute(sql.insert(tables.parents), parent_rows)
+        connection.execute(sql.insert(tables.children), child_rows)
+    return np.arange(first_child, first_child + len(child_rows))
+
+
+def _activate(connection: Connection, keys: Iterable[int]) -> None:
+    d = tables.documents
+    for key in keys:
+        source = connection.execute(sql.select(d.c.source).where(d.c.key == key)).scalar_one()
+        older = sql.and_(d.c.source == source, d.c.key != key, d.c.status == "active")
+        connection.execute(sql.update(d).where(older).values(status="doomed"))
+        connection.execute(sql.update(d).where(d.c.key == key).values(status="active"))
+    mark_changed(connection)
+
+
+def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
+    """A function from an offset to the page of the last line that begins at or before it (1 without lines)."""
+    starts = np.array([line.start for line in lines], np.int64)
+
+    def page_of(offset: int) -> int:
+        place = int(np.searchsorted(starts, offset, side="right")) - 1
+        return lines[max(place, 0)].page if lines else 1
+
+    return page_of
+
+
+def facets_of_children(record: DocumentRecord, key: int, parents: Sequence[Parent]) -> list[dict[str, str | int]]:
+    """What Chroma keeps of each child. The text stays in the catalog alone."""
+    m = record.metadata
+    shared: dict[str, str | int] = {
+        "document": key,
+        "document_id": record.document_id,
+        "title": m.title,
+        "authority": m.authority,
+        "hazard": " | ".join(m.hazards),
+        "geographical_level": m.geographical_level,
+        "country": " | ".join(m.countries),
+        "document_type": m.document_type,
+        "language": m.language,
+        "year": m.year or 0,
+    }
+    return [
+        shared | {"child_id": child_id(record.sha256, parent.index, child.index)}
+        for parent in parents
+        for child in parent.children
+    ]
+
+
+def _new_record(document: Document) -> DocumentRecord:
+    extracted = document.extracted
+    return DocumentRecord(
+        key=0,
+        document_id=document.document_id,
+        source=document.source,
+        file=document.file,
+        sha256=document.sha256,
+        media_type=extracted.media_type,
+        pages=extracted.pages,
+        ocr_pages=len(extracted.ocr_pages),
+        parents=0,
+        children=0,
+        characters=len(extracted.text),
+        added=datetime.now(UTC).isoformat(timespec="seconds"),
+        metadata=document.metadata,
+    )
+
+
+def _portions(items: list[str], size: int) -> Iterator[list[str]]:
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

@@ -1,0 +1,115 @@
+"""The collection as a reader sees it at one moment: which children exist, whose they are, where their vectors lie."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sql
+from numpy.typing import NDArray
+
+from rag_engine import catalog as tables
+from rag_engine.catalog import Catalog
+from rag_engine.filters import facets_of
+from rag_engine.protocols import Keys, Vectors
+from rag_engine.types import DocumentRecord
+
+# Gathering scattered rows costs about four times as much a row as reading the file from end to end.
+_GATHER_BELOW = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Arrays over the visible children, ascending by key.
+
+    `keys`, `owners` (document keys) and `rows` (of the vector store) have one entry a child. `facets` maps
+    name -> value -> documents.
+    """
+
+    change: int
+    documents: Mapping[int, DocumentRecord]
+    facets: Mapping[str, Mapping[str, frozenset[int]]]
+    keys: Keys
+    owners: Keys
+    rows: Keys
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def positions(self, keys: Keys) -> NDArray[np.intp]:
+        """Where the given child keys stand in the arrays; keys that are not visible are left out."""
+        if len(self.keys) == 0:
+            return np.zeros(0, np.intp)
+        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return places[self.keys[places] == keys]
+
+    def allowed(self, documents: Collection[int]) -> NDArray[np.intp]:
+        """Where the children of the given documents stand in the arrays."""
+        if len(self.keys) == 0:
+            return np.zeros(0, np.intp)
+        table = np.zeros(int(self.owners.max()) + 1, bool)
+        listed = np.fromiter(documents, np.int64, len(documents))
+        table[listed[listed < len(table)]] = True
+        return np.flatnonzero(table[self.owners])
+
+
+def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapshot:
+    """The present collection; what `previous` already holds is not read again."""
+    change = catalog.change()
+    if previous is not None and previous.change == change:
+        return previous
+    documents = {record.key: record for record in catalog.active_documents()}
+    known = set(previous.documents) if previous else set()
+    fresh = [key for key in documents if key not in known]
+    columns = [_read_children(catalog, fresh)]
+    if previous is not None:
+        kept = np.isin(previous.owners, np.fromiter(documents, np.int64, len(documents)))
+        columns.append(np.stack([previous.keys[kept], previous.owners[kept], previous.rows[kept]]))
+    merged = np.concatenate(columns, axis=1)
+    merged = merged[:, np.argsort(merged[0], kind="stable")]
+    return Snapshot(change, documents, _facets(documents.values()), merged[0], merged[1], merged[2])
+
+
+def nearest(
+    snapshot: Snapshot, vectors: Vectors, queries: Vectors, top_k: int, allowed: Collection[int] | None
+) -> list[tuple[Keys, Vectors]]:
+    """For each query the keys and cosines of the nearest children of the allowed documents, nearest first, exactly.
+
+    `vectors` is the whole store (rows, dimension), `queries` (n, dimension); None allows every document.
+    """
+    chosen: NDArray[np.intp] | slice = slice(None) if allowed is None else snapshot.allowed(allowed)
+    rows, keys = snapshot.rows[chosen], snapshot.keys[chosen]
+    if len(rows) == 0:
+        return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
+    if len(rows) < _GATHER_BELOW * len(vectors):
+        scores = vectors[rows] @ queries.T
+    else:
+        scores = (vectors @ queries.T)[rows]
+    top_k = min(top_k, len(rows))
+    found = []
+    for column in scores.T:
+        best = np.argpartition(-column, top_k - 1)[:top_k]
+        best = best[np.lexsort((keys[best], -column[best]))]
+        found.append((keys[best], column[best]))
+    return found
+
+
+def _read_children(catalog: Catalog, document_keys: list[int]) -> Keys:
+    read = []
+    for first in range(0, len(document_keys), 500):
+        some = document_keys[first : first + 500]
+        c = tables.children.c
+        rows = catalog.read(sql.select(c.key, c.document_key, c.vector_row).where(c.document_key.in_(some)))
+        read.append(np.array([tuple(row) for row in rows], np.int64).reshape(-1, 3).T)
+    return np.concatenate(read, axis=1) if read else np.zeros((3, 0), np.int64)
+
+
+def _facets(documents: Collection[DocumentRecord]) -> dict[str, dict[str, frozenset[int]]]:
+    gathered: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for record in documents:
+        for name, values in facets_of(record.metadata).items():
+            for value in values:
+                gathered[name][value].add(record.key)
+    return {name: {value: frozenset(keys) for value, keys in values.items()} for name, values in gathered.items()}
