@@ -144,6 +144,12 @@ class Catalog:
         rows = self.read(sql.select(*_RECORD).where(documents.c.status == "active").order_by(documents.c.key))
         return [_record(row) for row in rows]
 
+    def fingerprints(self) -> list[tuple[DocumentRecord, str]]:
+        """Every document of the collection with the fingerprint of what it was made from."""
+        statement = sql.select(*_RECORD, documents.c.fingerprint).where(documents.c.status == "active")
+        rows = self.read(statement.order_by(documents.c.key))
+        return [(_record(row[:-1]), str(row[-1])) for row in rows]
+
     def find_document(self, name: str) -> DocumentRecord:
         """The one document whose id begins with `name`, or whose file or title it is."""
         if not name.strip():
@@ -252,8 +258,8 @@ def unpack_lines(packed: bytes) -> tuple[Line, ...]:
     )
 
 
-def _record(row: sql.Row[Any]) -> DocumentRecord:
-    values = dict(row._mapping)
+def _record(row: Sequence[Any]) -> DocumentRecord:
+    values = dict(zip(DocumentRecord.__dataclass_fields__, row, strict=True))
     return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy.engine import Connection
 
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import ChromaIndex, open_chroma
@@ -31,7 +35,8 @@ from rag_engine.indexing import Indexer, page_finder
 from rag_engine.page_image import regions
 from rag_engine.planning import plan_question
 from rag_engine.protocols import Embedder, Generator
-from rag_engine.removal import Erasure, erase, recover
+from rag_engine.rebuilding import Progress, encode_again, refill
+from rag_engine.removal import Erasure, erase, forget_model, recover, sweep
 from rag_engine.retrieval import Searchable, retrieve
 from rag_engine.snapshot import Snapshot, read_snapshot
 from rag_engine.stores import Stores, stored_file
@@ -102,7 +107,7 @@ class Engine:
 
     def plan(self, question: str) -> QueryPlan:
         """The question taken apart, by the language model when one answers, else by rules."""
-        generator, warning = self._model()
+        generator, warning = self.language_model()
         plan = plan_question(
             question,
             identify=identify_language,
@@ -136,13 +141,17 @@ class Engine:
         evidence = retrieve(plan, allowed, searchable, retrieval or self.config.retrieval)
         return replace(evidence, seconds={"plan": planned, **evidence.seconds})
 
+    def retrieval(self, **changes: Any) -> RetrievalConfig:
+        """The configured retrieval with some values changed."""
+        return replace(self.config.retrieval, **changes)
+
     def ask(
         self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
     ) -> Iterator[Evidence | str | Answer]:
         """First the evidence, then the answer's words as they come, at last the whole checked answer."""
         evidence = self.search(question, wanted, retrieval)
         yield evidence
-        generator, _ = self._model()
+        generator, _ = self.language_model()
         embedder = self.embedder()
         yield from answer(
             evidence,
@@ -199,6 +208,44 @@ class Engine:
             recover(stores)
             return erase(stores, document)
 
+    def rebuild(self, *, encode: bool = False, progress: Progress = lambda *_: None) -> int:
+        """Number of children in a new generation of both indexes, made beside the old one from the catalog and
+        the vectors; with `encode` the documents are also chunked and encoded anew by the configured encoder."""
+        with places.write_lock(self.config.workspace):
+            old = self._stores_as_indexed()
+            recover(old)
+            # Those of a generation that was broken off are made anew.
+            generation = self.generation() + 1
+            folder = places.sparse_index(self.config.workspace, generation)
+            shutil.rmtree(folder.parent, ignore_errors=True)
+            sparse = open_sparse_index(folder, writable=True)
+            dense = self._dense_index().sibling(collection_name(generation))
+            if encode:
+                embedder = self.embedder()
+                stores = Stores(self.catalog, self._vector_store(embedder), dense, sparse, old.files)
+                indexer = Indexer(stores, embedder, self.config.chunking, whole=True)
+                note = self._describe_encoder(embedder)
+                encode_again(old, indexer, progress)
+                indexer.flush(lambda connection: _flip(connection, generation, note))
+                sweep(stores)
+                if old.vectors.path != stores.vectors.path:
+                    forget_model(old)
+            else:
+                refill(old, dense, sparse, progress)
+                with self.catalog.begin() as connection:
+                    _flip(connection, generation, "")
+            self._drop_other_generations()
+        return len(self.snapshot())
+
+    def _drop_other_generations(self) -> None:
+        with self._lock:
+            generation = self.generation()
+            self._dense_index().keep_only(collection_name(generation))
+            kept = places.sparse_index(self.config.workspace, generation).parent
+            for folder in kept.parent.iterdir():
+                if folder.name.isdigit() and folder != kept:
+                    shutil.rmtree(folder)
+
     def close(self) -> None:
         """Releases every lock and connection."""
         with self._lock:
@@ -220,10 +267,25 @@ class Engine:
         """The table of countries and regions."""
         return load_gazetteer()
 
+    def dense_keys(self) -> set[int]:
+        """Keys of the children in the dense index."""
+        return self._dense_index().keys()
+
+    def sparse_keys(self) -> set[int]:
+        """Keys of the children in the keyword index."""
+        return self._sparse_index().keys()
+
+    def vectors_missing(self) -> int:
+        """Number of visible children whose vector is not in the store."""
+        rows, vectors = self.snapshot().rows, self._vector_store(self.embedder()).all()
+        held = rows[rows < len(vectors)]
+        empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
+        return len(rows) - len(held) + empty
+
     def _boost(self, plan: QueryPlan, metadata: Metadata) -> float:
         return geographic_boost(plan.scope, metadata, self.gazetteer(), self.config.retrieval)
 
-    def _model(self) -> tuple[Generator | None, str]:
+    def language_model(self) -> tuple[Generator | None, str]:
         """The language model that answers, else None with what is to be said about it."""
         try:
             return find_openai(self.config.generation) or find_ollama(self.config.generation), ""
@@ -294,9 +356,12 @@ class Engine:
     def _note_encoder(self, embedder: Embedder) -> None:
         noted = json.loads(self.catalog.state("encoder", "{}"))
         if noted.get("name") != embedder.name:
-            note = _encoder_note(embedder) | {"calibration": calibrate(embedder, read_pairs()).to_dict()}
+            note = self._describe_encoder(embedder)
             with self.catalog.begin() as connection:
-                set_state(connection, "encoder", json.dumps(note))
+                set_state(connection, "encoder", note)
+
+    def _describe_encoder(self, embedder: Embedder) -> str:
+        return json.dumps(_encoder_note(embedder) | {"calibration": calibrate(embedder, read_pairs()).to_dict()})
 
 
 def open_engine(config: Config) -> Engine:
@@ -306,6 +371,12 @@ def open_engine(config: Config) -> Engine:
     return Engine(config)
 
 
+def _flip(connection: Connection, generation: int, encoder: str) -> None:
+    set_state(connection, "generation", str(generation))
+    if encoder:
+        set_state(connection, "encoder", encoder)
+
+
 def collection_name(generation: int) -> str:
     """Name of a generation's Chroma collection."""
     return f"policy_documents-{generation}"
@@ -313,5 +384,3 @@ def collection_name(generation: int) -> str:
 
 def _encoder_note(embedder: Embedder) -> dict[str, object]:
     return {"name": embedder.name, "dimension": embedder.dimension, "prefixes": list(embedder.prefixes)}
-
-

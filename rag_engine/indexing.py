@@ -34,7 +34,11 @@ _PORTION = 512
 class Indexer:
     """The one writer of a workspace; whoever makes it holds the workspace's write lock."""
 
-    def __init__(self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig) -> None:
+    def __init__(
+        self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig, *, whole: bool = False
+    ) -> None:
+        """`whole` keeps every document back until `finish`, so that all become visible at once."""
+        self._whole = whole
         self._stores = stores
         self._embedder = embedder
         self._chunking = chunking
@@ -58,23 +62,26 @@ class Indexer:
         rows, vectors = self._encode([encoder_text(header, child) for child in children])
         record = replace(record, parents=len(parents), children=len(children))
         key, keys = self._insert(record, text, lines, fingerprint, parents, rows)
-        self._stores.dense.upsert(keys, vectors, facets_of_children(record, key, parents))
+        self._stores.dense.upsert(keys, vectors, _facets_of_children(record, key, parents))
         self._stores.sparse.add(
             (child_key, key, record.metadata.language, child)
             for child_key, child in zip(keys.tolist(), children, strict=True)
         )
         self._group.append(key)
         self._group_children += len(children)
-        if self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS:
+        full = self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS
+        if full and not self._whole:
             self.flush()
         return len(children)
 
-    def flush(self) -> None:
-        """Makes every document added so far visible and removes what they replace."""
+    def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
+        """Makes every document added so far visible, with whatever else must change at the same instant, and
+        removes what they replace."""
         if self._group:
             self._stores.sparse.commit()
             with self._stores.catalog.begin() as connection:
                 _activate(connection, self._group)
+                also(connection)
             if purge(self._stores, "doomed"):
                 self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
@@ -139,9 +146,9 @@ class Indexer:
             return key, _insert_children(connection, key, parents, rows, page_finder(lines))
 
 
-def fingerprint(sha256: str, described: str, embedder: str, chunking: ChunkingConfig) -> str:
-    """A hash of all that decides what a file becomes in the index: content, description, model, settings."""
-    return hashlib.sha256("\n".join((sha256, described, embedder, repr(chunking))).encode()).hexdigest()
+def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
+    """A hash of what decides how a file is indexed: its content, what was said of it, the chunking."""
+    return hashlib.sha256("\n".join((sha256, described, repr(chunking))).encode()).hexdigest()
 
 
 def _insert_children(
@@ -192,10 +199,10 @@ def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
     return page_of
 
 
-def facets_of_children(record: DocumentRecord, key: int, parents: Sequence[Parent]) -> list[dict[str, str | int]]:
-    """What Chroma keeps of each child. The text stays in the catalog alone."""
+def facets_of_document(record: DocumentRecord, key: int) -> dict[str, str | int]:
+    """What Chroma keeps of each child of a document. The text stays in the catalog alone."""
     m = record.metadata
-    shared: dict[str, str | int] = {
+    return {
         "document": key,
         "document_id": record.document_id,
         "title": m.title,
@@ -207,6 +214,10 @@ def facets_of_children(record: DocumentRecord, key: int, parents: Sequence[Paren
         "language": m.language,
         "year": m.year or 0,
     }
+
+
+def _facets_of_children(record: DocumentRecord, key: int, parents: Sequence[Parent]) -> list[dict[str, str | int]]:
+    shared = facets_of_document(record, key)
     return [
         shared | {"child_id": child_id(record.sha256, parent.index, child.index)}
         for parent in parents

@@ -82,6 +82,14 @@ def sweep(stores: Stores) -> int:
     return len(rows)
 
 
+def forget_model(stores: Stores) -> None:
+    """Nothing; removes every vector of a model that the collection no longer uses."""
+    v = tables.vectors
+    with stores.catalog.begin() as connection:
+        connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model))
+    stores.vectors.path.unlink(missing_ok=True)
+
+
 def free_rows(stores: Stores) -> Keys:
     """Rows of the vector file that the catalog does not name."""
     v = tables.vectors.c

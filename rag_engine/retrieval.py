@@ -68,7 +68,9 @@ def retrieve(
 
     step = time.perf_counter()
     visible = searchable.snapshot
-    found = np.unique(np.array([key for part in (legs.dense, legs.sparse, legs.keywords) for r in part for key in r], int))
+    found = np.unique(
+        np.array([key for part in (legs.dense, legs.sparse, legs.keywords) for r in part for key in r], int)
+    )
     places = visible.positions(found)
     keys = visible.keys[places]
     cosines = np.array(searchable.vectors[visible.rows[places]]) @ queries.T
@@ -215,7 +217,11 @@ def _fuse(
         worded = sparse[column] if column < len(sparse) else {}
         # A child that only the keyword leg found is compared with its true cosine.
         dense = (
-            {key: float(c) for key, c in zip(keys.tolist(), cosines[:, column], strict=True) if key in near or key in worded}
+            {
+                key: float(c)
+                for key, c in zip(keys.tolist(), cosines[:, column], strict=True)
+                if key in near or key in worded
+            }
             if column < cosines.shape[1]
             else {}
         )

@@ -31,6 +31,11 @@ def files(workspace: Path) -> Path:
     return workspace / "files"
 
 
+def uploads(workspace: Path) -> Path:
+    """Folder of files that came in through the page and wait to be added."""
+    return workspace / "uploads"
+
+
 def sparse_index(workspace: Path, generation: int) -> Path:
     """Folder of one generation of the keyword index."""
     return workspace / "index" / str(generation) / "keywords"
@@ -66,6 +71,22 @@ def write_lock(workspace: Path) -> Iterator[None]:
         yield
     finally:
         owner.unlink(missing_ok=True)
+        lock.release()
+
+
+@contextmanager
+def work_lock(workspace: Path) -> Iterator[bool]:
+    """Whether this process is the workspace's one worker."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(workspace / "worker.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
         lock.release()
 
 

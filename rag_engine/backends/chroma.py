@@ -72,9 +72,21 @@ class ChromaIndex:
             found.update(int(id) for id in self._collection.get(limit=_BATCH, offset=first, include=[])["ids"])
         return found
 
-    def drop(self) -> None:
-        """Removes the whole collection."""
-        self._client.delete_collection(self.name)
+    def sibling(self, name: str) -> ChromaIndex:
+        """An empty collection of the same client beside this one."""
+        if name in self._names():
+            self._client.delete_collection(name)
+        return ChromaIndex(self._client, name)
+
+    def keep_only(self, name: str) -> None:
+        """Removes every other collection whose name begins as this one's does."""
+        family = self.name.rpartition("-")[0]
+        for other in self._names():
+            if other != name and other.startswith(family):
+                self._client.delete_collection(other)
+
+    def _names(self) -> list[str]:
+        return [collection.name for collection in self._client.list_collections()]
 
     def close(self) -> None:
         self._client.close()

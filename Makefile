@@ -1,0 +1,50 @@
+# The two commands of a newcomer are `make run` and `make test`; the rest is for those who change the code.
+PYTHON ?= python3
+PORT ?= 8501
+BIN := .venv/bin
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: run test check lock measure clean
+
+run: .venv/installed
+	@$(BIN)/sextant serve --sample --port $(PORT)
+
+test: .venv/tested check
+	$(BIN)/pytest --cov=rag_engine --cov-report=term --cov-fail-under=90
+
+check: .venv/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The environment is made anew when the lock changes.
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Sextant needs Python 3.11 to 3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --editable .
+	@touch $@
+
+.venv/tested: .venv/installed requirements-dev.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements-dev.lock
+	@touch $@
+
+# Versions that resolve together. torch is held at the last release whose ordinary wheel is the CPU build.
+lock:
+	$(BIN)/pip install --dry-run --ignore-installed --quiet --report /tmp/sextant-run.json torch==2.13.0 .
+	$(BIN)/pip install --dry-run --ignore-installed --quiet --report /tmp/sextant-dev.json torch==2.13.0 '.[dev]'
+	$(BIN)/python -c "$$WRITE_LOCK" /tmp/sextant-run.json > requirements.lock
+	$(BIN)/python -c "$$WRITE_LOCK" /tmp/sextant-dev.json > requirements-dev.lock
+
+define WRITE_LOCK
+import json, sys
+for item in sorted(json.load(open(sys.argv[1]))["install"], key=lambda item: item["metadata"]["name"].lower()):
+    name, version = item["metadata"]["name"], item["metadata"]["version"].partition("+")[0]
+    if name != "sextant":
+        print(f"{name}=={version}")
+endef
+export WRITE_LOCK
+
+clean:
+	rm -rf .venv build *.egg-info

@@ -1,0 +1,1 @@
+"""Renderers of the sample documents, one file per family of formats."""

@@ -1,0 +1,81 @@
+"""Zip-based documents, opened with care: bounded in size, entries and growth; names are never paths."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lxml import etree
+
+from ingestion.types import ExtractionLimits, FileRefused
+
+Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
+
+_GROWTH_COUNTS_FROM = 50_000_000
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The zip archive at a path; FileRefused "damaged" when it is none or breaks off."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        raise _damaged(path, str(error)) from error
+    with archive:
+        yield archive
+
+
+def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> None:
+    """Nothing; FileRefused "too_large" when the archive claims to hold more than the limits allow."""
+    entries = archive.infolist()
+    size = sum(entry.file_size for entry in entries)
+    packed = max(1, sum(entry.compress_size for entry in entries))
+    if len(entries) > limits.archive_entries:
+        raise _too_large(path, f"holds {len(entries)} entries; the limit is {limits.archive_entries}")
+    if size > limits.unpacked_bytes:
+        raise _too_large(path, f"unpacks to {size:,} bytes; the limit is {limits.unpacked_bytes:,}")
+    if size > _GROWTH_COUNTS_FROM and size / packed > limits.archive_ratio:
+        raise _too_large(path, f"grows {size // packed} times when unpacked; the limit is {limits.archive_ratio:g}")
+
+
+def read_entry(archive: zipfile.ZipFile, name: str, path: Path, most: int | None = None) -> bytes:
+    """The bytes of one entry, never more than it declares; FileRefused when missing, damaged or locked."""
+    try:
+        entry = archive.getinfo(name)
+        if entry.flag_bits & 1:
+            raise FileRefused(
+                "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
+            )
+        with archive.open(entry) as stream:
+            return stream.read(entry.file_size if most is None else most)
+    except KeyError as error:
+        raise _damaged(path, f"its part {name!r} is missing") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        raise _damaged(path, f"its part {name!r} cannot be unpacked ({error})") from error
+
+
+def read_xml(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
+    """The root of one XML entry, parsed without entities, network or documents of unbounded depth."""
+    try:
+        return etree.fromstring(read_entry(archive, name, path), safe_parser())
+    except etree.XMLSyntaxError as error:
+        raise _damaged(path, f"its part {name!r} is not valid XML ({error.msg})") from error
+
+
+def safe_parser() -> etree.XMLParser:
+    """An XML parser that expands no entities and fetches nothing.
+
+    `huge_tree` stays off: it is libxml2's own guard against depth and entity bombs.
+    """
+    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+
+
+def _damaged(path: Path, cause: str) -> FileRefused:
+    return FileRefused("damaged", f"{path.name} is damaged: {cause}.", help="Download or save it again and add that.")
+
+
+def _too_large(path: Path, cause: str) -> FileRefused:
+    return FileRefused("too_large", f"{path.name} {cause}.", help="Split it, or save it as PDF, and add that.")

@@ -1,0 +1,122 @@
+"""HTML by lxml: what a reader came for, without the page's furniture."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import etree, html
+
+from ingestion.backends.archive import Element
+from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.types import FileRefused
+
+_FURNITURE = frozenset(
+    "script style noscript template nav header footer aside form button select iframe svg object dialog".split()
+)
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_BREAKS = frozenset(
+    "address article blockquote body br caption center dd details div dl dt fieldset figcaption figure hr html li main "
+    "ol p pre section summary table tbody td tfoot th thead tr ul".split()
+)
+_DECLARED = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)|^\s*<\?xml[^>]+encoding=[\"']([\w.:-]+)", re.I)
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_ENOUGH = 200
+
+
+def extract_html(path: Path) -> tuple[list[DraftBlock], str]:
+    """The blocks of a page's main part and its title; headers, menus, forms and scripts are left out."""
+    text = _decoded(path.read_bytes(), path)
+    # lxml refuses a str that declares an encoding of its own.
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
+    if not text.strip():
+        return [], ""
+    try:
+        root = html.document_fromstring(text, parser=html.HTMLParser(no_network=True, remove_comments=True))
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return [], ""
+    blocks = list(_blocks(_content(root)))
+    first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
+    declared = root.findtext(".//title") or ""
+    # The page's title usually ends in the name of the site; the first heading inside it does not.
+    return blocks, first if first and tidy(first) in tidy(declared) else declared
+
+
+def _decoded(raw: bytes, path: Path) -> str:
+    """The text by byte order mark, else by the declared charset, else as UTF-8."""
+    for mark, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if raw.startswith(mark):
+            return raw.decode(name, "replace")
+    found = _DECLARED.search(raw[:4096])
+    charset = (found[1] or found[2]).decode("ascii") if found else "utf-8"
+    # Browsers read ISO-8859-1 as Windows-1252, and pages rely on it.
+    charset = "cp1252" if charset.lower() in ("iso-8859-1", "latin1", "latin-1", "us-ascii") else charset
+    try:
+        return raw.decode(charset, "replace" if found else "strict")
+    except LookupError:
+        return raw.decode("utf-8", "replace")
+    except UnicodeDecodeError as error:
+        raise FileRefused(
+            "not_utf8",
+            f"{path.name} declares no charset and is not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}.",
+            help="Save it as UTF-8.",
+        ) from error
+
+
+def _content(root: Element) -> Element:
+    """main, article or body: the first of them with enough text to be the content."""
+    for expression in (".//main", ".//*[@role='main']", ".//article", ".//body"):
+        found = root.findall(expression)
+        if found:
+            longest = max(found, key=lambda element: len(element.xpath("string()")))
+            if len(tidy(longest.xpath("string()"))) >= _ENOUGH:
+                return longest
+    return root
+
+
+def _blocks(container: Element) -> Iterator[DraftBlock]:
+    """Blocks in document order; inline text between two block elements is a paragraph of its own."""
+    inline: list[str] = []
+    for kind, value in _events(container):
+        if kind == "text":
+            assert isinstance(value, str)
+            inline.append(value)
+            continue
+        if text := tidy("".join(inline)):
+            yield paragraph(text)
+        inline = []
+        if isinstance(value, DraftBlock):
+            yield value
+    if text := tidy("".join(inline)):
+        yield paragraph(text)
+
+
+def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
+    if element.text:
+        yield "text", element.text
+    for child in element:
+        tag = child.tag
+        if isinstance(tag, str) and tag not in _FURNITURE and not _hidden(child):
+            if tag in _HEADINGS:
+                yield "block", paragraph(child.xpath("string()"), kind="heading")
+            elif tag == "table" and child.find(".//table") is None:
+                yield "block", table(_cells(row) for row in child.iter("tr"))
+            else:
+                breaks = tag in _BREAKS
+                if breaks:
+                    yield "break", None
+                yield from _events(child)
+                if breaks:
+                    yield "break", None
+        if child.tail:
+            yield "text", child.tail
+
+
+def _cells(row: Element) -> list[str]:
+    return [" ".join(cell.itertext()) for cell in row if cell.tag in ("td", "th")]
+
+
+def _hidden(element: Element) -> bool:
+    return element.get("hidden") is not None or _HIDDEN.search(element.get("style", "")) is not None

@@ -1,0 +1,33 @@
+"""Which OCR reads the scans."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ingestion.types import ExtractionLimits, OcrEngine
+
+OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
+
+
+def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
+    """The engine by name; "auto" is Tesseract when installed, else RapidOCR; None for "none".
+
+    BackendError when Tesseract is asked for and not installed.
+    """
+    from ingestion.backends.ocr_tesseract import TesseractOcr, installed_languages
+
+    if choice == "auto":
+        choice = "tesseract" if installed_languages() else "rapidocr"
+    match choice:
+        case "tesseract":
+            return TesseractOcr(limits.ocr_seconds)
+        case "rapidocr":
+            from ingestion.backends.ocr_rapid import RapidOcr
+
+            return RapidOcr()
+        case "easyocr":
+            from ingestion.backends.ocr_easyocr import EasyOcr
+
+            return EasyOcr()
+        case "none":
+            return None

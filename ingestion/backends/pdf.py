@@ -1,0 +1,226 @@
+"""PDF by PyMuPDF: text with boxes from the text layer, OCR for the pages that have none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pymupdf
+
+from ingestion.extraction.assemble import assemble, tidy
+from ingestion.extraction.hyphens import vocabulary_of
+from ingestion.extraction.layout import PageRows, PrintedLine, blocks_of, body_size, rows_of
+from ingestion.extraction.running_heads import without_running_heads
+from ingestion.extraction.title import choose_title
+from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
+from rag_engine.errors import BackendError
+from rag_engine.types import Box, ExtractedText
+
+MEDIA_TYPE = "application/pdf"
+
+# Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.
+_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
+_DPI = 200
+_MOST_PIXELS = 40_000_000
+_FEW_CHARACTERS = 25
+_STAMP_CHARACTERS = 200
+_MANY_DRAWINGS = 50
+_BOLD = 16
+# How MuPDF says that there is no memory left.
+_OUT_OF_MEMORY = re.compile(r"alloc.* failed")
+
+
+def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
+    """The text of a PDF with the box of every line; pages without a text layer are read by OCR."""
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    with _open(path, limits) as document:
+        warnings: list[str] = []
+        if document.is_repaired:
+            warnings.append("The PDF's index was damaged and has been rebuilt; check that no page is missing.")
+        pages: list[PageRows] = []
+        pictured: list[int] = []
+        unread: list[int] = []
+        for number in range(1, document.page_count + 1):
+            try:
+                page = document[number - 1]
+                rows = _page_rows(page, number)
+                pages.append(rows)
+                if _needs_ocr(page, rows):
+                    pictured.append(number)
+            except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+                if _OUT_OF_MEMORY.search(str(error)):
+                    raise MemoryError from error
+                unread.append(number)
+                pages.append(PageRows(number, 0.0, 0.0, ()))
+                warnings.append(f"Page {number} is damaged: {tidy(str(error))}.")
+        recognised: list[int] = []
+        if pictured and ocr is not None:
+            recognised = _recognise(document, pictured, pages, ocr)
+        missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
+        if missed and ocr is None:
+            _refuse_unless_text(path, pages)
+            warnings.append(f"{len(missed)} scanned pages were not read: no OCR is installed.")
+        return _finish(document, path, pages, tuple(recognised), tuple(sorted({*unread, *missed})), tuple(warnings))
+
+
+def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
+    try:
+        document = pymupdf.open(path, filetype="pdf")
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        raise _damaged(path, tidy(str(error))) from error
+    if document.needs_pass:
+        raise FileRefused(
+            "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
+        )
+    if document.is_repaired and not _ends(path):
+        raise _damaged(path, "it breaks off before its end")
+    if document.page_count == 0:
+        raise FileRefused("no_pages", f"{path.name} has no pages.", help="Export the document again.")
+    if document.page_count > limits.max_pages:
+        raise FileRefused(
+            "too_many_pages",
+            f"{path.name} has {document.page_count} pages; the limit is {limits.max_pages}.",
+            help="Split it into volumes, or raise max_pages.",
+        )
+    return document
+
+
+def _damaged(path: Path, cause: str) -> FileRefused:
+    return FileRefused(
+        "damaged", f"{path.name} is a damaged PDF: {cause}.", help="Download or export it again and add the new copy."
+    )
+
+
+def _ends(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2048))
+        return b"%%EOF" in file.read()
+
+
+def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
+    # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
+    turn = page.rotation_matrix if page.rotation else None
+    lines: list[PrintedLine] = []
+    for index, block in enumerate(page.get_text("dict", flags=_FLAGS)["blocks"]):
+        for line in block["lines"]:
+            spans = line["spans"]
+            text = tidy("".join(span["text"] for span in spans))
+            if text:
+                lines.append(_printed(text, line["bbox"], spans, index, turn))
+    return PageRows(number, page.rect.width, page.rect.height, rows_of(lines))
+
+
+def _printed(
+    text: str, bbox: tuple[float, ...], spans: list[dict[str, Any]], block: int, turn: pymupdf.Matrix | None
+) -> PrintedLine:
+    if turn is not None:
+        bbox = tuple(pymupdf.Rect(bbox) * turn)
+    box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
+    # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.
+    worded = spans if len(spans) == 1 else [span for span in spans if len(span["text"].strip()) > 1] or spans
+    size = max(span["size"] for span in worded)
+    bold = all(span["flags"] & _BOLD for span in spans if len(spans) == 1 or span["text"].strip())
+    return PrintedLine(text, box, size, bold, block)
+
+
+def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
+    """True when the page shows a picture where its text should be: no text, a stamp, or unmapped glyphs."""
+    text = "".join(row.text for row in rows.rows)
+    unmapped = text.count("\ufffd") + sum("\ue000" <= character <= "\uf8ff" for character in text)
+    if unmapped > 0.3 * len(text):
+        return True
+    if len(text) >= _STAMP_CHARACTERS:
+        return False
+    images = page.get_image_info()
+    if len(text) < _FEW_CHARACTERS:
+        return bool(images) or len(page.get_cdrawings()) >= _MANY_DRAWINGS
+    whole = abs(page.rect.get_area())
+    return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
+
+
+def _recognise(document: pymupdf.Document, numbers: list[int], pages: list[PageRows], ocr: OcrEngine) -> list[int]:
+    """The numbers of the pages that OCR could read; their rows replace those of a scantier text layer."""
+    read: list[int] = []
+    pictures = _pictures(document, numbers)
+    try:
+        for number, picture_lines in zip(numbers, ocr.read(pictures), strict=True):
+            page = pages[number - 1]
+            lines = _recognised_lines(picture_lines, 72.0 / _dpi(document[number - 1].rect))
+            if sum(len(line.text) for line in lines) > sum(len(row.text) for row in page.rows):
+                pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
+                read.append(number)
+    except BackendError as error:
+        raise FileRefused("ocr_missing", f"Scanned pages could not be read: {error.args[0]}", help=error.help) from error
+    return read
+
+
+def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
+    """Lines in points. All get the page's median size, since a box's height depends on its letters."""
+    if not lines:
+        return []
+    # A line's box spans ascenders and descenders: about 4/3 of the type size.
+    size = 0.75 * scale * median(min(line.box.y1 - line.box.y0, line.box.x1 - line.box.x0) for line in lines)
+    return [
+        PrintedLine(
+            tidy(line.text),
+            Box(*(round(edge * scale, 2) for edge in (line.box.x0, line.box.y0, line.box.x1, line.box.y1))),
+            size,
+            False,
+            line.block,
+        )
+        for line in lines
+        if tidy(line.text)
+    ]
+
+
+def _dpi(rect: pymupdf.Rect) -> int:
+    """200, or less for a poster, so that one picture stays within 40 megapixels."""
+    inches = rect.width * rect.height / 72.0**2
+    return int(min(_DPI, max(36.0, (_MOST_PIXELS / max(inches, 1e-6)) ** 0.5)))
+
+
+def _pictures(document: pymupdf.Document, numbers: list[int]) -> Iterator[Picture]:
+    for number in numbers:
+        page = document[number - 1]
+        dpi = _dpi(page.rect)
+        pixmap = page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
+        yield Picture(number, pixmap.width, pixmap.height, dpi, pixmap.samples)
+
+
+def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
+    if not any(page.rows for page in pages):
+        raise FileRefused(
+            "ocr_missing",
+            f"{path.name} is a scan and no OCR is installed.",
+            help="Install Tesseract with the document's language, then add the file again.",
+        )
+
+
+def _finish(
+    document: pymupdf.Document,
+    path: Path,
+    pages: list[PageRows],
+    recognised: tuple[int, ...],
+    unread: tuple[int, ...],
+    warnings: tuple[str, ...],
+) -> ExtractedText:
+    kept = without_running_heads(pages)
+    body = body_size(kept)
+    vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)
+    text, lines, blocks = assemble(draft for page in kept for draft in blocks_of(page, body, vocabulary))
+    title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
+    return ExtractedText(
+        text=text,
+        pages=document.page_count,
+        lines=lines,
+        blocks=blocks,
+        media_type=MEDIA_TYPE,
+        title=title,
+        ocr_pages=recognised,
+        unread_pages=unread,
+        warnings=warnings,
+    )

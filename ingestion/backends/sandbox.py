@@ -1,0 +1,158 @@
+"""Foreign files are parsed in a process of their own, with limits on time, memory and pages."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Self, get_args
+
+from ingestion.backends.ocr import OcrChoice
+from ingestion.extraction.wire import Message, Reassembler, encode, from_json, write_all
+from ingestion.types import ExtractionLimits, FileRefused, Reason
+from rag_engine.types import ExtractedText
+
+_ROOT = Path(__file__).resolve().parents[2]
+_CHUNK = 2**20
+
+
+class Sandbox:
+    """One child process that reads file after file and is replaced when a file breaks it.
+
+    Use it as a context manager, from one thread at a time. The child dies with its parent.
+    """
+
+    def __init__(self, limits: ExtractionLimits | None = None, ocr: OcrChoice = "auto") -> None:
+        self._limits = limits or ExtractionLimits()
+        self._ocr: OcrChoice = ocr
+        self._child: subprocess.Popen[bytes] | None = None
+        self._stream = Reassembler()
+
+    def __enter__(self) -> Self:
+        self._started()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    @property
+    def process_id(self) -> int | None:
+        """The child's process id; None while there is none."""
+        return self._child.pid if self._child else None
+
+    def extract(self, path: Path) -> ExtractedText:
+        """What the file says; FileRefused when it says nothing or breaks its limits."""
+        path = path.absolute()
+        healthy = False
+        try:
+            child = self._started()
+            _send(child, {"path": os.fspath(path)})
+            answer = self._answer(child, path)
+            healthy = answer.get("refused") not in ("too_much_memory", "crashed")
+        except (BrokenPipeError, ValueError) as error:
+            raise _crashed(path, str(error)) from error
+        finally:
+            # Also after an interrupt: a child in the middle of a file would answer the next question with it.
+            if not healthy:
+                self._stop()
+        if "refused" in answer:
+            raise _refusal(path, answer, self._limits)
+        return from_json(answer["extracted"])
+
+    def _answer(self, child: subprocess.Popen[bytes], path: Path) -> Message:
+        assert child.stdout is not None
+        descriptor = child.stdout.fileno()
+        deadline = time.monotonic() + self._limits.seconds
+        while True:
+            while (message := self._stream.next()) is not None:
+                if "ocr_page" not in message:
+                    return message
+                deadline += self._limits.ocr_seconds
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or not select.select([descriptor], [], [], remaining)[0]:
+                raise _too_slow(path, self._limits)
+            piece = os.read(descriptor, _CHUNK)
+            if not piece:
+                raise _ended(path, child, self._limits)
+            self._stream.feed(piece)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        self._stop()
+        self._stream = Reassembler()
+        self._child = subprocess.Popen(
+            # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
+            [sys.executable, "-P", "-m", "ingestion.backends.sandbox_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            env=_environment(),
+        )
+        _send(self._child, {"limits": asdict(self._limits), "ocr": self._ocr})
+        return self._child
+
+    def _stop(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # It and all of its group are gone already.
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                stream.close()
+
+
+def _environment() -> dict[str, str]:
+    """Our environment without our own settings: a parser has no use for keys and addresses."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SEXTANT_")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), kept.get("PYTHONPATH")]))}
+
+
+def _send(child: subprocess.Popen[bytes], message: Message) -> None:
+    assert child.stdin is not None
+    write_all(child.stdin.fileno(), encode(message))
+
+
+def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> FileRefused:
+    reason: Reason = answer["refused"] if answer["refused"] in get_args(Reason) else "crashed"
+    if reason == "too_much_memory":
+        return FileRefused(
+            reason,
+            f"{path.name} needs more than {limits.memory_bytes:,} bytes of memory.",
+            help="Split it, or raise memory_bytes.",
+        )
+    return FileRefused(reason, answer["message"], help=answer.get("help") or _CONVERT)
+
+
+_CONVERT = "Save it in another format, such as PDF, and add that."
+
+
+def _too_slow(path: Path, limits: ExtractionLimits) -> FileRefused:
+    return FileRefused(
+        "too_slow",
+        f"{path.name} was not read within {limits.seconds:g} seconds.",
+        help="Split it, or raise seconds.",
+    )
+
+
+def _ended(path: Path, child: subprocess.Popen[bytes], limits: ExtractionLimits) -> FileRefused:
+    code = child.wait()
+    if code == -signal.SIGXCPU:
+        return _too_slow(path, limits)
+    return _crashed(path, f"signal {-code}" if code < 0 else f"exit code {code}")
+
+
+def _crashed(path: Path, cause: str) -> FileRefused:
+    return FileRefused("crashed", f"{path.name} broke the program that reads it ({cause}).", help=_CONVERT)

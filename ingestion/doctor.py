@@ -1,0 +1,106 @@
+"""What works, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ingestion.backends.ocr_tesseract import installed_languages
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+
+# What Tesseract calls the seven languages.
+_OCR_LANGUAGES = ("eng", "ita", "spa", "fra", "deu", "por", "tur")
+_DISK_WANTED = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. "note" works without it, "bad" does not."""
+
+    name: str
+    state: Literal["good", "note", "bad"]
+    found: str
+    cure: str = ""
+
+
+def examine(engine: Engine) -> list[Check]:
+    """Everything that Sextant needs or can use, looked at one by one."""
+    return [_encoder(engine), _language_model(engine), *_ocr(), *_index(engine), *_sources(engine), _disk(engine)]
+
+
+def _encoder(engine: Engine) -> Check:
+    try:
+        embedder = engine.embedder()
+    except SextantError as error:
+        return Check("Encoder", "bad", str(error))
+    return Check("Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}")
+
+
+def _language_model(engine: Engine) -> Check:
+    config = engine.config.generation
+    generator, warning = engine.language_model()
+    if generator is not None:
+        return Check("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
+    found = warning or f"none answers at {config.openai_url or config.ollama_url}; answers are quotations"
+    cure = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
+    return Check("Language model", "note", found, "" if warning else cure)
+
+
+def _ocr() -> Iterator[Check]:
+    languages = installed_languages()
+    missing = [name for name in _OCR_LANGUAGES if name not in languages]
+    if not languages:
+        cure = f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in _OCR_LANGUAGES)}"
+        yield Check("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", cure)
+    elif missing:
+        cure = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"
+        yield Check("OCR", "note", f"Tesseract lacks {', '.join(missing)}", cure)
+    else:
+        yield Check("OCR", "good", f"Tesseract with {', '.join(languages)}")
+    if importlib.util.find_spec("easyocr") is None:
+        yield Check("EasyOCR", "note", "not installed; not needed", "pip install 'sextant[easyocr]' in its own environment")
+
+
+def _index(engine: Engine) -> Iterator[Check]:
+    snapshot = engine.snapshot()
+    yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
+    if not snapshot.documents:
+        return
+    known = set(snapshot.keys.tolist())
+    for name, keys in (("Dense index (Chroma)", engine.dense_keys), ("Keyword index (tantivy)", engine.sparse_keys)):
+        try:
+            held = keys()
+        except SextantError as error:
+            yield Check(name, "note" if error.retryable else "bad", str(error))
+            continue
+        missing, extra = len(known - held), len(held - known)
+        state: Literal["good", "bad"] = "bad" if missing else "good"
+        cure = "Run `sextant rebuild`." if missing else ""
+        yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", cure)
+    zero = engine.vectors_missing()
+    yield Check(
+        "Vectors",
+        "bad" if zero else "good",
+        f"{len(snapshot) - zero} of {len(snapshot)} passages have theirs",
+        "Run `sextant rebuild --encode`." if zero else "",
+    )
+
+
+def _sources(engine: Engine) -> Iterator[Check]:
+    gone = [r.file for r in engine.documents() if not r.source.startswith("upload:") and not Path(r.source).exists()]
+    if gone:
+        shown = ", ".join(gone[:5]) + (" ..." if len(gone) > 5 else "")
+        cure = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
+        yield Check("Sources", "note", f"{len(gone)} files are no longer where they were added from: {shown}", cure)
+
+
+def _disk(engine: Engine) -> Check:
+    free = shutil.disk_usage(engine.config.workspace).free
+    short = free < _DISK_WANTED
+    found = f"{free / 2**30:.1f} GiB free at {engine.config.workspace}"
+    return Check("Disk", "bad" if short else "good", found, "Free some space, or name another --workspace." if short else "")

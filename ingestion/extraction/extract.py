@@ -1,0 +1,88 @@
+"""One file to text with positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ingestion.extraction.assemble import DraftBlock, assemble
+from ingestion.extraction.media_type import MEDIA_TYPES, Format, detect
+from ingestion.extraction.title import choose_title
+from ingestion.types import ExtractionLimits, FileRefused, OcrEngine
+from rag_engine.types import ExtractedText
+
+
+def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
+    """What the file says, chosen by its bytes and not by its name; FileRefused with the reason when nothing.
+
+    Parsers are not trusted with foreign files: outside tests, call this through `Sandbox`.
+    """
+    _check_file(path, limits)
+    found = detect(path)
+    extracted = _read(path, found, limits, ocr)
+    if not extracted.text:
+        seen = f" ({len(extracted.unread_pages)} pages show a picture that OCR could not read)"
+        raise FileRefused(
+            "no_text",
+            f"{path.name} has no text{seen if extracted.unread_pages else ''}.",
+            help="Open it and check that it is not blank; scan it again if it is hard to read.",
+        )
+    return extracted
+
+
+def _check_file(path: Path, limits: ExtractionLimits) -> None:
+    if not path.is_file():
+        raise FileRefused("unsupported_type", f"{path.name} is not a file.", help="Check the path.")
+    size = path.stat().st_size
+    if size == 0:
+        raise FileRefused("empty", f"{path.name} is empty.", help="Download or save it again.")
+    if size > limits.max_bytes:
+        raise FileRefused(
+            "too_large",
+            f"{path.name} has {size:,} bytes; the limit is {limits.max_bytes:,}.",
+            help="Split it, or raise max_bytes.",
+        )
+
+
+def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
+    # Imported where they are used: each brings a library, and most runs need one of them.
+    match found:
+        case "pdf":
+            from ingestion.backends.pdf import extract_pdf
+
+            return extract_pdf(path, limits, ocr)
+        case "docx":
+            from ingestion.backends.word import extract_docx
+
+            return _without_geometry(path, found, *extract_docx(path, limits))
+        case "pptx":
+            from ingestion.backends.slides import extract_pptx
+
+            return _without_geometry(path, found, *extract_pptx(path, limits))
+        case "xlsx":
+            from ingestion.backends.sheets import extract_xlsx
+
+            return _without_geometry(path, found, *extract_xlsx(path, limits))
+        case "odt":
+            from ingestion.backends.odt import extract_odt
+
+            return _without_geometry(path, found, *extract_odt(path, limits))
+        case "html":
+            from ingestion.backends.html import extract_html
+
+            return _without_geometry(path, found, *extract_html(path))
+        case "markdown" | "text":
+            from ingestion.extraction.plain import markdown_blocks, read_text, text_blocks
+
+            blocks = markdown_blocks if found == "markdown" else text_blocks
+            return _without_geometry(path, found, list(blocks(read_text(path))), "")
+
+
+def _without_geometry(
+    path: Path, found: Format, drafts: Sequence[DraftBlock], declared: str, pages: int = 1
+) -> ExtractedText:
+    text, lines, blocks = assemble(drafts)
+    title = choose_title(declared, text, blocks, path) if blocks else ""
+    return ExtractedText(
+        text=text, pages=pages, lines=lines, blocks=blocks, media_type=MEDIA_TYPES[found], title=title
+    )

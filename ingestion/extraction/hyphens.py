@@ -1,0 +1,54 @@
+"""Words cut at the end of a line, made whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ingestion.extraction.assemble import DraftLine, Joint
+from rag_engine.types import Box
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_CUT = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])$")
+_HEAD = re.compile(r"[^\W\d_]+")
+# "Haus- und Hof-": the hyphen stands for the rest of the compound and is no line-end hyphen.
+_CONJUNCTIONS = frozenset("und oder bzw sowie bis and or to et ou e ed o y u ve veya ya".split())
+
+
+def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
+    """The words, in lower case, that stand whole inside lines: evidence for or against a hyphen."""
+    words: set[str] = set()
+    for text in texts:
+        words.update(_WORD.findall(text.lower()))
+    return frozenset(words)
+
+
+def join_lines(lines: Sequence[tuple[str, Box | None]], vocabulary: frozenset[str]) -> tuple[DraftLine, ...]:
+    """Draft lines whose texts and joints read as one paragraph.
+
+    A hyphen goes when the next line goes on in lower case, unless the document writes the compound with
+    its hyphen elsewhere and never without.
+    """
+    drafts: list[DraftLine] = []
+    for (text, box), (following, _) in zip(lines, [*lines[1:], ("", None)], strict=True):
+        kept, joint = _cut(text, following, vocabulary)
+        drafts.append(DraftLine(kept, box, joint))
+    return tuple(drafts)
+
+
+def _cut(text: str, following: str, vocabulary: frozenset[str]) -> tuple[str, Joint]:
+    found = _CUT.search(text)
+    if not found or not following or not following[0].isalnum():
+        return text, " "
+    whole = text[: found.start(2)]
+    if found[2] == "\u00ad":
+        return whole, ""
+    if not following[0].islower():
+        return text, ""
+    rest = _HEAD.match(following)
+    head, tail = found[1].lower(), rest[0].lower() if rest else ""
+    if head + tail in vocabulary:
+        return whole, ""
+    if tail in _CONJUNCTIONS:
+        return text, " "
+    return (text, "") if f"{head}-{tail}" in vocabulary else (whole, "")

@@ -1,0 +1,127 @@
+"""What work was asked for, how far it is and what became of it; in the same database as the catalog."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import sqlalchemy as sql
+
+from ingestion.adding import Progress
+from rag_engine.catalog import Catalog
+
+RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
+
+# A killed worker may still answer signals as a zombie: it lives as long as its heart beats.
+HEARTBEAT_SECONDS = 2.0
+DEAD_AFTER_SECONDS = 15.0
+
+_tables = sql.MetaData()
+runs = sql.Table(
+    "runs",
+    _tables,
+    sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
+    sql.Column("action", sql.String, nullable=False),
+    sql.Column("arguments", sql.String, nullable=False),
+    sql.Column("status", sql.String, nullable=False, index=True),
+    sql.Column("progress", sql.String, nullable=False, default=""),
+    sql.Column("results", sql.String, nullable=False, default="[]"),
+    sql.Column("message", sql.String, nullable=False, default=""),
+    sql.Column("cancel", sql.Boolean, nullable=False, default=False),
+    sql.Column("queued", sql.String, nullable=False),
+    sql.Column("started", sql.String, nullable=False, default=""),
+    sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of work: what was asked, how far it is, what came out."""
+
+    id: int
+    action: str
+    arguments: Mapping[str, Any]
+    status: RunStatus
+    progress: Progress | None
+    results: Sequence[Mapping[str, Any]]
+    message: str
+    cancel: bool
+    queued: str
+    started: str
+    heartbeat: float
+
+    @property
+    def alive(self) -> bool:
+        """Whether a worker is on it at this moment."""
+        return self.status == "running" and time.time() - self.heartbeat < DEAD_AFTER_SECONDS
+
+
+class Ledger:
+    """The runs of a workspace."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        with catalog.begin() as connection:
+            _tables.create_all(connection)
+
+    def queue(self, action: str, arguments: Mapping[str, Any]) -> int:
+        """Id of a new run that waits for the worker."""
+        values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": _now()}
+        with self._catalog.begin() as connection:
+            inserted = connection.execute(sql.insert(runs).values(values)).inserted_primary_key
+        return int(inserted[0])
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """The latest runs, newest first."""
+        return [_run(row) for row in self._catalog.read(sql.select(runs).order_by(runs.c.id.desc()).limit(limit))]
+
+    def next(self) -> Run | None:
+        """The oldest run that waits, or that a dead worker left; it is marked as running."""
+        dead = sql.and_(runs.c.status == "running", runs.c.heartbeat < time.time() - DEAD_AFTER_SECONDS)
+        waiting = sql.select(runs).where(sql.or_(runs.c.status == "queued", dead)).order_by(runs.c.id).limit(1)
+        rows = self._catalog.read(waiting)
+        if not rows:
+            return None
+        run = _run(rows[0])
+        self._set(run.id, status="running", started=_now(), heartbeat=time.time())
+        return run
+
+    def beat(self, id: int, progress: Progress | None) -> bool:
+        """Whether the run shall be cancelled; notes that its worker lives and how far it is."""
+        self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "")
+        rows = self._catalog.read(sql.select(runs.c.cancel).where(runs.c.id == id))
+        return bool(rows and rows[0][0])
+
+    def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> None:
+        """Nothing; notes how a run ended."""
+        self._set(id, status=status, results=json.dumps(results), message=message)
+
+    def cancel(self, id: int) -> None:
+        """Nothing; a waiting run ends at once, a running one after the file it is at."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.id == id).values(cancel=True))
+            waiting = sql.and_(runs.c.id == id, runs.c.status == "queued")
+            connection.execute(sql.update(runs).where(waiting).values(status="cancelled"))
+
+    def _set(self, id: int, **values: object) -> None:
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.id == id).values(values))
+
+
+def _run(row: Sequence[Any]) -> Run:
+    values = dict(zip(runs.c.keys(), row, strict=True))
+    progress = json.loads(values["progress"]) if values["progress"] else None
+    decoded = {
+        "arguments": json.loads(values["arguments"]),
+        "results": json.loads(values["results"]),
+        "progress": Progress(**progress) if progress else None,
+    }
+    return Run(**values | decoded)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,59 @@
+"""One question asked while the person looks on: drawn as it comes, kept when it is whole."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._shared.conversations import begin_turn, end_turn
+from pages._shared.evidence import draw_words
+from pages._shared.plain import plain_paragraphs
+from pages._shared.records import Reply, failed_reply, reply_of
+from rag_engine.config import RetrievalConfig
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.filters import Filter
+from rag_engine.types import Answer, Evidence
+
+
+def draw_question(question: str) -> None:
+    """Nothing; draws what the person asked."""
+    with st.chat_message("user", avatar=":material/person:"):
+        st.markdown(plain_paragraphs(question))
+
+
+def ask(engine: Engine, id: str, question: str, wanted: Filter, retrieval: RetrievalConfig) -> None:
+    """Nothing; draws the answer as it is written and adds question and answer to the conversation."""
+    workspace = engine.config.workspace
+    conversation = begin_turn(workspace, id, question)
+    draw_question(question)
+    with st.chat_message("assistant", avatar=":material/explore:"):
+        reply = _draw_answer(engine, question, wanted, retrieval)
+    end_turn(workspace, conversation, reply)
+
+
+def _draw_answer(engine: Engine, question: str, wanted: Filter, retrieval: RetrievalConfig) -> Reply:
+    status = st.status("Searching the collection …", type="compact")
+    words, text = st.empty(), ""
+    reply: Reply | None = None
+    try:
+        for part in engine.ask(question, wanted, retrieval):
+            match part:
+                case Evidence():
+                    status.update(label=_found(part))
+                case Answer():
+                    reply = reply_of(part)
+                case _:
+                    text += part
+                    words.markdown(draw_words(text))
+    except SextantError as error:
+        reply = failed_reply(str(error))
+    status.update(state="complete")
+    return reply or failed_reply("The answer broke off. Ask again.")
+
+
+def _found(evidence: Evidence) -> str:
+    documents = {hit.document.key for hit in evidence.hits}
+    if not documents:
+        return "Nothing near enough was found."
+    passages = "1 passage" if len(evidence.hits) == 1 else f"{len(evidence.hits)} passages"
+    return f"Reading {passages} from {'1 document' if len(documents) == 1 else f'{len(documents)} documents'} …"

@@ -1,0 +1,58 @@
+"""A conversation: what was said, and the next question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages._shared.asking import ask, draw_question
+from pages._shared.conversations import new_id, read_conversation
+from pages._shared.evidence import draw_reply
+from pages._shared.records import Conversation, Turn
+from pages._shared.trouble import told
+from pages._shared.welcome import draw_welcome
+from rag_engine.config import RetrievalConfig
+from rag_engine.engine import Engine
+from rag_engine.filters import Filter
+
+
+def current_conversation(workspace: Path) -> Conversation:
+    """The conversation that the address names, else a new one."""
+    with told():
+        found = read_conversation(workspace, st.query_params.get("conversation", ""))
+        if found is not None:
+            return found
+    return Conversation(new_id(), ())
+
+
+def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrieval: RetrievalConfig) -> None:
+    """Nothing; draws the conversation, takes the next question and answers it."""
+    typed = st.chat_input(
+        "Ask a question about your documents", max_chars=engine.config.question_characters, submit_mode="stop"
+    )
+    chosen = "" if conversation.turns or typed else draw_welcome(engine)
+    last = len(conversation.turns) - 1
+    for number, turn in enumerate(conversation.turns):
+        again = _draw_turn(turn, number, latest=number == last and not typed)
+        chosen = again or chosen
+    question = (typed or chosen or "").strip()
+    if question:
+        # The address first: a browser that reloads now finds the question, and soon its answer.
+        st.query_params["conversation"] = conversation.id
+        with told():
+            ask(engine, conversation.id, question, wanted, retrieval)
+            st.rerun()
+
+
+def _draw_turn(turn: Turn, number: int, *, latest: bool) -> str:
+    """The question if it is to be asked again, else nothing; draws question and reply."""
+    draw_question(turn.question)
+    with st.chat_message("assistant", avatar=":material/explore:"):
+        if turn.reply is not None:
+            draw_reply(turn.reply, number, latest=latest)
+            return ""
+        st.info("This answer was broken off, or is still being written in another window.", icon=":material/pause:")
+        return (
+            turn.question if latest and st.button("Ask again", icon=":material/refresh:", key=f"again {number}") else ""
+        )

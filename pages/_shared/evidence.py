@@ -1,0 +1,200 @@
+"""Draws an answer with its sources, each with the page it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages._shared import resources
+from pages._shared.excerpts import Span, excerpt
+from pages._shared.filters import spoken
+from pages._shared.plain import answer_markdown, highlighted, plain, plain_paragraphs
+from pages._shared.records import Reply, ShownSource
+from pages._shared.trouble import show_trouble, told
+from rag_engine.types import DocumentRecord, Tier
+
+_EXCERPT = 480
+
+_TIERS: Mapping[Tier, tuple[str, str, str]] = {
+    "strong": ("green", ":material/signal_cellular_alt:", "Strong"),
+    "moderate": ("yellow", ":material/signal_cellular_alt_2_bar:", "Moderate"),
+    "weak": ("gray", ":material/signal_cellular_alt_1_bar:", "Weak"),
+}
+
+_STEPS = {
+    "plan": "understanding the question",
+    "encode": "encoding",
+    "dense": "search by meaning",
+    "sparse": "search by words",
+    "fuse": "ordering",
+    "first_words": "first words",
+    "answer": "answer and its checking",
+}
+
+
+def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
+    """Nothing; draws a reply. The latest one shows its sources, and the page of the first that it cites."""
+    numbers = {source.n for source in reply.sources}
+    if reply.status == "error":
+        show_trouble(reply.text)
+    elif reply.status == "insufficient_evidence":
+        st.info(plain_paragraphs(reply.text), icon=":material/search_off:")
+        st.caption("Ask in other words, lower the similarity threshold, or clear filters in the sidebar.")
+    else:
+        st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
+    for warning in reply.warnings:
+        if warning != reply.text:
+            st.caption(f":material/info: {plain(warning)}")
+    if reply.sources:
+        _draw_sources(reply, turn, latest=latest)
+    if reply.queries:
+        _draw_making(reply)
+
+
+def draw_words(text: str) -> str:
+    """Markdown of an answer that is still being written: its marks are not checked yet and lead nowhere."""
+    return answer_markdown(text, lambda n: _mark(n, 0, linked=False))
+
+
+def badges(
+    *, year: int | None, hazards: tuple[str, ...], level: str, countries: tuple[str, ...], language: str, kind: str
+) -> str:
+    """Markdown of what a document is found by, a badge for each."""
+    where = ", ".join(countries) if level == "National" and countries else level
+    values = [str(year or ""), *hazards, where, spoken("language", language) if language else "", kind]
+    return " ".join(f":gray-badge[{plain(value)}]" for value in values if value)
+
+
+def tier_badge(tier: Tier, similarity: float) -> str:
+    """Markdown of how near a passage is to the question: colour, sign, word and figure."""
+    colour, sign, word = _TIERS[tier]
+    return f":{colour}-badge[{sign} {word} {similarity:.2f}]"
+
+
+def _mark(n: int, turn: int, *, linked: bool) -> str:
+    badge = f":green-badge[{n}]"
+    return f"[{badge}](#{_anchor(turn, n)})" if linked else badge
+
+
+def _anchor(turn: int, n: int) -> str:
+    return f"answer-{turn}-source-{n}"
+
+
+def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
+    cited = list(dict.fromkeys(citation.n for citation in reply.citations))
+    first = [source for source in reply.sources if source.n in cited]
+    rest = [source for source in reply.sources if source.n not in cited]
+    if first:
+        title = "1 source cited" if len(first) == 1 else f"{len(first)} sources cited"
+        with st.container() if latest else st.expander(title, icon=":material/format_quote:"):
+            for source in first:
+                _draw_source(source, _quotes(reply, source), turn, latest and source.n == cited[0])
+    if rest:
+        title = f"{len(rest)} more found, not cited" if first else f"{len(rest)} passages found"
+        with st.expander(title, icon=":material/manage_search:"):
+            for source in rest:
+                _draw_source(source, (), turn, False)
+
+
+def _quotes(reply: Reply, source: ShownSource) -> tuple[Span, ...]:
+    return tuple((c.start, c.end) for c in reply.citations if c.n == source.n)
+
+
+@st.fragment
+def _draw_source(source: ShownSource, quotes: tuple[Span, ...], turn: int, opened: bool) -> None:
+    key = _anchor(turn, source.n)
+    with st.container(border=True, key=key):
+        st.subheader(f":green-badge[{source.n}] {plain(source.title)}", anchor=key)
+        st.caption(" · ".join(part for part in (plain(source.authority), _place(source), plain(source.file)) if part))
+        st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
+        inside = [(start - source.start, end - source.start) for start, end in quotes]
+        st.markdown(highlighted(excerpt(source.text, inside, source.passage[0] - source.start, _EXCERPT)))
+        document = resources.find_document(source.document_id)
+        if document is None:
+            st.caption(":material/info: This document is no longer in the collection.")
+        else:
+            _draw_actions(source, document, quotes, key, opened)
+
+
+def _draw_actions(
+    source: ShownSource, document: DocumentRecord, quotes: tuple[Span, ...], key: str, opened: bool
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shown = st.toggle("Show the page", value=opened, key=f"{key} page")
+        with st.popover("Whole passage", icon=":material/article:", type="tertiary"):
+            st.text(source.text)
+        draw_download(document, key)
+    if shown:
+        page = _choose_page(source, key)
+        inside = all(source.passage[0] <= start and end <= source.passage[1] for start, end in quotes)
+        passage = source.passage if inside else (source.start, source.end)
+        draw_page(document, passage, quotes, page)
+
+
+def _choose_page(source: ShownSource, key: str) -> int:
+    """The page to draw; 0 leaves it to the engine, which takes the one that the quotation stands on."""
+    if source.last_page <= source.page:
+        return 0
+    pages = list(range(source.page, source.last_page + 1))
+    return st.segmented_control("The passage runs over pages", pages, key=f"{key} pages") or 0
+
+
+def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
+    """Nothing; draws a page of a document with the passage and the quotes in it marked."""
+    with told(), st.container(border=True):
+        st.image(
+            resources.page_picture(document, passage, quotes, page),
+            width="stretch",
+            alt=f"Page of {document.metadata.title} with the passage marked",
+        )
+
+
+def draw_download(document: DocumentRecord, key: str) -> None:
+    """Nothing; draws the button that hands out the original file."""
+    path = resources.engine().stored_file(document)
+    st.download_button(
+        "Original file",
+        path.read_bytes,
+        document.file,
+        # Never a type that the browser would open in place: the file may hold scripts.
+        "application/octet-stream",
+        key=f"{key} download",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+    )
+
+
+def _place(source: ShownSource) -> str:
+    if source.pages <= 1:
+        return ""
+    pages = str(source.page) if source.last_page <= source.page else f"{source.page}–{source.last_page}"
+    return f"page {pages} of {source.pages}"
+
+
+def _badges(source: ShownSource) -> str:
+    return badges(
+        year=source.year,
+        hazards=source.hazards,
+        level=source.geographical_level,
+        countries=source.countries,
+        language=source.language,
+        kind=source.document_type,
+    )
+
+
+def _draw_making(reply: Reply) -> None:
+    total = sum(value for name, value in reply.seconds.items() if name in ("answer", "total")) or sum(
+        reply.seconds.values()
+    )
+    with st.expander(f"How this was found · {total:.1f} s", type="compact"):
+        lines = [f"Searched for: {' · '.join(f'“{plain(query)}”' for query in reply.queries)}"]
+        if reply.keywords:
+            lines.append(f"Words searched exactly: {' · '.join(map(plain, reply.keywords))}")
+        if reply.places:
+            lines.append(f"Places: {', '.join(map(plain, reply.places))}")
+        lines.append(f"Question taken apart by {plain(reply.planner)}; answer by {plain(reply.generator)}.")
+        steps = ", ".join(f"{_STEPS.get(name, name)} {value:.2f} s" for name, value in reply.seconds.items())
+        lines.append(f"Times: {steps}.")
+        st.caption("  \n".join(lines))

@@ -1,0 +1,79 @@
+"""What all sessions of a server share: the engine, the ledger, pictures of pages."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from ingestion.ledger import Ledger
+from rag_engine.backends.ollama import find_ollama
+from rag_engine.backends.openai import find_openai
+from rag_engine.config import read_config
+from rag_engine.engine import Engine, open_engine
+from rag_engine.errors import BackendError
+from rag_engine.types import DocumentRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Who writes the answers: a model's name, or none and why."""
+
+    model: str
+    trouble: str
+
+
+@st.cache_resource(show_spinner="Opening the collection …")
+def engine() -> Engine:
+    """The engine over the configured workspace, one for all sessions; its encoder begins to load."""
+    opened = open_engine(read_config())
+    threading.Thread(target=opened.embedder, name="warm the encoder", daemon=True).start()
+    return opened
+
+
+@st.cache_resource(show_spinner=False)
+def ledger() -> Ledger:
+    """The runs of the workspace."""
+    return Ledger(engine().catalog)
+
+
+def workspace() -> Path:
+    """The folder that holds the collection."""
+    return engine().config.workspace
+
+
+@st.cache_data(ttl=60, show_spinner=False)
+def answerer() -> Answerer:
+    """Who writes the answers at this moment; asked for once a minute, since a server may be started meanwhile."""
+    settings = engine().config.generation
+    try:
+        found = find_openai(settings) or find_ollama(settings)
+    except BackendError as error:
+        return Answerer("", str(error))
+    return Answerer(found.name if found else "", "")
+
+
+def find_document(document_id: str) -> DocumentRecord | None:
+    """The document of the collection with this id, or None when it is no longer there."""
+    found = (record for record in engine().snapshot().documents.values() if record.document_id == document_id)
+    return next(found, None)
+
+
+def page_picture(
+    document: DocumentRecord, passage: tuple[int, int], quotes: tuple[tuple[int, int], ...], page: int
+) -> bytes:
+    """PNG of a page with the passage and its quotes marked."""
+    return _page_picture(document.sha256, document, passage, quotes, page)
+
+
+@st.cache_data(max_entries=200, show_spinner="Drawing the page …")
+def _page_picture(
+    sha256: str,  # noqa: ARG001 the content is the cache's key: the record's row may change, the picture does not
+    _document: DocumentRecord,
+    passage: tuple[int, int],
+    quotes: tuple[tuple[int, int], ...],
+    page: int,
+) -> bytes:
+    return engine().page_image(_document, *passage, quotes, page=page)

@@ -1,0 +1,138 @@
+"""Work that a process of its own does: asking for it, watching it, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ingestion.adding import Progress
+from ingestion.ledger import Run
+from ingestion.worker import ensure_worker
+from pages._shared import resources
+from pages._shared.plain import plain
+from pages._shared.trouble import show_trouble
+
+_POLL_SECONDS = 1.0
+_SHOWN = 5
+
+
+def queue(action: str, arguments: Mapping[str, Any]) -> None:
+    """Nothing; asks for a piece of work and sees to it that somebody does it."""
+    resources.ledger().queue(action, arguments)
+    ensure_worker(resources.workspace())
+
+
+def draw_runs() -> None:
+    """Nothing; draws the work that goes on, looking again each second while there is any, and the latest results."""
+    active = [run for run in resources.ledger().runs(_SHOWN) if is_active(run)]
+    if any(not run.alive for run in active):
+        ensure_worker(resources.workspace())
+    st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
+
+
+def is_active(run: Run) -> bool:
+    """Whether the run waits or goes on."""
+    return run.status in ("queued", "running")
+
+
+def time_left(progress: Progress, seconds: float) -> float | None:
+    """Seconds that remain, from the bytes done in `seconds`; None while too little is done to tell."""
+    if progress.done_bytes <= 0 or seconds < 2:
+        return None
+    return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
+
+
+def spoken_time(seconds: float) -> str:
+    """A duration as people say it: 40 s, 12 min, 3 h."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _draw_runs(*, watching: bool) -> None:
+    runs = resources.ledger().runs(_SHOWN)
+    active = [run for run in runs if is_active(run)]
+    if watching and not active:
+        # All is done: the table, the filters and the figures are others now.
+        st.rerun()
+    for run in reversed(active):
+        _draw_active(run)
+    finished = [run for run in runs if not is_active(run)]
+    if finished:
+        with st.expander("Latest work", icon=":material/history:", expanded=not active):
+            for run in finished:
+                _draw_finished(run)
+
+
+def _draw_active(run: Run) -> None:
+    with st.container(border=True):
+        text, button = st.columns([4, 1], vertical_alignment="center")
+        text.markdown(f"**{_title(run)}**" + (" · waiting" if run.status == "queued" else ""))
+        if run.progress and run.progress.total:
+            now = run.progress
+            share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
+            st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
+        if run.action == "add":
+            stopping = "Stopping …" if run.cancel else "Cancel"
+            if button.button(stopping, key=f"cancel {run.id}", icon=":material/close:", disabled=run.cancel):
+                resources.ledger().cancel(run.id)
+
+
+def _progress(run: Run, now: Progress) -> str:
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
+    parts = [f"{now.done} of {now.total} files", plain(now.current)]
+    left = time_left(now, seconds)
+    if left is not None:
+        parts += [f"{now.done_bytes / seconds / 1e6:.1f} MB/s", f"{spoken_time(left)} left"]
+    return " · ".join(part for part in parts if part)
+
+
+def _draw_finished(run: Run) -> None:
+    when = datetime.fromisoformat(run.queued).astimezone().strftime("%d %b %H:%M")
+    st.markdown(f"**{_title(run)}** · {when} · {_ending(run)}")
+    if run.message:
+        show_trouble(run.message)
+    if run.action == "add" and run.results:
+        st.dataframe(pd.DataFrame([_file(result) for result in run.results]), hide_index=True, key=f"run {run.id}")
+    for result in run.results if run.action == "erase" else ():
+        st.caption(_erased(result))
+
+
+def _title(run: Run) -> str:
+    if run.action == "erase":
+        return f"Deleting {plain(_first_file(run.results) or str(run.arguments.get('document_id', '')))}"
+    names = [Path(path).name for path in run.arguments.get("paths", ())]
+    return f"Adding {plain(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
+
+
+def _ending(run: Run) -> str:
+    if run.action != "add" or not run.results:
+        return run.status
+    statuses = [str(result["status"]) for result in run.results]
+    counted = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+    return f"cancelled; {counted}" if run.status == "cancelled" else counted
+
+
+def _first_file(results: Sequence[Mapping[str, Any]]) -> str:
+    return str(results[0]["file"]) if results else ""
+
+
+def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
+    return {
+        "File": Path(str(result["path"])).name,
+        "Result": str(result["status"]),
+        "Pages": int(result.get("pages", 0)),
+        "Passages": int(result.get("children", 0)),
+        "Note": str(result["reason"]),
+    }
+
+
+def _erased(result: Mapping[str, Any]) -> str:
+    left = ", ".join(map(str, result["left_behind"]))
+    gone = f"{result['children']} passages and {result['vectors']} vectors removed, looked for again, "
+    return plain(gone + (f"and still found: {left}" if left else "nothing left behind."))

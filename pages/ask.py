@@ -1,0 +1,16 @@
+"""Ask questions and look at the pages that answer them."""
+
+import streamlit as st
+
+from pages._shared import chat, resources, sidebar
+from pages._shared.frame import guard
+
+guard(__file__)
+engine = resources.engine()
+conversation = chat.current_conversation(resources.workspace())
+with st.sidebar:
+    sidebar.draw_conversations(resources.workspace(), conversation.id)
+    wanted = sidebar.draw_narrowing(engine, "ask")
+    retrieval = sidebar.draw_retrieval(engine)
+    sidebar.draw_collection(engine)
+chat.draw_chat(engine, conversation, wanted, retrieval)

@@ -1,0 +1,32 @@
+"""A model's reply read as the JSON object it was asked for."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+
+from rag_engine.errors import BackendError
+
+
+def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:
+    """The JSON object in a reply, valid under the schema; BackendError when there is none.
+
+    Words or a code fence around the object are passed over: models add them where a server cannot hold them back.
+    """
+    help = "Ask again; if it stays so, use another model."
+    start = reply.find("{")
+    try:
+        found, _ = json.JSONDecoder().raw_decode(reply, max(start, 0))
+        jsonschema.validate(found, schema)
+    except json.JSONDecodeError as error:
+        raise BackendError(
+            f"{model} replied with no JSON object: {reply[:80]!r}.", help=help, retryable=True
+        ) from error
+    except jsonschema.ValidationError as error:
+        raise BackendError(
+            f"{model} replied with other JSON: {error.message[:200]}.", help=help, retryable=True
+        ) from error
+    if not isinstance(found, dict):
+        raise BackendError(f"{model} replied with JSON that is not an object.", help=help, retryable=True)
+    return found

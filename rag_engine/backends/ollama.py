@@ -1,0 +1,173 @@
+"""A language model served by Ollama."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic
+from typing import Literal
+
+import httpx
+import ollama
+
+from rag_engine.backends.json_reply import read_object
+from rag_engine.config import GenerationConfig
+from rag_engine.errors import BackendError
+from rag_engine.types import Prompt
+
+_QUICK = httpx.Timeout(0.3, connect=0.2)  # is anyone there? asked each time the engine opens
+_CONNECT = 3.0
+_PLAN_CONTEXT = 2048
+_PLAN_TOKENS = 512
+_UNKNOWN_WINDOW = 4096  # assumed of a model that does not tell
+_ENCODER_FAMILIES = ("bert", "nomic-bert", "xlm-roberta")
+
+
+class OllamaGenerator:
+    """Answers streamed by one model of one Ollama server."""
+
+    quotes_only = False
+
+    def __init__(
+        self, config: GenerationConfig, model: str, context_window: int, *, loaded: int = 0, thinks: bool = False
+    ) -> None:
+        self.name = f"ollama/{model}"
+        self.context_window = context_window
+        self._model = model
+        self._config = config
+        # A model that can think aloud is told not to: its thoughts would eat the answer's tokens.
+        self._think: Literal[False] | None = False if thinks else None
+        # Ollama loads a model anew whenever num_ctx changes (seconds to minutes), so the window only ever grows,
+        # beginning with the one it is loaded with.
+        self._num_ctx = min(max(_PLAN_CONTEXT, loaded), context_window)
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """Pieces of the answer; BackendError when the server is away, breaks off or stops at the token limit."""
+        self._num_ctx = max(self._num_ctx, prompt.num_ctx)
+        options = {"temperature": prompt.temperature, "num_predict": self._config.answer_tokens}
+        return self._chat(prompt.system, prompt.user, options, seconds=self._config.answer_seconds)
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        """One JSON object under the schema, at temperature 0; BackendError when there is none in time."""
+        options = {"temperature": 0.0, "num_predict": _PLAN_TOKENS}
+        reply = "".join(self._chat(system, user, options, seconds=seconds, schema=schema))
+        return read_object(reply, schema, model=self.name)
+
+    def _chat(
+        self,
+        system: str,
+        user: str,
+        options: dict[str, float],
+        *,
+        seconds: float,
+        schema: dict[str, object] | None = None,
+    ) -> Iterator[str]:
+        deadline = monotonic() + seconds
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        reason = None
+        try:
+            with _client(self._config, httpx.Timeout(seconds, connect=_CONNECT)) as client:
+                for part in client.chat(
+                    self._model,
+                    messages,
+                    stream=True,
+                    think=self._think,
+                    format=schema,
+                    options={"num_ctx": self._num_ctx, **options},
+                ):
+                    if part.message.content:
+                        yield part.message.content
+                    reason = part.done_reason if part.done else None
+                    if monotonic() > deadline and not part.done:
+                        raise self._slow(seconds)
+        except httpx.TimeoutException as error:
+            raise self._slow(seconds) from error
+        except (ollama.ResponseError, httpx.HTTPError, ConnectionError) as error:
+            raise _failure(error, self._model, self._config) from error
+        except (ValueError, AttributeError, TypeError) as error:
+            # The client reads each line as a JSON object and checks its fields; these are how it says they are wrong.
+            raise BackendError(f"{self.name} sent what is not Ollama's protocol: {error}.", retryable=True) from error
+        if reason is None:
+            raise BackendError(f"{self.name} stopped before it had finished.", help="Ask again.", retryable=True)
+        if reason == "length":
+            raise BackendError(
+                f"{self.name} reached its limit of {int(options['num_predict'])} tokens.",
+                help="Ask for a shorter answer or for one part of the question.",
+            )
+
+    def _slow(self, seconds: float) -> BackendError:
+        return BackendError(
+            f"{self.name} was not done within {seconds:g} seconds.",
+            help="Use a smaller model, fewer sources, or a machine with more power.",
+            retryable=True,
+        )
+
+
+def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
+    """The configured model of the server at `ollama_url`, else its first that writes; None when no server answers.
+
+    Waits half a second at most for a server that is not there. BackendError when the configured model is missing.
+    """
+    try:
+        with _client(config, _QUICK) as client:
+            models = [entry.model for entry in client.list().models if entry.model and not _encodes(entry)]
+    except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError):
+        return None
+    model = next((name for name in models if name in (config.ollama_model, f"{config.ollama_model}:latest")), None)
+    if config.ollama_model and model is None:
+        raise _missing(config.ollama_model)
+    model = model or next(iter(models), None)
+    return None if model is None else _open(config, model)
+
+
+def _open(config: GenerationConfig, model: str) -> OllamaGenerator:
+    try:
+        with _client(config, httpx.Timeout(10.0, connect=_CONNECT)) as client:
+            shown = client.show(model)
+            loaded = max((entry.context_length or 0 for entry in client.ps().models if entry.model == model), default=0)
+    except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError) as error:
+        raise _failure(error, model, config) from error
+    lengths = [value for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
+    window = next((int(value) for value in lengths if isinstance(value, int) and value > 0), _UNKNOWN_WINDOW)
+    return OllamaGenerator(config, model, window, loaded=loaded, thinks="thinking" in (shown.capabilities or ()))
+
+
+def _encodes(entry: ollama.ListResponse.Model) -> bool:
+    """Whether a listed model turns text into vectors instead of writing."""
+    families = (entry.details.families or [entry.details.family or ""]) if entry.details else []
+    return "embed" in (entry.model or "") or any(family in _ENCODER_FAMILIES for family in families)
+
+
+def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
+    # A proxy set for the web must not see questions and sources that go to this machine.
+    try:
+        url = httpx.URL(config.ollama_url if "://" in config.ollama_url else f"http://{config.ollama_url}")
+    except httpx.InvalidURL as error:
+        raise BackendError(
+            f"Ollama's address {config.ollama_url!r} cannot be read: {error}.",
+            help="Set SEXTANT_OLLAMA_URL to one like http://127.0.0.1:11434.",
+        ) from error
+    local = url.host in ("127.0.0.1", "localhost", "::1")
+    return ollama.Client(config.ollama_url, timeout=timeout, trust_env=not local)
+
+
+def _missing(model: str) -> BackendError:
+    return BackendError(f"Ollama has no model {model}.", help=f"Run: ollama pull {model}")
+
+
+def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendError:
+    """What went wrong between us and the server, with the cure."""
+    if isinstance(error, ollama.ResponseError) and error.status_code == 404:
+        return _missing(model)
+    if isinstance(error, ollama.ResponseError):
+        return BackendError(
+            f"Ollama could not run {model}: {error.error[:200]}.",
+            help="See Ollama's log; a model too large for the memory is the usual cause.",
+            retryable=True,
+        )
+    if isinstance(error, (ConnectionError, httpx.ConnectError)):
+        return BackendError(
+            f"Ollama does not answer at {config.ollama_url}.",
+            help="Start it with: ollama serve, or set SEXTANT_OLLAMA_URL.",
+            retryable=True,
+        )
+    return BackendError(f"The connection to Ollama broke: {error}.", help="Ask again.", retryable=True)

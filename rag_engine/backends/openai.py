@@ -1,0 +1,173 @@
+"""A language model behind any endpoint that speaks OpenAI's chat protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import httpx
+
+from rag_engine.backends.json_reply import read_object
+from rag_engine.config import GenerationConfig
+from rag_engine.errors import BackendError
+from rag_engine.types import Prompt
+
+if TYPE_CHECKING:
+    import openai
+
+_CONNECT = 5.0
+_PLAN_TOKENS = 512
+_UNKNOWN_WINDOW = 16384  # the protocol has no field for it; servers that tell use one of the names below
+_WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
+
+
+class OpenAIGenerator:
+    """Answers streamed by one model of one endpoint."""
+
+    quotes_only = False
+
+    def __init__(self, config: GenerationConfig, context_window: int = _UNKNOWN_WINDOW) -> None:
+        self.name = f"openai/{config.openai_model}"
+        self.context_window = context_window
+        self._config = config
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """Pieces of the answer; BackendError when the endpoint is away, breaks off or stops at the token limit."""
+        return self._chat(
+            prompt.system,
+            prompt.user,
+            temperature=prompt.temperature,
+            tokens=self._config.answer_tokens,
+            seconds=self._config.answer_seconds,
+        )
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        """One JSON object under the schema, at temperature 0; BackendError when there is none in time.
+
+        An endpoint that refuses a JSON schema is asked again in words.
+        """
+        import openai
+
+        deadline = monotonic() + seconds
+        wanted = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
+        try:
+            reply = "".join(self._chat(system, user, tokens=_PLAN_TOKENS, seconds=seconds, response_format=wanted))
+        except BackendError as error:
+            if not isinstance(error.__cause__, (openai.BadRequestError, openai.UnprocessableEntityError)):
+                raise
+            system = "\n".join((system, "Reply with one JSON object under this schema:", json.dumps(schema)))
+            reply = "".join(self._chat(system, user, tokens=_PLAN_TOKENS, seconds=max(deadline - monotonic(), 0.1)))
+        return read_object(reply, schema, model=self.name)
+
+    def _chat(
+        self,
+        system: str,
+        user: str,
+        *,
+        tokens: int,
+        seconds: float,
+        temperature: float = 0.0,
+        response_format: Mapping[str, object] | None = None,
+    ) -> Iterator[str]:
+        import openai
+
+        deadline = monotonic() + seconds
+        reason = None
+        try:
+            with _client(self._config, seconds) as client:
+                for chunk in client.chat.completions.create(
+                    model=self._config.openai_model,
+                    messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+                    temperature=temperature,
+                    max_tokens=tokens,
+                    stream=True,
+                    extra_body={"response_format": response_format} if response_format else None,
+                ):
+                    for choice in chunk.choices:
+                        reason = choice.finish_reason or reason
+                        if choice.delta.content:
+                            yield choice.delta.content
+                    if monotonic() > deadline and reason is None:
+                        raise self._slow(seconds)
+        except (openai.APITimeoutError, httpx.TimeoutException) as error:
+            raise self._slow(seconds) from error
+        except (openai.APIError, httpx.HTTPError) as error:
+            raise self._failure(error) from error
+        except (json.JSONDecodeError, TypeError, AttributeError) as error:
+            raise BackendError(f"{self.name} sent what is not OpenAI's protocol: {error}.", retryable=True) from error
+        if reason is None:
+            raise BackendError(f"{self.name} stopped before it had finished.", help="Ask again.", retryable=True)
+        if reason == "length":
+            raise BackendError(
+                f"{self.name} reached its limit of {tokens} tokens.",
+                help="Ask for a shorter answer or for one part of the question.",
+            )
+
+    def _slow(self, seconds: float) -> BackendError:
+        return BackendError(
+            f"{self.name} was not done within {seconds:g} seconds.",
+            help="Ask again, or use another model.",
+            retryable=True,
+        )
+
+    def _failure(self, error: Exception) -> BackendError:
+        """What went wrong between us and the endpoint, with the cure."""
+        import openai
+
+        url, model = self._config.openai_url, self._config.openai_model
+        if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
+            return BackendError(f"{url} refuses the key.", help="Set SEXTANT_OPENAI_KEY.")
+        if isinstance(error, openai.NotFoundError):
+            return BackendError(
+                f"{url} has no model {model}, or is not the address of the API.",
+                help="Check SEXTANT_OPENAI_MODEL, and that SEXTANT_OPENAI_URL ends as the server wants it (often /v1).",
+            )
+        if isinstance(error, openai.APIStatusError):
+            return BackendError(
+                f"{url} answered with status {error.status_code}: {error.message[:200]}.",
+                help="See the server's log.",
+                retryable=error.status_code >= 429,
+            )
+        if isinstance(error, openai.APIConnectionError):
+            return BackendError(
+                f"{url} cannot be reached or broke off.",
+                help="Start the server or check SEXTANT_OPENAI_URL.",
+                retryable=True,
+            )
+        return BackendError(f"The connection to {url} broke: {error}.", help="Ask again.", retryable=True)
+
+
+def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
+    """The model at `openai_url`; None where no such endpoint is set. BackendError when no model is named for it."""
+    if not config.openai_url:
+        return None
+    if not config.openai_model:
+        raise BackendError(f"No model is named for {config.openai_url}.", help="Set SEXTANT_OPENAI_MODEL.")
+    return OpenAIGenerator(config, _window(config))
+
+
+def _window(config: GenerationConfig) -> int:
+    """The context window that the endpoint tells of its model; a careful guess when it does not, or is away."""
+    import openai
+
+    try:
+        with _client(config, 2.0) as client:
+            told = client.models.retrieve(config.openai_model).model_dump()
+    except (openai.APIError, httpx.HTTPError, json.JSONDecodeError, TypeError, AttributeError):
+        return _UNKNOWN_WINDOW
+    values = (told.get(field) for field in _WINDOW_FIELDS)
+    return next((value for value in values if isinstance(value, int) and value > 0), _UNKNOWN_WINDOW)
+
+
+def _client(config: GenerationConfig, seconds: float) -> openai.OpenAI:
+    import openai
+
+    # Without a key the package would take OPENAI_API_KEY, and send someone's key to a server it is not for.
+    return openai.OpenAI(
+        base_url=config.openai_url,
+        api_key=config.openai_key or "none",
+        timeout=openai.Timeout(seconds, connect=_CONNECT),
+        max_retries=0,
+    )

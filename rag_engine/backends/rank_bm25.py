@@ -1,0 +1,83 @@
+"""The paper's keyword leg, for comparing configurations: Okapi BM25 over lower-cased words, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from rank_bm25 import BM25Okapi
+
+from rag_engine.protocols import Keys
+
+
+def split_at_spaces(text: str, language: str) -> list[str]:
+    """Lower-cased words between spaces, punctuation and all, whatever the language (Buriasco 2026)."""
+    del language
+    return text.lower().split()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The model of one commit beside the keys and documents of its rows."""
+
+    model: BM25Okapi
+    keys: Keys
+    documents: Keys
+
+
+class PaperSparseIndex:
+    """A SparseIndex that `commit` computes anew from all children; a search scores every one of them.
+
+    `tokenise` takes a text and its language. The default is the paper's; our own analysis makes this index
+    the oracle of the one on disk.
+    """
+
+    def __init__(self, tokenise: Callable[[str, str], list[str]] = split_at_spaces) -> None:
+        self._tokenise = tokenise
+        self._rows: dict[int, tuple[int, list[str]]] = {}
+        self._ranking: _Ranking | None = None
+
+    def add(self, rows: Iterable[tuple[int, int, str, str]]) -> None:
+        """Children as (key, document key, language, text); seen after `commit`."""
+        for key, document, language, text in rows:
+            self._rows[key] = document, self._tokenise(text, language)
+
+    def delete_documents(self, documents: Collection[int]) -> None:
+        """Nothing; the children of the documents are gone after `commit`."""
+        gone = set(documents)
+        self._rows = {key: row for key, row in self._rows.items() if row[0] not in gone}
+
+    def commit(self) -> None:
+        """Nothing; the ranking is computed from the children as they now are."""
+        # rank-bm25 divides by the number of tokens, so a collection without any has no ranking.
+        if not any(tokens for _, tokens in self._rows.values()):
+            self._ranking = None
+            return
+        self._ranking = _Ranking(
+            BM25Okapi([tokens for _, tokens in self._rows.values()]),
+            np.fromiter(self._rows, dtype=np.int64),
+            np.array([document for document, _ in self._rows.values()], dtype=np.int64),
+        )
+
+    def search(
+        self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False
+    ) -> list[tuple[int, float]]:
+        """Child keys with their BM25 above 0, best first; only of the allowed documents where given.
+
+        The paper sends a phrase as one more bag of words, so `exact` changes nothing here.
+        """
+        del exact
+        if self._ranking is None or top_k < 1:
+            return []
+        scores = self._ranking.model.get_scores(self._tokenise(query, language))
+        eligible = scores > 0
+        if allowed is not None:
+            eligible &= np.isin(self._ranking.documents, list(allowed))
+        rows = np.flatnonzero(eligible)
+        best = rows[np.lexsort((self._ranking.keys[rows], -scores[rows]))][:top_k]
+        return [(int(self._ranking.keys[row]), float(scores[row])) for row in best]
+
+    def keys(self) -> set[int]:
+        """Keys of the children seen by a search."""
+        return set() if self._ranking is None else {int(key) for key in self._ranking.keys}

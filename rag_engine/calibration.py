@@ -1,0 +1,114 @@
+"""What a cosine is worth: a scale from 0 to 1 that means the same for every encoder.
+
+Cosines of one encoder lie between .70 and .95, of another between .0 and .9, and most encoders put a passage in the
+question's own language nearer than its translation. So the scale is measured: related and unrelated pairs from policy
+documents in seven languages (data/calibration.jsonl) give five anchors, and similarity is linear between them.
+
+| similarity | cosine                                         | meaning                               |
+|------------|------------------------------------------------|---------------------------------------|
+| 0          | 1st percentile of the unrelated pairs          | another subject                       |
+| .35        | median of the unrelated pairs                  | floor: the same field at best         |
+| .50        | 95th percentile of the unrelated pairs         | moderate: chance seldom comes so near |
+| .70        | 25th percentile of the related pairs           | strong: as near as most true answers  |
+| 1          | 99th percentile of the related pairs           |                                       |
+
+The unrelated pairs are hard, being from the same field; `python benchmarks/encoders.py --calibration` shows what the
+floor and the tiers let through on questions that took no part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_engine.errors import WorkspaceError
+from rag_engine.protocols import Embedder
+
+Languages = Literal["any", "same", "different"]
+
+PAIRS_FILE = Path(__file__).resolve().parent.parent / "data" / "calibration.jsonl"
+
+_SIMILARITIES = (0.0, 0.35, 0.50, 0.70, 1.0)
+# Least distance between anchors, so that the scale can be inverted for an encoder that cannot tell the pairs apart.
+_STEP = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question and a passage that answers it, not always in the same language."""
+
+    topic: str
+    question_language: str
+    passage_language: str
+    question: str
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The scale of one encoder: five rising cosines, whatever the languages, within one and across two."""
+
+    encoder: str
+    any: tuple[float, ...]
+    same: tuple[float, ...]
+    different: tuple[float, ...]
+
+    def similarity(self, cosine: float, languages: Languages = "any") -> float:
+        """The cosine on the scale from 0 to 1; never falls as the cosine rises.
+
+        `languages` says whether question and passage are known to be in the same language or in different ones.
+        """
+        return float(np.interp(cosine, getattr(self, languages), _SIMILARITIES))
+
+    def cosine(self, similarity: float, languages: Languages = "any") -> float:
+        """The cosine that stands at a similarity: the inverse of `similarity`."""
+        return float(np.interp(similarity, _SIMILARITIES, getattr(self, languages)))
+
+    def to_dict(self) -> dict[str, object]:
+        """The calibration as plain values, to be kept with the index."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def calibration_from_dict(values: Mapping[str, object]) -> Calibration:
+    """The calibration that `to_dict` gave; WorkspaceError for anything else."""
+    encoder, anchors = values.get("encoder"), [values.get(key) for key in ("any", "same", "different")]
+    if isinstance(encoder, str) and all(isinstance(a, list) and len(a) == len(_SIMILARITIES) for a in anchors):
+        any_, same, different = (tuple(float(x) for x in a) for a in anchors if isinstance(a, list))
+        return Calibration(encoder, any_, same, different)
+    raise WorkspaceError(f"{dict(values)!r} is not a calibration.", help="Build the index again.")
+
+
+def read_pairs(file: Path = PAIRS_FILE) -> tuple[Pair, ...]:
+    """The related pairs of a JSON lines file."""
+    return tuple(Pair(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def calibrate(embedder: Embedder, pairs: Sequence[Pair]) -> Calibration:
+    """The scale of an encoder; unrelated is every question with every other pair's passage."""
+    queries = embedder.encode_queries([pair.question for pair in pairs])
+    passages = embedder.encode_passages([pair.passage for pair in pairs])
+    cosines = (queries @ passages.T).astype(np.float64)
+    asked = np.array([pair.question_language for pair in pairs])
+    written = np.array([pair.passage_language for pair in pairs])
+    same = asked[:, None] == written[None, :]
+    return Calibration(
+        encoder=embedder.name,
+        any=_anchors(cosines, np.ones_like(same)),
+        same=_anchors(cosines, same),
+        different=_anchors(cosines, ~same),
+    )
+
+
+def _anchors(cosines: NDArray[np.float64], group: NDArray[np.bool_]) -> tuple[float, ...]:
+    related = np.eye(len(cosines), dtype=bool)
+    far = np.percentile(cosines[group & ~related], (1, 50, 95))
+    near = np.percentile(cosines[group & related], (25, 99))
+    anchors = np.concatenate([far, near])
+    rising = np.arange(len(anchors)) * _STEP
+    return tuple(round(float(x), 6) for x in np.maximum.accumulate(anchors - rising) + rising)

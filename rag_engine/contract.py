@@ -1,0 +1,101 @@
+"""Evidence and answers as JSON, in the shapes that data/contract.schema.json fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, QueryPlan
+
+Json = dict[str, Any]
+
+
+def search_json(evidence: Evidence) -> Json:
+    """The reply of a search."""
+    return {
+        "plan": plan_json(evidence.plan),
+        "hits": [hit_json(hit) for hit in evidence.hits],
+        "warnings": list(evidence.warnings),
+        "seconds": _rounded(evidence.seconds),
+    }
+
+
+def answer_json(answer: Answer) -> Json:
+    """The reply of a question."""
+    names = ("n", "child_id", "document_id", "file", "title", "page", "quote")
+    return {
+        "status": answer.status,
+        "text": answer.text,
+        "citations": [{name: getattr(citation, name) for name in names} for citation in answer.citations],
+        "evidence": [
+            {
+                "n": source.n,
+                "document_id": source.document.document_id,
+                "file": source.document.file,
+                "title": source.document.metadata.title,
+                "page": source.page,
+                "text": source.text,
+                "hits": [hit_json(hit) for hit in source.hits],
+            }
+            for source in answer.evidence.sources
+        ],
+        "plan": plan_json(answer.evidence.plan),
+        "warnings": list(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
+        "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
+    }
+
+
+def error_json(message: str) -> Json:
+    """The reply of a question that could not be asked."""
+    return {
+        "status": "error",
+        "text": message,
+        "citations": [],
+        "evidence": [],
+        "plan": None,
+        "warnings": [],
+        "seconds": {},
+    }
+
+
+def hit_json(hit: Hit) -> Json:
+    """One hit with every score and rank."""
+    return {
+        "child_id": hit.child_id,
+        "document_id": hit.document.document_id,
+        "file": hit.document.file,
+        "title": hit.document.metadata.title,
+        "page": hit.page,
+        "cosine": round(hit.cosine, 4),
+        "dense_rank": hit.dense_rank,
+        "bm25": None if hit.bm25 is None else round(hit.bm25, 4),
+        "sparse_rank": hit.sparse_rank,
+        "fused": round(hit.fused, 6),
+        "text": hit.text,
+    }
+
+
+def plan_json(plan: QueryPlan) -> Json:
+    """What was searched, and by whose plan."""
+    return {
+        "question": plan.question,
+        "language": plan.language,
+        "queries": list(plan.queries),
+        "keywords": list(plan.keywords),
+        "output_instructions": plan.output_instructions,
+        "countries": list(plan.scope.countries),
+        "regions": list(plan.scope.regions),
+        "planner": plan.planner,
+    }
+
+
+def document_json(record: DocumentRecord) -> Json:
+    """A document with its metadata."""
+    values = asdict(record)
+    del values["key"]
+    return values
+
+
+def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {step: round(value, 4) for step, value in seconds.items()}

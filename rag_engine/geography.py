@@ -1,0 +1,301 @@
+"""Places: what a question asks about, what a document is about, and how well the two fit.
+
+The names stand in data/geography.toml. Text is read word by word against a table of word sequences, the longest
+first, which costs microseconds; one regular expression of ten thousand alternatives would cost milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rag_engine.config import RetrievalConfig
+from rag_engine.errors import InputError
+from rag_engine.types import GeographicScope, Metadata
+
+DEFAULT_TABLE = Path(__file__).parents[1] / "data" / "geography.toml"
+GLOBAL = "Global"
+
+_WORD = re.compile(r"[^\W_]+")
+_BRACES = re.compile(r"(.*)\{(.*)\}(.*)")
+_PUNCTUATION = re.compile(r"[^\w\s'’-]")
+# What Turkish hangs on a name without an apostrophe: plural, -li, then a case, then -ki.
+_TURKISH_ENDING = re.compile(
+    r"(?:l[ae]r)?(?:l[iuü](?:l[ae]r)?)?"
+    r"(?:[dt][ae]n?(?:ki(?:l[ae]r)?)?|n?[iuü]n|[ny]?[iuüae]|n[dt][ae]n?)?$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way to write a place; no places at all for an expression that only looks like one."""
+
+    words: tuple[str, ...]
+    countries: tuple[str, ...]
+    regions: tuple[str, ...]
+    adjective: bool
+    capitalised: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gazetteer:
+    """The table of places, indexed for reading.
+
+    `forms` maps folded words to the ways they are written; `longest` gives for a first word the number of words of
+    its longest form; `regions_of` maps a country or a region to all regions that hold it.
+    """
+
+    countries: Mapping[str, str]
+    regions: tuple[str, ...]
+    regions_of: Mapping[str, frozenset[str]]
+    levels: Mapping[str, tuple[str, ...]]
+    forms: Mapping[tuple[str, ...], tuple[Form, ...]]
+    longest: Mapping[str, int]
+    turkish: frozenset[str]
+    articles: frozenset[str]
+    language_alone_after: frozenset[str]
+    language_before_next: frozenset[str]
+    language_beside: frozenset[str]
+
+
+def fold(text: str) -> str:
+    """The text in lower case, dotted and dotless i made one, so that Turkish and others meet."""
+    return unicodedata.normalize("NFC", text).replace("İ", "i").casefold().replace("ı", "i")
+
+
+@lru_cache(maxsize=4)
+def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
+    """The gazetteer of a TOML table, read once per path; InputError when it cannot be read."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            f"The table of places {path} cannot be read: {error}.", help="Restore data/geography.toml."
+        ) from error
+    capitalised = {fold(word) for pattern in table["capitalised"] for word in _expand(pattern)}
+    forms: dict[tuple[str, ...], tuple[Form, ...]] = {}
+    longest: dict[str, int] = {}
+    turkish: set[str] = set()
+    for written, countries, regions, adjective, language in _written_forms(table):
+        words = tuple(_WORD.findall(unicodedata.normalize("NFC", written)))
+        form = Form(words, countries, regions, adjective, fold(written) in capitalised)
+        for key in _keys(words):
+            same = forms.get(key, ())
+            if form not in same:
+                forms[key] = (*same, form)
+            longest[key[0]] = max(longest.get(key[0], 0), len(key))
+            if language == "tr" and not written.isupper():
+                turkish.add(key[-1])
+    context = table["language_context"]
+    return Gazetteer(
+        countries={country["code"]: country["name"] for country in table["country"]},
+        regions=tuple(region["name"] for region in table["region"]),
+        regions_of=_regions_of(table),
+        levels={level: tuple(regions) for level, regions in table["levels"].items()},
+        forms=forms,
+        longest=longest,
+        turkish=frozenset(turkish),
+        articles=frozenset(table["articles"]),
+        language_alone_after=frozenset(map(fold, context["alone_after"])),
+        language_before_next=frozenset(map(fold, context["before_next"])),
+        language_beside=frozenset(map(fold, context["beside"])),
+    )
+
+
+def find_places(text: str, gazetteer: Gazetteer) -> GeographicScope:
+    """The countries and regions that a text names, in the order of their first mention."""
+    countries: dict[str, None] = {}
+    regions: dict[str, None] = {}
+    for form in _mentions(text, gazetteer):
+        countries.update(dict.fromkeys(form.countries))
+        regions.update(dict.fromkeys(form.regions))
+    return GeographicScope(tuple(countries), tuple(regions))
+
+
+def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
+    """The English name of a country given by a name in any of the languages or by its ISO code, else None."""
+    if name.strip() in gazetteer.countries:
+        return gazetteer.countries[name.strip()]
+    key = tuple(_WORD.findall(fold(name)))
+    for candidate in (key, key[1:] if key[:1] and key[0] in gazetteer.articles else ()):
+        found = [form for form in gazetteer.forms.get(candidate, ()) if form.countries and not form.adjective]
+        if found:
+            return found[0].countries[0]
+    return None
+
+
+def geographic_boost(
+    scope: GeographicScope, metadata: Metadata, gazetteer: Gazetteer, config: RetrievalConfig
+) -> float:
+    """The factor by which a document's fused score is multiplied (Buriasco 2026, section 5.3).
+
+    Same country, same region, global and elsewhere are told apart; the factors come from the configuration. A
+    document whose place is not known, and any document when no place is asked for, keep 1. When only the whole
+    world is asked for, a document about one place is not elsewhere, so it keeps 1 too.
+    """
+    if not scope:
+        return 1.0
+    if not set(scope.countries).isdisjoint(metadata.countries):
+        return config.boost_same_country
+    regions = _document_regions(metadata, gazetteer)
+    if not regions and not metadata.countries:
+        return 1.0
+    asked_regions = set(scope.regions)
+    if not asked_regions.isdisjoint(regions):
+        return config.boost_same_region
+    holding_asked = {r for place in (*scope.countries, *scope.regions) for r in gazetteer.regions_of.get(place, ())}
+    holding_document = {r for place in (*metadata.countries, *regions) for r in gazetteer.regions_of.get(place, ())}
+    if not holding_asked.isdisjoint(regions) or not holding_document.isdisjoint(asked_regions):
+        return config.boost_same_region
+    if GLOBAL in regions:
+        return config.boost_global
+    return 1.0 if asked_regions == {GLOBAL} and not scope.countries else config.boost_other
+
+
+def _document_regions(metadata: Metadata, gazetteer: Gazetteer) -> tuple[str, ...]:
+    """The regions a document is about as a whole; none for a national one."""
+    if metadata.geographical_level in gazetteer.levels:
+        return gazetteer.levels[metadata.geographical_level]
+    if metadata.geographical_level in ("", "National") or metadata.countries:
+        return ()
+    return _regions_named(f"{metadata.title}\n{metadata.authority}", gazetteer)
+
+
+@lru_cache(maxsize=4096)
+def _regions_named(text: str, gazetteer: Gazetteer) -> tuple[str, ...]:
+    return find_places(text, gazetteer).regions
+
+
+def _mentions(text: str, gazetteer: Gazetteer) -> Iterator[Form]:
+    """The forms that occur in a text, from left to right; a longer form hides the shorter ones inside it."""
+    text = unicodedata.normalize("NFC", text)
+    matches = list(_WORD.finditer(text))
+    words = [match.group() for match in matches]
+    folded = [fold(word) for word in words]
+    # In a question typed in capitals WHO, US and IT are words.
+    abbreviations = len(words) < 4 or any(character.islower() for character in text)
+    position = 0
+    while position < len(words):
+        length = 1
+        forms: tuple[Form, ...] = ()
+        for size in range(gazetteer.longest.get(_first_key(folded[position], gazetteer), 0), 0, -1):
+            written = words[position : position + size]
+            found = _lookup(tuple(folded[position : position + size]), gazetteer)
+            forms = tuple(form for form in found if _as_written(form, written, abbreviations))
+            if forms:
+                length = size
+                break
+        if length > 1 or not _names_language(position, matches, text, folded, forms, gazetteer):
+            yield from forms
+        position += length
+
+
+def _first_key(word: str, gazetteer: Gazetteer) -> str:
+    return word if word in gazetteer.longest else _without_turkish_ending(word, gazetteer)
+
+
+def _lookup(key: tuple[str, ...], gazetteer: Gazetteer) -> tuple[Form, ...]:
+    if key in gazetteer.forms:
+        return gazetteer.forms[key]
+    return gazetteer.forms.get((*key[:-1], _without_turkish_ending(key[-1], gazetteer)), ())
+
+
+def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:
+    """The Turkish stem of "italyanlarin" or "almanyada"; the word itself when it has none in the table."""
+    for end in range(len(word) - 1, 3, -1):
+        if word[:end] in gazetteer.turkish and _TURKISH_ENDING.match(word, end):
+            return word[:end]
+    return word
+
+
+def _as_written(form: Form, written: Sequence[str], abbreviations: bool) -> bool:
+    """Whether capitals stand where the form needs them."""
+    if form.capitalised and not written[0][0].isupper():
+        return False
+    return all(
+        not _is_abbreviation(word) or (abbreviations and word == found)
+        for word, found in zip(form.words, written, strict=True)
+    )
+
+
+def _is_abbreviation(word: str) -> bool:
+    return word.isupper() or sum(character.isupper() for character in word) > 1
+
+
+def _names_language(
+    position: int,
+    matches: Sequence[re.Match[str]],
+    text: str,
+    folded: Sequence[str],
+    forms: Sequence[Form],
+    gazetteer: Gazetteer,
+) -> bool:
+    """Whether an adjective stands for the language: "documents in Italian", "the Italian version"."""
+    if not forms or not all(form.adjective for form in forms):
+        return False
+    before = folded[position - 1] if position else ""
+    last = position + 1 == len(folded)
+    after = "" if last else folded[position + 1]
+    if before in gazetteer.language_beside or after in gazetteer.language_beside:
+        return True
+    gap = "" if last else text[matches[position].end() : matches[position + 1].start()]
+    alone = last or after in gazetteer.language_before_next or _PUNCTUATION.search(gap) is not None
+    return alone and before in gazetteer.language_alone_after
+
+
+def _written_forms(
+    table: Mapping[str, Any],
+) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], bool, str]]:
+    """Every form of the table with its countries, its regions, whether it is an adjective, and its language."""
+    for pattern in table["no_place"]:
+        yield from ((written, (), (), False, "") for written in _expand(pattern))
+    for body in table["body"]:
+        yield from ((written, (), (body["region"],), False, "") for form in body["forms"] for written in _expand(form))
+    for kind in ("region", "country"):
+        for place in table[kind]:
+            names = (place["name"],)
+            countries, regions = ((), names) if kind == "region" else (names, ())
+            for part in ("names", "adjectives"):
+                for language, patterns in place.get(part, {}).items():
+                    for written in (form for pattern in patterns for form in _expand(pattern)):
+                        yield written, countries, regions, part == "adjectives", language
+
+
+def _regions_of(table: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """For each country and region the regions that hold all of it."""
+    members = {region["name"]: frozenset(region.get("members", ())) for region in table["region"]}
+    held = {country["name"]: frozenset([country["code"]]) for country in table["country"]}
+    held |= {name: codes for name, codes in members.items() if codes}
+    return {
+        place: frozenset(name for name, codes in members.items() if name != place and inside <= codes)
+        for place, inside in held.items()
+    }
+
+
+def _expand(pattern: str) -> list[str]:
+    """The forms that a pattern with one pair of braces stands for."""
+    match = _BRACES.fullmatch(pattern)
+    if match is None:
+        return [pattern]
+    return [f"{match[1]}{ending}{match[3]}" for ending in match[2].split(",")]
+
+
+def _keys(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The folded words, and the same without accents, which short words need to stay apart ("ira", "oma")."""
+    key = tuple(fold(word) for word in words)
+    yield key
+    plain = tuple(_without_accents(word) if len(word) >= 5 else word for word in key)
+    if plain != key:
+        yield plain
+
+
+def _without_accents(word: str) -> str:
+    return "".join(
+        character for character in unicodedata.normalize("NFD", word) if not unicodedata.combining(character)
+    )

@@ -1,0 +1,62 @@
+"""A new generation of the indexes beside the old one, which answers until the new one is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import sqlalchemy as sql
+
+from rag_engine import catalog as tables
+from rag_engine.catalog import ChildRecord
+from rag_engine.chunking.semantic import child_id
+from rag_engine.indexing import Indexer, facets_of_document
+from rag_engine.protocols import SparseIndex, VectorIndex
+from rag_engine.stores import Stores
+from rag_engine.types import DocumentRecord
+
+Progress = Callable[[int, int, str], None]
+
+
+def refill(stores: Stores, dense: VectorIndex, sparse: SparseIndex, progress: Progress) -> int:
+    """Number of children put into two empty indexes from the catalog and the vectors, without encoding any."""
+    records = stores.catalog.active_documents()
+    count = 0
+    for done, record in enumerate(records):
+        progress(done, len(records), record.file)
+        children = stores.catalog.document_children(record.key)
+        _put(stores, dense, sparse, record, children)
+        count += len(children)
+    sparse.commit()
+    progress(len(records), len(records), "")
+    return count
+
+
+def encode_again(old: Stores, indexer: Indexer, progress: Progress) -> int:
+    """Number of documents chunked and encoded anew from their kept text; they become visible all at once."""
+    records = old.catalog.fingerprints()
+    for done, (record, fingerprint) in enumerate(records):
+        progress(done, len(records), record.file)
+        text, lines = old.catalog.text(record.key), old.catalog.lines(record.key)
+        indexer.index(replace(record, key=0), text, lines, fingerprint)
+    progress(len(records), len(records), "")
+    return len(records)
+
+
+def _put(
+    stores: Stores, dense: VectorIndex, sparse: SparseIndex, record: DocumentRecord, children: list[ChildRecord]
+) -> None:
+    c = tables.children.c
+    rows = dict(stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
+    keys = np.array([child.key for child in children], np.int64)
+    if len(keys) == 0:
+        return
+    vectors = np.array(stores.vectors.all()[[rows[child.key] for child in children]])
+    shared = facets_of_document(record, record.key)
+    dense.upsert(
+        keys,
+        vectors,
+        [shared | {"child_id": child_id(record.sha256, child.parent_index, child.index)} for child in children],
+    )
+    sparse.add((child.key, record.key, record.metadata.language, child.text) for child in children)

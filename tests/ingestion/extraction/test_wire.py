@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ingestion.extraction.wire import Reassembler, encode, from_json, to_json
+from rag_engine.types import ExtractedText
+
+extracted = st.from_type(ExtractedText)
+
+
+@given(extracted, st.integers(1, 50))
+def test_a_text_survives_the_pipe_in_whatever_pieces(text: ExtractedText, size: int) -> None:
+    sent = encode(to_json(text))
+    stream = Reassembler()
+    received = []
+    for start in range(0, len(sent), size):
+        stream.feed(sent[start : start + size])
+        message = stream.next()
+        received += [message] if message else []
+    assert [from_json(message) for message in received] == [text]
+
+
+def test_a_stream_that_is_not_ours_is_refused_before_it_fills_memory() -> None:
+    stream = Reassembler()
+    stream.feed(b"Warning: something printed here")
+    with pytest.raises(ValueError, match="limit"):
+        stream.next()

@@ -1,0 +1,207 @@
+import json
+import socket
+from dataclasses import replace
+from time import monotonic
+
+import pytest
+from scripted_server import Reply, Script, serving
+
+from rag_engine.backends.ollama import find_ollama
+from rag_engine.config import GenerationConfig
+from rag_engine.errors import BackendError
+from rag_engine.generation import answer
+from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
+from rag_engine.types import Prompt, QueryPlan
+
+PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": ["Italy"]}
+PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
+
+
+def line(**parts):
+    return json.dumps(parts).encode() + b"\n"
+
+
+def words(*said, reason="stop"):
+    spoken = tuple(line(model="m", message={"role": "assistant", "content": word}, done=False) for word in said)
+    return (*spoken, line(model="m", message={"role": "assistant", "content": ""}, done=True, done_reason=reason))
+
+
+def listing(*names, family="llama"):
+    models = [{"name": name, "model": name, "details": {"family": family}} for name in names]
+    return Reply((json.dumps({"models": models}).encode(),))
+
+
+@pytest.fixture
+def server():
+    shown = {
+        "model_info": {"general.architecture": "llama", "llama.context_length": 8192},
+        "capabilities": ["completion"],
+    }
+    script = Script(
+        {
+            "/api/tags": listing("nomic-embed-text:latest", "mistral:7b"),
+            "/api/show": Reply((json.dumps(shown).encode(),)),
+            "/api/ps": Reply((b'{"models": []}',)),
+        }
+    )
+    with serving(script):
+        yield script
+
+
+@pytest.fixture
+def config(server):
+    return GenerationConfig(ollama_url=server.url, answer_tokens=64, answer_seconds=5)
+
+
+def test_the_first_model_that_writes_is_found_with_its_window(server, config):
+    generator = find_ollama(config)
+    assert (generator.name, generator.context_window, generator.quotes_only) == ("ollama/mistral:7b", 8192, False)
+
+
+def test_the_configured_model_is_found_with_and_without_its_tag(server, config):
+    server.replies["/api/tags"] = listing("mistral:7b", "qwen3:latest")
+    assert find_ollama(replace(config, ollama_model="qwen3")).name == "ollama/qwen3:latest"
+    assert find_ollama(replace(config, ollama_model="mistral:7b")).name == "ollama/mistral:7b"
+
+
+def test_a_configured_model_that_is_missing_names_the_command(config):
+    with pytest.raises(BackendError, match=r"no model phi4.*ollama pull phi4"):
+        find_ollama(replace(config, ollama_model="phi4"))
+
+
+def test_a_server_with_no_model_that_writes_is_no_generator(server, config):
+    server.replies["/api/tags"] = listing("bge-m3", family="bert")
+    assert find_ollama(config) is None
+
+
+@pytest.mark.parametrize("reply", [Reply((b"garbage",)), Reply((b"[1]",)), Reply((b"",), status=500)])
+def test_something_else_on_the_port_is_no_generator(server, config, reply):
+    server.replies["/api/tags"] = reply
+    assert find_ollama(config) is None
+
+
+def test_a_server_that_is_away_or_silent_costs_half_a_second(server, config):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for url in ("http://127.0.0.1:9", f"http://127.0.0.1:{silent.getsockname()[1]}"):
+            started = monotonic()
+            assert find_ollama(replace(config, ollama_url=url)) is None
+            assert monotonic() - started < 1.0  # half a second, and room for a busy machine
+
+
+def test_an_address_that_cannot_be_read_names_the_setting(config):
+    with pytest.raises(BackendError, match="SEXTANT_OLLAMA_URL"):
+        find_ollama(replace(config, ollama_url="http://127.0.0.1:port"))
+
+
+def test_a_server_that_trickles_is_held_to_the_time_limit(server, config):
+    server.replies["/api/chat"] = Reply(words(*("word " for _ in range(2000))))
+    with pytest.raises(BackendError, match="within 0.01 seconds"):
+        list(find_ollama(replace(config, answer_seconds=0.01)).stream(PROMPT))
+
+
+def test_an_answer_streams_with_the_prompts_options(server, config):
+    server.replies["/api/chat"] = Reply(words("The ", "dyke ", "[Source 1]."))
+    assert list(find_ollama(config).stream(PROMPT)) == ["The ", "dyke ", "[Source 1]."]
+    asked = server.asked[-1][1]
+    assert asked["options"] == {"num_ctx": 3072, "temperature": 0.3, "num_predict": 64}
+    assert [message["role"] for message in asked["messages"]] == ["system", "user"]
+
+
+def test_the_window_never_shrinks_since_that_would_load_the_model_anew(server, config):
+    server.replies["/api/chat"] = Reply(words("x"))
+    server.replies["/api/ps"] = Reply(
+        (json.dumps({"models": [{"model": "mistral:7b", "context_length": 4096}]}).encode(),)
+    )
+    generator = find_ollama(config)
+    for num_ctx in (3072, 6144, 2048):
+        list(generator.stream(replace(PROMPT, num_ctx=num_ctx)))
+    windows = [body["options"]["num_ctx"] for path, body in server.asked if path == "/api/chat"]
+    assert windows == [4096, 6144, 6144]
+
+
+def test_a_model_that_thinks_aloud_is_told_not_to(server, config):
+    server.replies["/api/show"] = Reply((b'{"model_info": {}, "capabilities": ["completion", "thinking"]}',))
+    server.replies["/api/chat"] = Reply(words("x"))
+    list(find_ollama(config).stream(PROMPT))
+    assert server.asked[-1][1]["think"] is False
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(words("The ", "dyke ")[:2], drops=True), "broke"),
+        (Reply(words("The ", "dyke ")[:2]), "stopped before it had finished"),
+        (Reply((*words("The ", "dyke ")[:2], b"not json\n")), "not Ollama's protocol"),
+        (Reply((*words("The ", "dyke ")[:2], b"[1]\n")), "not Ollama's protocol"),
+        (Reply((*words("The ", "dyke ")[:2], line(error="out of memory"))), "out of memory"),
+        (Reply(words("The ", "dyke ", reason="length")), "limit of 64 tokens"),
+        (Reply(words("The ", "dyke ")[:2], stalls=True), "within 0.4 seconds"),
+    ],
+    ids=["drop", "end", "garbage", "list", "error", "length", "slow"],
+)
+def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(server, config, reply, said):
+    server.replies["/api/chat"] = reply
+    stream = find_ollama(replace(config, answer_seconds=0.4)).stream(PROMPT)
+    assert [next(stream), next(stream)] == ["The ", "dyke "]
+    with pytest.raises(BackendError, match=said):
+        next(stream)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply((b'{"error": "llama runner process has terminated"}',), status=500), "runner process has terminated"),
+        (Reply((b'{"error": "model not found"}',), status=404), "ollama pull mistral:7b"),
+        (Reply((), stalls=True), "within 0.3 seconds"),
+    ],
+    ids=["500", "404", "slow"],
+)
+def test_a_fault_before_the_first_word_says_what_to_do(server, config, reply, said):
+    server.replies["/api/chat"] = reply
+    with pytest.raises(BackendError, match=said):
+        list(find_ollama(replace(config, answer_seconds=0.3)).stream(PROMPT))
+
+
+def test_a_server_stopped_after_it_was_found_says_how_to_start_it(config):
+    generator = find_ollama(config)
+    generator._config = replace(config, ollama_url="http://127.0.0.1:9")
+    with pytest.raises(BackendError, match="ollama serve"):
+        list(generator.stream(PROMPT))
+
+
+def test_a_plan_is_asked_for_under_its_schema_and_read(server, config):
+    server.replies["/api/chat"] = Reply(words(*json.dumps(PLAN)))
+    plan = find_ollama(config).complete_json(PLANNER_RULES, planner_message("Floods?"), PLANNER_SCHEMA, seconds=5)
+    assert plan == PLAN
+    asked = server.asked[-1][1]
+    assert asked["format"] == PLANNER_SCHEMA
+    assert asked["options"]["temperature"] == 0
+
+
+@pytest.mark.parametrize("said", ["I cannot.", '{"query_1": "a"}', '{"query_1": ', "[1]", json.dumps({**PLAN, "x": 1})])
+def test_a_plan_that_does_not_follow_the_schema_is_refused(server, config, said):
+    server.replies["/api/chat"] = Reply(words(said))
+    with pytest.raises(BackendError, match="JSON"):
+        find_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5)
+
+
+def test_a_plan_that_takes_too_long_is_given_up(server, config):
+    server.replies["/api/chat"] = Reply(words("{")[:1], stalls=True)
+    with pytest.raises(BackendError, match="within 0.3 seconds"):
+        find_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=0.3)
+
+
+def test_an_answer_over_the_wire_comes_out_checked_and_cited(server, config, embedder, make_source, make_evidence):
+    server.replies["/api/chat"] = Reply(words("Dykes are inspected ", "[Sour", "ce 1]", "[Source 9].")[:4], drops=True)
+    evidence = make_evidence(
+        "Who inspects?", [make_source(1, "The dykes are inspected by the districts. Dams are not.")]
+    )
+    *pieces, last = answer(
+        evidence, find_ollama(config), embedder=embedder, page_of=lambda document, offset: 4, config=config
+    )
+    assert "".join(pieces) == "Dykes are inspected [Source 1][Source 9]."
+    assert last.text == "Dykes are inspected [Source 1]."
+    assert [(citation.page, citation.quote) for citation in last.citations] == [
+        (4, "The dykes are inspected by the districts.")
+    ]
+    assert any("broke off" in warning for warning in last.warnings)

@@ -1,0 +1,128 @@
+import json
+from dataclasses import replace
+
+import pytest
+from scripted_server import Reply, Script, serving
+
+from rag_engine.backends.openai import find_openai
+from rag_engine.config import GenerationConfig
+from rag_engine.errors import BackendError
+from rag_engine.prompts import PLANNER_SCHEMA
+from rag_engine.types import Prompt, QueryPlan
+
+PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": []}
+PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
+CHAT = "/v1/chat/completions"
+
+
+def event(delta, reason=None):
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def words(*said, reason="stop"):
+    return (*(event({"content": word}) for word in said), event({}, reason), b"data: [DONE]\n\n")
+
+
+@pytest.fixture
+def server():
+    with serving(Script({"/v1/models/mistral": Reply((b'{"id": "mistral", "max_model_len": 32768}',))})) as script:
+        yield script
+
+
+@pytest.fixture
+def config(server):
+    return GenerationConfig(
+        openai_url=server.url + "/v1", openai_model="mistral", openai_key="k", answer_tokens=64, answer_seconds=5
+    )
+
+
+def test_no_endpoint_is_no_generator():
+    assert find_openai(GenerationConfig()) is None
+
+
+def test_an_endpoint_without_a_model_says_which_setting_is_missing(config):
+    with pytest.raises(BackendError, match="SEXTANT_OPENAI_MODEL"):
+        find_openai(replace(config, openai_model=""))
+
+
+def test_the_window_is_the_one_the_endpoint_tells_else_a_careful_guess(server, config):
+    assert find_openai(config).context_window == 32768
+    del server.replies["/v1/models/mistral"]
+    assert find_openai(config).context_window == 16384
+    assert find_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).context_window == 16384
+
+
+def test_an_answer_streams_with_the_prompts_options(server, config):
+    server.replies[CHAT] = Reply(words("The ", "dyke ", "[Source 1]."))
+    generator = find_openai(config)
+    assert (generator.name, generator.quotes_only) == ("openai/mistral", False)
+    assert list(generator.stream(PROMPT)) == ["The ", "dyke ", "[Source 1]."]
+    asked = server.asked[-1][1]
+    assert (asked["model"], asked["temperature"], asked["max_tokens"], asked["stream"]) == ("mistral", 0.3, 64, True)
+    assert "response_format" not in asked
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(words("The ", "dyke ")[:2], drops=True), "broke"),
+        (Reply((*words("The ", "dyke ")[:2], b"data: [DONE]\n\n")), "stopped before it had finished"),
+        (Reply((*words("The ", "dyke ")[:2], b"data: not json\n\n")), "not OpenAI's protocol"),
+        (Reply((*words("The ", "dyke ")[:2], b'data: {"error": {"message": "out of memory"}}\n\n')), "out of memory"),
+        (Reply(words("The ", "dyke ", reason="length")), "limit of 64 tokens"),
+        (Reply(words("The ", "dyke ")[:2], stalls=True), "within 0.4 seconds"),
+    ],
+    ids=["drop", "end", "garbage", "error", "length", "slow"],
+)
+def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(server, config, reply, said):
+    server.replies[CHAT] = reply
+    stream = find_openai(replace(config, answer_seconds=0.4)).stream(PROMPT)
+    assert [next(stream), next(stream)] == ["The ", "dyke "]
+    with pytest.raises(BackendError, match=said):
+        next(stream)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply((b'{"error": {"message": "bad key"}}',), status=401), "SEXTANT_OPENAI_KEY"),
+        (Reply((b'{"error": {"message": "no such model"}}',), status=404), "SEXTANT_OPENAI_MODEL"),
+        (Reply((b'{"error": {"message": "overloaded"}}',), status=500), "status 500"),
+        (Reply((), stalls=True), "within 0.3 seconds"),
+    ],
+    ids=["401", "404", "500", "slow"],
+)
+def test_a_fault_before_the_first_word_says_what_to_do_and_is_not_tried_again(server, config, reply, said):
+    server.replies[CHAT] = reply
+    with pytest.raises(BackendError, match=said):
+        list(find_openai(replace(config, answer_seconds=0.3)).stream(PROMPT))
+    assert [path for path, _ in server.asked].count(CHAT) == 1
+
+
+def test_an_endpoint_that_is_away_says_so(config):
+    with pytest.raises(BackendError, match="cannot be reached"):
+        list(find_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).stream(PROMPT))
+
+
+def test_a_plan_is_asked_for_under_its_schema(server, config):
+    server.replies[CHAT] = Reply(words(*json.dumps(PLAN)))
+    assert find_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5) == PLAN
+    assert server.asked[-1][1]["response_format"]["json_schema"]["schema"] == PLANNER_SCHEMA
+
+
+def test_an_endpoint_that_knows_no_schema_is_asked_in_words(server, config):
+    refusal = Reply((b'{"error": {"message": "response_format is not supported"}}',), status=400)
+    server.replies[CHAT] = [refusal, Reply(words("Here it is:\n```json\n", json.dumps(PLAN), "\n```"))]
+    assert find_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5) == PLAN
+    asked = server.asked[-1][1]
+    assert "response_format" not in asked
+    assert "geographic_scope" in asked["messages"][0]["content"]
+
+
+def test_the_key_of_another_service_is_never_sent(server, config, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    server.replies[CHAT] = Reply(words("x"))
+    assert list(find_openai(replace(config, openai_key="")).stream(PROMPT)) == ["x"]
+    assert "secret" not in json.dumps(server.headers)

@@ -1,0 +1,111 @@
+"""Small stand-ins shared by the tests of answers: an encoder of counted words, a source made of a text."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from rag_engine.protocols import Vectors
+from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
+
+
+class CountingEmbedder:
+    """Vectors of counted words: texts that share words are near each other. Counts what it is asked to encode."""
+
+    name = "counting"
+    dimension = 256
+    prefixes = ("", "")
+    execution = "test"
+
+    def __init__(self) -> None:
+        self.encoded = 0
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        self.encoded += len(texts)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in re.findall(r"\w+", text.casefold()):
+                vectors[row, zlib.crc32(word[:5].encode()) % self.dimension] += 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return self.encode_passages(texts)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text) // 4 + 2
+
+
+@pytest.fixture
+def embedder() -> CountingEmbedder:
+    return CountingEmbedder()
+
+
+@pytest.fixture
+def make_source() -> Callable[..., Source]:
+    """A source of one document, with hits at the given places of its text (the whole text if none are given)."""
+
+    def make(
+        n: int,
+        text: str,
+        *,
+        hits: Sequence[tuple[int, int]] = (),
+        start: int = 1000,
+        title: str = "",
+        authority: str = "Ministry",
+        language: str = "en",
+    ) -> Source:
+        metadata = Metadata(title or f"Report {n}", language, authority=authority, hazards=("Flood",), year=2019 + n)
+        document = DocumentRecord(
+            key=n,
+            document_id=f"{n:012x}",
+            source=f"/in/{n}.pdf",
+            file=f"{n}.pdf",
+            sha256=f"{n:064x}",
+            media_type="application/pdf",
+            pages=9,
+            ocr_pages=0,
+            parents=1,
+            children=1,
+            characters=len(text),
+            added="2026-11-01",
+            metadata=metadata,
+        )
+        found = tuple(
+            Hit(
+                child_id=f"{n:012x}_p0_c{index}",
+                document=document,
+                parent_index=0,
+                start=start + first,
+                end=start + last,
+                text=text[first:last],
+                page=1,
+                last_page=1,
+                cosine=0.8,
+                similarity=0.8,
+                tier="strong",
+                dense_rank=index + 1,
+                bm25=None,
+                sparse_rank=None,
+                fused=0.5,
+            )
+            for index, (first, last) in enumerate(hits or [(0, len(text))])
+        )
+        return Source(n, document, 0, start, start + len(text), text, 1, 1, found)
+
+    return make
+
+
+@pytest.fixture
+def make_evidence() -> Callable[..., Evidence]:
+    """What was found for a question: the sources and their hits."""
+
+    def make(question: str, sources: Sequence[Source], *, language: str = "en", instructions: str = "") -> Evidence:
+        plan = QueryPlan(question, language, (question,), output_instructions=instructions)
+        hits = tuple(hit for source in sources for hit in source.hits)
+        return Evidence(plan, hits, tuple(sources))
+
+    return make

@@ -1,0 +1,194 @@
+"""Indexing and removal through the real catalog, vector store, Chroma and tantivy, with an encoder of counted words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_engine.backends.chroma import open_chroma
+from rag_engine.backends.tantivy import open_sparse_index
+from rag_engine.backends.vectors import VectorStore
+from rag_engine.catalog import open_catalog
+from rag_engine.config import ChunkingConfig
+from rag_engine.indexing import Indexer
+from rag_engine.rebuilding import refill
+from rag_engine.removal import erase, recover, sweep
+from rag_engine.snapshot import nearest, read_snapshot
+from rag_engine.stores import Stores, stored_name
+from rag_engine.types import Box, Document, ExtractedText, Line, Metadata
+from tests.rag_engine.conftest import CountingEmbedder
+
+FLOOD = "The river authority shall publish flood maps every year. " * 40
+HEAT = "Il piano caldo prevede tre livelli di allerta per le ondate di calore. " * 40
+
+
+@pytest.fixture
+def stores(tmp_path: Path, embedder: CountingEmbedder) -> Iterator[Stores]:
+    catalog = open_catalog(tmp_path)
+    dense = open_chroma(tmp_path / "chroma", "policy_documents-1")
+    vectors = VectorStore(tmp_path / "vectors", embedder.name, embedder.dimension)
+    yield Stores(catalog, vectors, dense, open_sparse_index(tmp_path / "keywords", writable=True), tmp_path / "files")
+    dense.close()
+    catalog.close()
+
+
+def make_document(stores: Stores, text: str, source: str = "/in/a.txt", language: str = "en") -> Document:
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    half = len(text) // 2
+    lines = (Line(0, half, 1, Box(10, 10, 500, 20)), Line(half, len(text), 2, Box(10, 30, 500, 40)))
+    extracted = ExtractedText(text, 2, lines, (), "text/plain")
+    copy = stored_name(stores.files, sha256, Path(source).name)
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_text(text)
+    return Document(source, Path(source).name, sha256, Metadata("A plan", language), extracted)
+
+
+def add(stores: Stores, embedder: CountingEmbedder, *documents: Document) -> None:
+    indexer = Indexer(stores, embedder, ChunkingConfig())
+    for document in documents:
+        indexer.add(document, document.sha256)
+    indexer.finish()
+
+
+def held(stores: Stores) -> tuple[set[int], set[int], set[int]]:
+    return set(read_snapshot(stores.catalog).keys.tolist()), stores.dense.keys(), stores.sparse.keys()
+
+
+def test_a_document_is_in_the_catalog_and_both_indexes_with_pages_and_parents(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    [record] = stores.catalog.active_documents()
+    children = stores.catalog.document_children(record.key)
+    known, dense, sparse = held(stores)
+    assert known == dense == sparse == {child.key for child in children}
+    assert record.children == len(children) > 1
+    assert children[0].page == 1
+    assert children[-1].last_page == 2
+    for child in children:
+        assert FLOOD[child.parent_start + child.start : child.parent_start + child.end] == child.text
+    assert stores.catalog.text(record.key) == FLOOD
+    assert stores.catalog.lines(record.key)[1].box == Box(10, 30, 500, 40)
+
+
+def test_nothing_is_visible_before_the_group_is_whole(stores: Stores, embedder: CountingEmbedder) -> None:
+    indexer = Indexer(stores, embedder, ChunkingConfig())
+    indexer.add(make_document(stores, FLOOD), "1")
+    assert len(read_snapshot(stores.catalog)) == 0
+    indexer.flush()
+    assert len(read_snapshot(stores.catalog)) > 0
+
+
+def test_a_changed_file_takes_the_place_of_its_older_version_everywhere(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    add(stores, embedder, make_document(stores, HEAT))
+    [record] = stores.catalog.active_documents()
+    known, dense, sparse = held(stores)
+    assert known == dense == sparse
+    assert stores.catalog.text(record.key) == HEAT
+    assert [path.name for path in stores.files.iterdir()] == [f"{record.document_id}_a.txt"]
+    assert stores.sparse.search("river authority flood maps", "en", 10) == []
+
+
+def test_new_metadata_for_the_same_content_replaces_without_a_gap(stores: Stores, embedder: CountingEmbedder) -> None:
+    document = make_document(stores, FLOOD)
+    add(stores, embedder, document)
+    add(stores, embedder, replace(document, metadata=replace(document.metadata, hazards=("Flood",))))
+    [record] = stores.catalog.active_documents()
+    assert record.metadata.hazards == ("Flood",)
+    known, dense, sparse = held(stores)
+    assert known == dense == sparse
+    assert stored_name(stores.files, document.sha256, "a.txt").exists()
+
+
+def test_erasing_leaves_nothing_behind(stores: Stores, embedder: CountingEmbedder) -> None:
+    add(stores, embedder, make_document(stores, FLOOD), make_document(stores, HEAT, "/in/b.txt", "it"))
+    flood, heat = stores.catalog.active_documents()
+    rows = read_snapshot(stores.catalog).rows[read_snapshot(stores.catalog).owners == flood.key]
+    erasure = erase(stores, flood)
+    assert erasure.left_behind == ()
+    assert erasure.children == flood.children
+    known, dense, sparse = held(stores)
+    assert known == dense == sparse == {child.key for child in stores.catalog.document_children(heat.key)}
+    assert not np.array(stores.vectors.all()[rows]).any()
+    assert [path.name for path in stores.files.iterdir()] == [f"{heat.document_id}_b.txt"]
+
+
+def test_what_was_interrupted_is_undone_at_the_next_start(stores: Stores, embedder: CountingEmbedder) -> None:
+    add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
+    before = held(stores)
+    interrupted = Indexer(stores, embedder, ChunkingConfig())
+    interrupted.add(make_document(stores, FLOOD), "1")
+    assert recover(stores) == 1
+    assert held(stores) == before
+    assert len(list(stores.files.iterdir())) == 1
+
+
+def test_the_same_text_is_never_encoded_twice(stores: Stores, embedder: CountingEmbedder) -> None:
+    document = make_document(stores, FLOOD)
+    add(stores, embedder, document)
+    [record] = stores.catalog.active_documents()
+    sentences = 1  # all sentences of the text are the same
+    before = embedder.encoded
+    add(stores, embedder, replace(document, source="/in/copy.txt"))
+    assert embedder.encoded - before == sentences
+    assert record.children > sentences
+
+
+def test_vectors_of_a_run_that_was_broken_off_are_found_again_and_swept_when_unused(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    interrupted = Indexer(stores, embedder, ChunkingConfig())
+    count = interrupted.add(make_document(stores, FLOOD), "1")
+    recover(stores)
+    assert sweep(stores) == 0
+    assert count > 0
+
+
+def test_both_indexes_can_be_filled_again_without_encoding(
+    stores: Stores, embedder: CountingEmbedder, tmp_path: Path
+) -> None:
+    add(stores, embedder, make_document(stores, FLOOD), make_document(stores, HEAT, "/in/b.txt", "it"))
+    before = embedder.encoded
+    sparse = open_sparse_index(tmp_path / "again", writable=True)
+    dense = stores.dense.sibling("policy_documents-2")
+    refill(stores, dense, sparse, lambda *_: None)
+    assert embedder.encoded == before
+    assert dense.keys() == stores.dense.keys() == sparse.keys()
+    query = embedder.encode_queries(["flood maps"])
+    assert dense.search(query, 5)[0][0].tolist() == stores.dense.search(query, 5)[0][0].tolist()
+
+
+def test_chroma_and_the_exact_scan_agree_and_a_filter_holds_on_both(stores: Stores, embedder: CountingEmbedder) -> None:
+    add(stores, embedder, make_document(stores, FLOOD), make_document(stores, HEAT, "/in/b.txt", "it"))
+    snapshot, vectors = read_snapshot(stores.catalog), stores.vectors.all()
+    heat = stores.catalog.active_documents()[1].key
+    query = embedder.encode_queries(["allerta per ondate di calore e flood maps"])
+    [(exact, cosines)] = nearest(snapshot, vectors, query, 3, None)
+    [(approximate, others)] = stores.dense.search(query, 3)
+    assert cosines == pytest.approx(others, abs=1e-4)
+    assert len(exact) == len(approximate) == 3
+    [(allowed, _)] = nearest(snapshot, vectors, query, 50, {heat})
+    [(where, _)] = stores.dense.search(query, 50, where={"document": {"$in": [heat]}})
+    mine = set(snapshot.keys[snapshot.owners == heat].tolist())
+    assert set(allowed.tolist()) == set(where.tolist()) == mine
+    assert nearest(snapshot, vectors, query, 50, set())[0][0].size == 0
+
+
+def test_a_reader_sees_only_what_changed_since(stores: Stores, embedder: CountingEmbedder) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    first = read_snapshot(stores.catalog)
+    assert read_snapshot(stores.catalog, first) is first
+    add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
+    second = read_snapshot(stores.catalog, first)
+    fresh = read_snapshot(stores.catalog)
+    assert second.keys.tolist() == fresh.keys.tolist()
+    assert second.rows.tolist() == fresh.rows.tolist()
+    assert second.positions(np.array([10_000, *fresh.keys[:2]])).tolist() == [0, 1]
