@@ -43,7 +43,7 @@ class FileRefused(SextantError):
 
     @property
     def status(self) -> RefusalStatus:
-        """"rejected" when the file is at fault, "failed" when we could not."""
+        """ "rejected" when the file is at fault, "failed" when we could not."""
         return "failed" if self.reason in _OUR_FAILURES else "rejected"
 
 

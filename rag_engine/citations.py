@@ -20,7 +20,7 @@ _NUMBER = rf"(?:{SOURCE_WORDS}\W{{0,2}})?\d{{1,3}}(?!\d)"
 # Words after the numbers ("p. 12", a title) are dropped: pages and titles are known from the source, not the model.
 _TAIL = r"(?:\s*[,;:.–—-]?\s[^\]】］)）\[\n]{0,120})?"
 _MARK = re.compile(
-    rf"[\[【［(（]\s*{SOURCE_WORDS}\W{{0,3}}({_NUMBER}(?:{_JOIN}{_NUMBER})*){_TAIL}[\]】］)）]", re.IGNORECASE
+    rf"[\[【［(（]\s{{0,5}}{SOURCE_WORDS}\W{{0,3}}({_NUMBER}(?:{_JOIN}{_NUMBER})*){_TAIL}[\]】］)）]", re.IGNORECASE
 )
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
 _CHECKED = re.compile(r"\[Source (\d+)\]")

@@ -60,11 +60,12 @@ class Statistics:
 class Engine:
     """One workspace. Reading is safe from several threads; writing takes the workspace's write lock."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, *, embedder: Embedder | None = None) -> None:
+        """`embedder` stands in for the configured encoder."""
         self.config = config
         self.catalog: Catalog = open_catalog(config.workspace, config.catalog_url)
         self._lock = threading.RLock()
-        self._embedder: Embedder | None = None
+        self._embedder = embedder
         self._sparse: tuple[int, TantivyIndex] | None = None
         self._dense: ChromaIndex | None = None
         self._snapshot: Snapshot | None = None

@@ -123,6 +123,7 @@ PLANNER_SCHEMA: dict[str, object] = {
     "additionalProperties": False,
 }
 
+# Every repetition below is bounded: a document of nothing but brackets must not hold up an answer.
 # Zero-width, direction-changing and tag characters: they hide words from people, not from a model.
 _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 # Joiners spell words in Persian and Hindi; beside a Latin letter they can only split one.
@@ -131,8 +132,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Anything a model could take for a fence, a tag or a chat template's special token; "< 5 mg" stays as it is.
 _TAG = re.compile(r"[<＜](?=[\w/!?|<＜])")
 _TURN = re.compile(r"\[(?=/?INST\])|^(?=#{2,}\s*(?:instruction|system|response))", re.IGNORECASE | re.MULTILINE)
-_ROLE = re.compile(r"^(\W*)(system|assistant|user|human|developer|tool)(?=\W{0,3}[:：])", re.IGNORECASE | re.MULTILINE)
-_POSING = re.compile(rf"([\[【［(（]\W*)({SOURCE_WORDS})(?=\W*\d)", re.IGNORECASE)
+_ROLE = re.compile(
+    r"^([^\w\n]{0,8})(system|assistant|user|human|developer|tool)(?=\W{0,3}[:：])", re.IGNORECASE | re.MULTILINE
+)
+_POSING = re.compile(rf"([\[【［(（]\W{{0,5}})({SOURCE_WORDS})(?=\W{{0,5}}\d)", re.IGNORECASE)
 _IMAGE = re.compile(r"!(?=\[)")
 
 

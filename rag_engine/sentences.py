@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,6 +62,7 @@ _SEMICOLON = re.compile(r"[;；؛]")
 _COMMA = re.compile(r"[,、，،](?!\d)")
 _LINE_END = re.compile(r"\n")
 _SPACE = re.compile(r"\s")
+_NOT_WHITE = re.compile(r"\S")
 _SHORTEST_PIECE = 100
 _TABLE_LINE = 45
 
@@ -104,7 +105,7 @@ def sentence_spans(text: str, language: str) -> list[Span]:
     return [
         piece
         for start, end in _blocks(text)
-        for sentence in _with_words(text, list(_sentences(text, start, end, rules)))
+        for sentence in _with_words(text, _sentences(text, start, end, rules))
         for piece in _bounded(text, *sentence)
     ]
 
@@ -141,7 +142,7 @@ def _blocks(text: str) -> Iterator[Span]:
 
 
 def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]:
-    """Spans without white space at their ends, from the block text[start:end]."""
+    """Spans without white space at their ends, some of them empty, from the block text[start:end]."""
     start, end = _stripped(text, start, end)
     previous_line = start
     for found in _CANDIDATE.finditer(text, start, end):
@@ -154,14 +155,10 @@ def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]
         else:
             cut = found.end()
             ends = _ends_at_stop(text, start, found, rules)
-        if ends and cut > start:
-            first, last = _stripped(text, start, cut)
-            if first < last:
-                yield first, last
+        if ends:
+            yield _stripped(text, start, cut)
             start = cut
-    first, last = _stripped(text, start, end)
-    if first < last:
-        yield first, last
+    yield _stripped(text, start, end)
 
 
 def _ends_at_line(text: str, line: int, cut: int, following: int, rules: _Rules) -> bool:
@@ -257,24 +254,21 @@ def _is_abbreviation(tokens: list[str], following: _Following, rules: _Rules, *,
     return bool(may_hold) and not following.starter
 
 
-def _with_words(text: str, sentences: list[Span]) -> Iterator[Span]:
+def _with_words(text: str, sentences: Iterable[Span]) -> list[Span]:
     """The sentences of a block; those without a letter or digit (a bullet, a table rule) join the next one."""
-    pending: int | None = None
-    held: Span | None = None
+    joined: list[Span] = []
+    wordless: Span | None = None
     for start, end in sentences:
-        if not _WORD.search(text, start, end):
-            pending = start if pending is None else pending
+        if start == end:
             continue
-        if held:
-            yield held
-        held = (start if pending is None else pending, end)
-        pending = None
-    if held and pending is not None:
-        held = (held[0], sentences[-1][1])
-    if held:
-        yield held
-    elif pending is not None:
-        yield pending, sentences[-1][1]
+        first = wordless[0] if wordless else start
+        wordless = None if _WORD.search(text, start, end) else (first, end)
+        if not wordless:
+            joined.append((first, end))
+    if wordless:
+        first = joined.pop()[0] if joined else wordless[0]
+        joined.append((first, wordless[1]))
+    return joined
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
@@ -291,7 +285,8 @@ def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
             if cut is None:
                 break
             yield _stripped(text, start, cut)
-            start = _stripped(text, cut, end)[0]
+            rest = _NOT_WHITE.search(text, cut, end)
+            start = rest.start() if rest else end
     yield start, end
 
 

@@ -46,7 +46,11 @@ def extract_html(path: Path) -> tuple[list[DraftBlock], str]:
 
 def _decoded(raw: bytes, path: Path) -> str:
     """The text by byte order mark, else by the declared charset, else as UTF-8."""
-    for mark, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
         if raw.startswith(mark):
             return raw.decode(name, "replace")
     found = _DECLARED.search(raw[:4096])

@@ -38,12 +38,14 @@ class EasyOcr:
                 from easyocr import Reader
             except ImportError as error:
                 raise BackendError(
-                    "EasyOCR is not installed.", help="Run pip install 'sextant[easyocr]', or choose tesseract or rapidocr."
+                    "EasyOCR is not installed.",
+                    help="Run pip install 'sextant[easyocr]', or choose tesseract or rapidocr.",
                 ) from error
             try:
                 self._model = Reader(_LANGUAGES, download_enabled=False, verbose=False)
             except FileNotFoundError as error:
                 raise BackendError(
-                    f"EasyOCR has no weights: {error}.", help="Put its latin_g2 and craft weights into ~/.EasyOCR/model."
+                    f"EasyOCR has no weights: {error}.",
+                    help="Put its latin_g2 and craft weights into ~/.EasyOCR/model.",
                 ) from error
         return self._model

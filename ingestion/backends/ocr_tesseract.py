@@ -18,7 +18,9 @@ from rag_engine.types import Box
 LANGUAGES = {"eng": "en", "ita": "it", "spa": "es", "fra": "fr", "deu": "de", "por": "pt", "tur": "tr"}
 _MINIMUM_CONFIDENCE = 30.0
 _MINIMUM_LETTERS = 60
-_CURE = "Install Tesseract 4 or later with the languages of your documents (Debian: tesseract-ocr, tesseract-ocr-deu ...)."
+_CURE = (
+    "Install Tesseract 4 or later with the languages of your documents (Debian: tesseract-ocr, tesseract-ocr-deu ...)."
+)
 
 
 class TesseractOcr:

@@ -29,6 +29,8 @@ _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
 _BOLD = 16
+# Glyphs whose font does not say which characters they are.
+_UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 # How MuPDF says that there is no memory left.
 _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
@@ -130,8 +132,7 @@ def _printed(
 def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
     """True when the page shows a picture where its text should be: no text, a stamp, or unmapped glyphs."""
     text = "".join(row.text for row in rows.rows)
-    unmapped = text.count("\ufffd") + sum("\ue000" <= character <= "\uf8ff" for character in text)
-    if unmapped > 0.3 * len(text):
+    if len(_UNMAPPED.findall(text)) > 0.3 * len(text):
         return True
     if len(text) >= _STAMP_CHARACTERS:
         return False
@@ -154,7 +155,9 @@ def _recognise(document: pymupdf.Document, numbers: list[int], pages: list[PageR
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
-        raise FileRefused("ocr_missing", f"Scanned pages could not be read: {error.args[0]}", help=error.help) from error
+        raise FileRefused(
+            "ocr_missing", f"Scanned pages could not be read: {error.args[0]}", help=error.help
+        ) from error
     return read
 
 

@@ -13,7 +13,7 @@ from rag_engine.types import Block, BlockKind, Box, Line
 Joint = Literal[" ", "", "\n"]
 
 # Symbol fonts put their bullets in the private use area, where nobody can search or read them.
-_BULLETS = dict.fromkeys(map(ord, "\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc\uf076\uf02d"), "•")
+_BULLETS = re.compile("[\uf0a7\uf0a8\uf0b7\uf0d8\uf0fc\uf076\uf02d]")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f\u200b\u2060\ufeff\ufffe\uffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -40,8 +40,10 @@ class DraftBlock:
 def tidy(text: str) -> str:
     """The text on one line: composed characters, single spaces, nothing invisible, valid Unicode."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", _SURROGATES.sub("\ufffd", text.translate(_BULLETS)))
-    return " ".join(_UNSEEN.sub("", text).split())
+        text = unicodedata.normalize("NFC", _SURROGATES.sub("\ufffd", _BULLETS.sub("•", text)))
+    if not text.isprintable():
+        text = _UNSEEN.sub("", text)
+    return " ".join(text.split())
 
 
 def paragraph(text: str, page: int = 1, kind: BlockKind = "text") -> DraftBlock:

@@ -83,6 +83,4 @@ def _without_geometry(
 ) -> ExtractedText:
     text, lines, blocks = assemble(drafts)
     title = choose_title(declared, text, blocks, path) if blocks else ""
-    return ExtractedText(
-        text=text, pages=pages, lines=lines, blocks=blocks, media_type=MEDIA_TYPES[found], title=title
-    )
+    return ExtractedText(text=text, pages=pages, lines=lines, blocks=blocks, media_type=MEDIA_TYPES[found], title=title)

@@ -150,5 +150,3 @@ def _unsupported(path: Path, what: str) -> FileRefused:
     return FileRefused(
         "unsupported_type", f"{path.name} is {what}.", help=f"Convert it to one of {READABLE} and add that."
     )
-
-

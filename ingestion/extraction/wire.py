@@ -23,9 +23,7 @@ def to_json(extracted: ExtractedText) -> Message:
         (line.start, line.end, line.page, line.box and (line.box.x0, line.box.y0, line.box.x1, line.box.y1))
         for line in extracted.lines
     ]
-    fields["blocks"] = [
-        (block.start, block.end, block.page, block.kind, block.font_size) for block in extracted.blocks
-    ]
+    fields["blocks"] = [(block.start, block.end, block.page, block.kind, block.font_size) for block in extracted.blocks]
     return fields
 
 

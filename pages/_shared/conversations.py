@@ -38,7 +38,7 @@ def read_conversation(workspace: Path, id: str) -> Conversation | None:
 
 def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
     """The conversations used last, newest first; files that cannot be read are left out."""
-    found = []
+    found: list[Conversation] = []
     for path in sorted(_folder(workspace).glob("*.json"), key=_modified, reverse=True):
         if len(found) == limit:
             break

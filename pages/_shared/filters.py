@@ -95,10 +95,10 @@ def _draw_years(key: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...
     if before is None or st.session_state.get(all_years) == before:
         st.session_state[key] = everything
     else:
-        st.session_state[key] = max(before[0], years[0]), min(before[1], years[-1])
+        st.session_state[key] = tuple(min(max(year, years[0]), years[-1]) for year in before)
     st.session_state[all_years] = everything
-    first, last = st.slider("Years", *everything, key=key, persist_state="session")
-    return {} if (first, last) == everything else {"year": (f"{first}-{last}",)}
+    chosen: tuple[int, int] = st.slider("Years", *everything, everything, key=key, persist_state="session")
+    return {} if chosen == everything else {"year": (f"{chosen[0]}-{chosen[1]}",)}
 
 
 def _key(place: str, name: str) -> str:

@@ -28,7 +28,8 @@ _MARGIN = 0.25  # below the best score (0 to 1) a sentence is shown only to reac
 _ABOUT_AS_GOOD = 0.35  # and a second source is brought in within this
 _SAME = 0.75  # words in common from which two sentences say the same
 _TABLE = re.compile(r"\||\t|\.{4,}|(?:\s\d[\d.,%]*){4,}")
-_SENTENCE_END = re.compile(r"[.!?…;:。！？][\"'”’»)\]]*$")
+# A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ? ; and :
+_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!?;:。！？])[\"'”’»)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)

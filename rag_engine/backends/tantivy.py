@@ -193,12 +193,12 @@ class TantivyIndex:
                 return kept[:top_k]
         among = Query.const_score_query(Query.term_set_query(self._schema, "document", list(allowed)), 0.0)
         both = Query.boolean_query([(Occur.Must, asked), (Occur.Must, among)])
-        return searcher.search(both, top_k, count=False).hits
+        return list(searcher.search(both, top_k, count=False).hits)
 
     def _share(self, searcher: tantivy.Searcher, allowed: frozenset[int]) -> float:
         """The share of all children that the allowed documents hold, judged by a few of them."""
         few = list(islice(allowed, 16))
-        children = sum(searcher.doc_freq("document", document) for document in few) / len(few)
+        children: float = sum(searcher.doc_freq("document", document) for document in few) / len(few)
         return min(1.0, len(allowed) * children / max(1, searcher.num_docs))
 
 

@@ -1,4 +1,5 @@
 import re
+from time import perf_counter
 
 import jsonschema
 import pytest
@@ -76,6 +77,13 @@ def test_no_text_comes_out_as_a_fence_or_a_citation(text):
     assert not re.search(r"<[\w/|]", clean)
     assert check_marks(clean, {1, 11, 111}).cited == ()
     assert neutralise(clean) == clean
+
+
+@pytest.mark.parametrize("piece", ["[", "\n", "(Source ", "[Source 1 ", " <", "!["])
+def test_a_document_made_to_be_slow_is_cleaned_at_once(piece):
+    started = perf_counter()
+    check_marks(neutralise(piece * 20_000 + "system"), {1})
+    assert perf_counter() - started < 2
 
 
 def test_the_best_source_and_the_question_stand_together(make_source, make_evidence):

@@ -22,7 +22,9 @@ def block_texts(extracted: ExtractedText, kind: str) -> list[str]:
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.lists(st.from_regex(r"[a-z]{2,9}", fullmatch=True), min_size=5, max_size=80), min_size=1, max_size=3))
+@given(
+    st.lists(st.lists(st.from_regex(r"[a-z]{2,9}", fullmatch=True), min_size=5, max_size=80), min_size=1, max_size=3)
+)
 def test_the_words_of_every_page_come_back_in_order_and_on_their_page(tmp_path: Path, pages: list[list[str]]) -> None:
     extracted = extract(pdf(tmp_path / "x.pdf", [" ".join(words) for words in pages]), LIMITS, None)
     assert extracted.text.split() == [word for words in pages for word in words]
@@ -117,8 +119,9 @@ def test_a_scan_is_read_without_tesseract_too(corpus: Path) -> None:
 def test_a_scan_on_its_side_is_read_upright_in_its_own_language(tmp_path: Path, corpus: Path) -> None:
     path = tmp_path / "side.pdf"
     with pymupdf.open(corpus / "de_zskg_zivilschutz_katastrophenhilfe.pdf") as source, pymupdf.open() as document:
-        picture = source[2].get_pixmap(matrix=pymupdf.Matrix(200 / 72, 200 / 72).prerotate(90), alpha=False)
-        page = document.new_page(width=842, height=595)
+        matrix = pymupdf.Matrix(200 / 72, 200 / 72).prerotate(90)
+        picture = source[2].get_pixmap(matrix=matrix, alpha=False, clip=pymupdf.Rect(0, 50, 595, 300))
+        page = document.new_page(width=250, height=595)
         page.insert_image(page.rect, pixmap=picture)
         document.save(path)
     extracted = extract(path, LIMITS, choose_ocr("tesseract", LIMITS))

@@ -1,14 +1,24 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingestion.extraction.wire import Reassembler, encode, from_json, to_json
-from rag_engine.types import ExtractedText
+from rag_engine.types import Block, Box, ExtractedText, Line
 
-extracted = st.from_type(ExtractedText)
+edges = st.floats(allow_nan=False)
+pages = st.lists(st.integers(1), max_size=3).map(tuple)
+extracted = st.builds(
+    ExtractedText,
+    lines=st.lists(st.builds(Line, box=st.none() | st.builds(Box, edges, edges, edges, edges)), max_size=3).map(tuple),
+    blocks=st.lists(st.builds(Block, font_size=st.none() | edges), max_size=3).map(tuple),
+    ocr_pages=pages,
+    unread_pages=pages,
+    warnings=st.lists(st.text(), max_size=2).map(tuple),
+)
 
 
+@settings(max_examples=50)
 @given(extracted, st.integers(1, 50))
 def test_a_text_survives_the_pipe_in_whatever_pieces(text: ExtractedText, size: int) -> None:
     sent = encode(to_json(text))

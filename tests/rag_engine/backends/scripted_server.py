@@ -39,10 +39,10 @@ def serving(script: Script) -> Iterator[Script]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:  # noqa: N802
+        def do_GET(self) -> None:
             self.answer({})
 
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:
             self.answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
         def answer(self, body: dict[str, Any]) -> None:

@@ -15,5 +15,5 @@ def test_the_first_object_is_read_whatever_stands_around_it(reply):
 
 @given(st.text() | st.text(alphabet='{}[]":a1,'))
 def test_any_other_reply_is_refused_with_the_models_name(reply):
-    with pytest.raises(BackendError, match="^m replied"):
+    with pytest.raises(BackendError, match=r"^m replied"):
         read_object(reply, SCHEMA, model="m")

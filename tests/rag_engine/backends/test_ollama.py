@@ -4,7 +4,6 @@ from dataclasses import replace
 from time import monotonic
 
 import pytest
-from scripted_server import Reply, Script, serving
 
 from rag_engine.backends.ollama import find_ollama
 from rag_engine.config import GenerationConfig
@@ -12,6 +11,7 @@ from rag_engine.errors import BackendError
 from rag_engine.generation import answer
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
 from rag_engine.types import Prompt, QueryPlan
+from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": ["Italy"]}
 PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
@@ -95,7 +95,7 @@ def test_an_address_that_cannot_be_read_names_the_setting(config):
 
 def test_a_server_that_trickles_is_held_to_the_time_limit(server, config):
     server.replies["/api/chat"] = Reply(words(*("word " for _ in range(2000))))
-    with pytest.raises(BackendError, match="within 0.01 seconds"):
+    with pytest.raises(BackendError, match=r"within 0.01 seconds"):
         list(find_ollama(replace(config, answer_seconds=0.01)).stream(PROMPT))
 
 
@@ -187,7 +187,7 @@ def test_a_plan_that_does_not_follow_the_schema_is_refused(server, config, said)
 
 def test_a_plan_that_takes_too_long_is_given_up(server, config):
     server.replies["/api/chat"] = Reply(words("{")[:1], stalls=True)
-    with pytest.raises(BackendError, match="within 0.3 seconds"):
+    with pytest.raises(BackendError, match=r"within 0.3 seconds"):
         find_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=0.3)
 
 

@@ -2,13 +2,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from scripted_server import Reply, Script, serving
 
 from rag_engine.backends.openai import find_openai
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_SCHEMA
 from rag_engine.types import Prompt, QueryPlan
+from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": []}
 PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)

@@ -1,0 +1,16 @@
+"""A process that adds a folder to a workspace with an encoder of counted words, so that a test can kill it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ingestion.adding import add_paths
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from tests.rag_engine.conftest import CountingEmbedder
+
+
+def run(workspace: str, folder: str) -> None:
+    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
+    add_paths([Path(folder)], engine)
+    engine.close()

@@ -1,0 +1,96 @@
+"""kill -9 at any moment of an addition, then the same addition again: the state of an undisturbed run."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sql
+
+from rag_engine import catalog as tables
+from rag_engine.backends.chroma import open_chroma
+from rag_engine.backends.tantivy import open_sparse_index
+from rag_engine.catalog import open_catalog
+from rag_engine.chunking.semantic import child_id
+from tests.ingestion.killed_addition import run
+
+# Forked from a process that has imported everything, so that the kills fall on the work and not on imports.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["tests.ingestion.killed_addition"])
+
+_TOPICS = ("flood", "heat", "drought", "wildfire", "earthquake", "heritage")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("documents")
+    for number, topic in enumerate(_TOPICS):
+        paragraphs = [
+            f"The {topic} plan, measure {n}, binds authority {n * number} until {2020 + n}." for n in range(150)
+        ]
+        (folder / f"{topic}.txt").write_text("\n\n".join(paragraphs))
+    return folder
+
+
+def _add(workspace: Path, folder: Path) -> ForkServerProcess:
+    process = _PROCESSES.Process(target=run, args=(str(workspace), str(folder)))
+    process.start()
+    return process
+
+
+def _add_undisturbed(workspace: Path, folder: Path) -> float:
+    """Seconds that it took."""
+    started = time.monotonic()
+    process = _add(workspace, folder)
+    process.join(120)
+    assert process.exitcode == 0
+    return time.monotonic() - started
+
+
+def _state(workspace: Path) -> dict[str, list[object]]:
+    """Everything that an analyst or an index could tell two workspaces apart by, without row numbers."""
+    catalog = open_catalog(workspace)
+    records = catalog.active_documents()
+    children = {
+        c.key: child_id(r.sha256, c.parent_index, c.index) for r in records for c in catalog.document_children(r.key)
+    }
+    texts = [c.text for r in records for c in catalog.document_children(r.key)]
+    dense = open_chroma(workspace / "index" / "chroma", "policy_documents-1")
+    sparse = open_sparse_index(workspace / "index" / "1" / "keywords", writable=False)
+    v = tables.vectors.c
+    state = {
+        "documents": sorted((r.document_id, r.file, r.children) for r in records),
+        "half done": catalog.read(sql.select(tables.documents.c.key).where(tables.documents.c.status != "active")),
+        "texts": sorted(texts),
+        "dense": sorted(children[key] for key in dense.keys()),  # noqa: SIM118 - a method, not a dict
+        "sparse": sorted(children[key] for key in sparse.keys()),  # noqa: SIM118
+        "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
+        "files": sorted(path.name for path in (workspace / "files").iterdir()),
+    }
+    dense.close()
+    catalog.close()
+    return state
+
+
+def test_an_addition_killed_at_any_moment_ends_as_if_it_had_not_been(folder: Path, tmp_path: Path) -> None:
+    _add_undisturbed(tmp_path / "warm up", folder)
+    duration = _add_undisturbed(tmp_path / "undisturbed", folder)
+    undisturbed = _state(tmp_path / "undisturbed")
+    assert len(undisturbed["documents"]) == len(_TOPICS)
+
+    moments, killed = random.Random(20), 0
+    for number in range(20):
+        workspace = tmp_path / f"killed {number}"
+        process = _add(workspace, folder)
+        process.join(moments.uniform(0.05, 1.0) * duration)
+        if process.is_alive():
+            process.kill()
+            killed += 1
+        process.join()
+        _add_undisturbed(workspace, folder)
+        assert _state(workspace) == undisturbed
+    assert killed >= 15

@@ -1,0 +1,123 @@
+"""A conversation outlives the browser, and an address cannot name anything else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pages._shared import conversations
+from pages._shared.records import Reply, ShownSource
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.types import Citation
+
+SOURCE = ShownSource(
+    n=1,
+    child_id="0123456789ab_p0_c0",
+    document_id="0123456789ab",
+    file="act.pdf",
+    title="Flood Act",
+    authority="Parliament",
+    year=2016,
+    hazards=("Flood",),
+    geographical_level="National",
+    countries=("Ireland",),
+    language="en",
+    document_type="Law",
+    pages=12,
+    page=3,
+    last_page=4,
+    start=100,
+    end=200,
+    passage=(120, 160),
+    text="x" * 100,
+    similarity=0.8,
+    tier="strong",
+)
+CITATION = Citation(1, "0123456789ab_p0_c0", "0123456789ab", "act.pdf", "Flood Act", 3, "six years", 130, 139)
+REPLY = Reply(
+    status="answered",
+    text="Six years [Source 1].",
+    generator="extractive",
+    planner="rules",
+    queries=("how long",),
+    keywords=("NAP",),
+    places=("Ireland",),
+    citations=(CITATION,),
+    sources=(SOURCE,),
+    warnings=("note",),
+    seconds={"answer": 0.5},
+)
+
+
+def test_a_conversation_is_read_as_it_was_written(tmp_path: Path) -> None:
+    id = conversations.new_id()
+    begun = conversations.begin_turn(tmp_path, id, "How long is a plan valid?")
+
+    ended = conversations.end_turn(tmp_path, begun, REPLY)
+
+    assert conversations.read_conversation(tmp_path, id) == ended
+    assert ended.turns[0].reply == REPLY
+
+
+def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:
+    id = conversations.new_id()
+
+    conversations.begin_turn(tmp_path, id, "Why?")
+
+    read = conversations.read_conversation(tmp_path, id)
+    assert read is not None
+    assert [(turn.question, turn.reply) for turn in read.turns] == [("Why?", None)]
+
+
+def test_a_question_asked_again_replaces_the_one_that_was_broken_off(tmp_path: Path) -> None:
+    id = conversations.new_id()
+    conversations.begin_turn(tmp_path, id, "Why?")
+
+    again = conversations.begin_turn(tmp_path, id, "Why?")
+
+    assert len(again.turns) == 1
+
+
+@pytest.mark.parametrize("id", ["", "../secret", "0" * 31, "0" * 33, "0" * 31 + "G", "0" * 32 + "\n", "A" * 32])
+def test_an_id_that_is_none_finds_and_writes_nothing(tmp_path: Path, id: str) -> None:
+    (tmp_path / "secret.json").write_text("{}")
+
+    assert conversations.read_conversation(tmp_path, id) is None
+    conversations.delete_conversation(tmp_path, id)
+    with pytest.raises(InputError):
+        conversations.begin_turn(tmp_path, id, "Why?")
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.json"]
+
+
+def test_the_latest_conversations_come_first_under_their_first_question(tmp_path: Path) -> None:
+    for question in ("First?", "Second\nline?"):
+        conversations.begin_turn(tmp_path, conversations.new_id(), question)
+    newest = max((tmp_path / "conversations").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    title = json.loads(newest.read_text())["turns"][0]["question"]
+
+    recent = conversations.recent_conversations(tmp_path)
+
+    assert recent[0].title == " ".join(title.split())
+    assert {one.title for one in recent} == {"First?", "Second line?"}
+
+
+def test_a_deleted_conversation_is_gone(tmp_path: Path) -> None:
+    id = conversations.new_id()
+    conversations.begin_turn(tmp_path, id, "Why?")
+
+    conversations.delete_conversation(tmp_path, id)
+
+    assert conversations.read_conversation(tmp_path, id) is None
+    assert list((tmp_path / "conversations").iterdir()) == []
+
+
+def test_a_damaged_file_is_named_and_left_out_of_the_list(tmp_path: Path) -> None:
+    id = conversations.new_id()
+    conversations.begin_turn(tmp_path, id, "Why?")
+    (tmp_path / "conversations" / f"{id}.json").write_text('{"id": 1')
+
+    with pytest.raises(WorkspaceError, match=id):
+        conversations.read_conversation(tmp_path, id)
+    assert conversations.recent_conversations(tmp_path) == []

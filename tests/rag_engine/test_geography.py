@@ -1,0 +1,215 @@
+"""Places are found in seven languages, and documents about them are preferred."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_engine.config import RetrievalConfig
+from rag_engine.errors import InputError
+from rag_engine.geography import (
+    DEFAULT_TABLE,
+    canonical_country,
+    find_places,
+    geographic_boost,
+    load_gazetteer,
+)
+from rag_engine.types import GeographicScope, Metadata
+
+GAZETTEER = load_gazetteer()
+TABLE = tomllib.loads(DEFAULT_TABLE.read_text(encoding="utf-8"))
+LANGUAGES = {"en", "it", "fr", "es", "de", "pt", "tr"}
+
+
+def countries(text: str) -> tuple[str, ...]:
+    return find_places(text, GAZETTEER).countries
+
+
+def regions(text: str) -> tuple[str, ...]:
+    return find_places(text, GAZETTEER).regions
+
+
+def boost(scope: GeographicScope, level: str = "", *, named: tuple[str, ...] = (), title: str = "A plan") -> float:
+    metadata = Metadata(title=title, language="en", geographical_level=level, countries=named)
+    return geographic_boost(scope, metadata, GAZETTEER, RetrievalConfig())
+
+
+def test_the_table_holds_the_united_nations_and_four_more() -> None:
+    assert len(GAZETTEER.countries) == 193 + 4
+
+
+@pytest.mark.parametrize("country", TABLE["country"], ids=lambda country: country["code"])
+def test_every_country_is_found_by_each_of_its_names(country: dict[str, dict[str, list[str]]]) -> None:
+    assert set(country["names"]) == LANGUAGES
+    for names in country["names"].values():
+        for name in names:
+            written = name.split("{")[0]
+            assert countries(f"xx {written} xx") == (country["name"],), written
+
+
+def test_every_region_has_known_members_and_every_body_a_known_region() -> None:
+    assert {code for region in TABLE["region"] for code in region.get("members", ())} == set(GAZETTEER.countries)
+    assert {body["region"] for body in TABLE["body"]} <= set(GAZETTEER.regions)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Quali leggi italiane e tedesche valgono?", ("Italy", "Germany")),
+        ("das österreichische Wasserrecht und die Schweiz", ("Austria", "Switzerland")),
+        ("les communes françaises et l'Espagne", ("France", "Spain")),
+        ("las políticas brasileñas y las de Nueva Zelanda", ("Brazil", "New Zealand")),
+        ("a legislação portuguesa e a dos EUA", ("Portugal", "United States")),
+        ("Türkiye'de, Almanya'daki ve Yunanistanda", ("Turkey", "Germany", "Greece")),
+        ("TÜRKİYE'DE SEL; TURKIYE; İTALYANLARIN", ("Turkey", "Italy")),
+        ("flood policy in italy and peru", ("Italy",)),
+        ("Mexico, México, Messico", ("Mexico",)),
+        ("Côte d'Ivoire and the DRC", ("Côte d'Ivoire", "Democratic Republic of the Congo")),
+    ],
+)
+def test_names_and_adjectives_are_found_in_their_inflections(text: str, found: tuple[str, ...]) -> None:
+    assert countries(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("South Korea", ("South Korea",)),
+        ("South Sudan and Guinea-Bissau", ("South Sudan", "Guinea-Bissau")),
+        ("New South Wales", ("Australia",)),
+        ("New Mexico", ("United States",)),
+        ("the Gulf of Mexico and the Indian Ocean", ()),
+        ("Michael Jordan", ()),
+    ],
+)
+def test_the_longest_name_wins(text: str, found: tuple[str, ...]) -> None:
+    assert countries(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tell us what it says",
+        "polish the china and roast the turkey",
+        "a guinea pig",
+        "small Island States",
+        "the IT department",
+        "i peruviani no, i mali sì".replace("peruviani", "pioppi"),
+        "eles irão pagar",
+        "que dit ceci",
+        "mısır tarlası ve kazak",
+        "TELL US WHO IS PAID",
+        "global warming",
+        "Indianapolis and Romaniote",
+    ],
+)
+def test_ordinary_words_are_no_places(text: str) -> None:
+    assert not find_places(text, GAZETTEER)
+
+
+def test_a_capital_makes_the_difference() -> None:
+    assert countries("Poles, Turkey, China, Chad and the US") == ("Poland", "Turkey", "China", "Chad", "United States")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "documents in Italian",
+        "Documenti in italiano, per favore",
+        "auf Deutsch?",
+        "the French version",
+        "en français et",
+    ],
+)
+def test_a_language_is_no_country(text: str) -> None:
+    assert countries(text) == ()
+
+
+def test_an_adjective_before_a_noun_is_a_country() -> None:
+    assert countries("duties in Italian law") == ("Italy",)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("EU, UE, AB'nin, Europäischen Union", ("European Union",)),
+        ("the EEA, the JRC and the ECDC", ("European Union",)),
+        ("la Commissione europea", ("European Union",)),
+        ("Council of Europe", ("Europe",)),
+        ("UNFCCC, IPCC, OMS, Birleşmiş Milletler", ("Global",)),
+        ("CEPAL / ECLAC", ("Latin America and the Caribbean",)),
+        ("the African Union and ASEAN", ("Africa", "South-East Asia")),
+        ("América Latina y el Caribe", ("Latin America and the Caribbean",)),
+        ("i paesi del Mediterraneo", ("Mediterranean",)),
+    ],
+)
+def test_bodies_and_regions_are_found(text: str, found: tuple[str, ...]) -> None:
+    assert regions(text) == found
+
+
+def test_a_country_has_one_name_whatever_it_is_called() -> None:
+    names = ["Italy", "Italia", "ITALIE", "l'Italia", "İtalya", "IT", " Italien "]
+    assert {canonical_country(name, GAZETTEER) for name in names} == {"Italy"}
+    assert canonical_country("the Netherlands", GAZETTEER) == "Netherlands"
+    assert canonical_country("Atlantis", GAZETTEER) is None
+    assert canonical_country("European Union", GAZETTEER) is None
+    assert canonical_country("", GAZETTEER) is None
+
+
+ITALY = GeographicScope(countries=("Italy",))
+
+
+def test_the_boost_prefers_the_country_then_its_region_then_the_world() -> None:
+    assert boost(ITALY, "National", named=("France", "Italy")) == 1.8
+    assert boost(ITALY, "European region") == 1.5
+    assert boost(ITALY, "Global/Supranational") == 1.0
+    assert boost(ITALY, "National", named=("France",)) == 0.8
+    assert boost(ITALY, "Latin-American region") == 0.8
+
+
+def test_the_boost_follows_a_region_to_its_countries_and_parts() -> None:
+    union = GeographicScope(regions=("European Union",))
+    assert boost(union, "European region") == 1.5
+    assert boost(union, "National", named=("Italy",)) == 1.5
+    assert boost(union, "National", named=("Norway",)) == 0.8
+    america = GeographicScope(regions=("Latin America and the Caribbean",))
+    assert boost(america, "Supranational/regional", title="Policies of the Caribbean Community") == 1.5
+    assert boost(america, "Supranational/regional", title="Strategy of the African Union") == 0.8
+
+
+def test_nothing_is_boosted_without_a_place_on_both_sides() -> None:
+    assert boost(GeographicScope(), "National", named=("Italy",)) == 1.0
+    assert boost(ITALY) == 1.0
+    assert boost(ITALY, "Supranational/regional") == 1.0
+
+
+def test_asking_for_the_world_does_not_punish_one_country() -> None:
+    world = GeographicScope(regions=("Global",))
+    assert boost(world, "Global/Supranational") == 1.5
+    assert boost(world, "National", named=("Italy",)) == 1.0
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_read(text: str) -> None:
+    scope = find_places(text, GAZETTEER)
+    assert set(scope.countries) <= set(GAZETTEER.countries.values())
+    assert set(scope.regions) <= set(GAZETTEER.regions)
+
+
+def test_five_hundred_hits_are_boosted_in_a_moment() -> None:
+    started = time.perf_counter()
+    for number in range(500):
+        boost(ITALY, "Supranational/regional", title=f"Plan {number} of the Andean Community")
+    assert time.perf_counter() - started < 0.5
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "places.toml"
+    path.write_text("[[country", encoding="utf-8")
+    with pytest.raises(InputError, match=r"places\.toml"):
+        load_gazetteer(path)
