@@ -45,9 +45,7 @@ def add(paths: list[Path], workspace: Workspace = None, as_json: AsJson = False)
     from ingestion.adding import add_paths
 
     with _engine(workspace, as_json) as engine, _bar("Adding") as advance:
-        added = add_paths(
-            paths, engine, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current)
-        )
+        added = add_paths(paths, engine, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current))
     if as_json:
         _print_json({"documents": [asdict(one) for one in added]})
     else:
@@ -119,7 +117,9 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
     table = Table("id", "title", "file", "language", "pages", "passages", box=None)
     for record in records:
         m = record.metadata
-        table.add_row(record.document_id, m.title[:60], record.file, m.language, str(record.pages), str(record.children))
+        table.add_row(
+            record.document_id, m.title[:60], record.file, m.language, str(record.pages), str(record.children)
+        )
     _out.print(table, markup=False)
 
 

@@ -38,7 +38,9 @@ def _encoder(engine: Engine) -> Check:
         embedder = engine.embedder()
     except SextantError as error:
         return Check("Encoder", "bad", str(error))
-    return Check("Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}")
+    return Check(
+        "Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}"
+    )
 
 
 def _language_model(engine: Engine) -> Check:
@@ -63,7 +65,9 @@ def _ocr() -> Iterator[Check]:
     else:
         yield Check("OCR", "good", f"Tesseract with {', '.join(languages)}")
     if importlib.util.find_spec("easyocr") is None:
-        yield Check("EasyOCR", "note", "not installed; not needed", "pip install 'sextant[easyocr]' in its own environment")
+        yield Check(
+            "EasyOCR", "note", "not installed; not needed", "pip install 'sextant[easyocr]' in its own environment"
+        )
 
 
 def _index(engine: Engine) -> Iterator[Check]:
@@ -103,4 +107,6 @@ def _disk(engine: Engine) -> Check:
     free = shutil.disk_usage(engine.config.workspace).free
     short = free < _DISK_WANTED
     found = f"{free / 2**30:.1f} GiB free at {engine.config.workspace}"
-    return Check("Disk", "bad" if short else "good", found, "Free some space, or name another --workspace." if short else "")
+    return Check(
+        "Disk", "bad" if short else "good", found, "Free some space, or name another --workspace." if short else ""
+    )

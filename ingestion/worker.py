@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -80,7 +80,7 @@ def _heartbeat(run: Run, ledger: Ledger) -> Iterator[_Pulse]:
         thread.join()
 
 
-def _add(arguments: dict[str, Any], engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+def _add(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     def progress(now: Progress) -> None:
         pulse.progress = now
 
@@ -90,10 +90,13 @@ def _add(arguments: dict[str, Any], engine: Engine, pulse: _Pulse) -> list[dict[
     for path in paths:
         if path.parent == uploads and not pulse.cancelled:
             path.unlink(missing_ok=True)
-    return [asdict(replace(one, path=Path(one.path).name)) if uploads in Path(one.path).parents else asdict(one) for one in added]
+    return [
+        asdict(replace(one, path=Path(one.path).name)) if uploads in Path(one.path).parents else asdict(one)
+        for one in added
+    ]
 
 
-def _erase(arguments: dict[str, Any], engine: Engine, _pulse: _Pulse) -> list[dict[str, Any]]:
+def _erase(arguments: Mapping[str, Any], engine: Engine, _pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(engine.erase(engine.catalog.find_document(arguments["document_id"])))]
 
 

@@ -125,10 +125,10 @@ class Catalog:
         """A connection in a transaction that commits at the end of the block."""
         return self._engine.begin()
 
-    def read(self, statement: sql.Executable) -> Sequence[sql.Row[Any]]:
+    def read(self, statement: sql.Select[Any]) -> list[tuple[Any, ...]]:
         """All rows of a SELECT."""
         with self._engine.connect() as connection:
-            return connection.execute(statement).all()
+            return [tuple(row) for row in connection.execute(statement)]
 
     def state(self, name: str, default: str = "") -> str:
         """A named value of the workspace, or the default."""
@@ -230,7 +230,8 @@ def metadata_json(metadata: Metadata) -> str:
 
 def read_metadata(values: Mapping[str, Any]) -> Metadata:
     """Metadata from decoded JSON; lists become tuples."""
-    return Metadata(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    decoded: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    return Metadata(**decoded)
 
 
 def pack_text(text: str) -> bytes:

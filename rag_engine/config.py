@@ -105,7 +105,7 @@ def read_config(workspace: Path | str | None = None) -> Config:
         openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
     )
     return Config(
-        workspace=Path(workspace or env.get("SEXTANT_WORKSPACE", DATA / "workspace")).expanduser().absolute(),
+        workspace=Path(workspace or env.get("SEXTANT_WORKSPACE") or DATA / "workspace").expanduser().absolute(),
         encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
         execution=execution,
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),

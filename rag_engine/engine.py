@@ -24,7 +24,7 @@ from rag_engine.backends.openai import find_openai
 from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.backends.vectors import VectorStore
-from rag_engine.calibration import Calibration, calibrate, read_pairs
+from rag_engine.calibration import calibrate, calibration_from_dict, read_pairs
 from rag_engine.catalog import Catalog, open_catalog, set_state
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.errors import BackendError, InputError, WorkspaceError
@@ -136,7 +136,7 @@ class Engine:
             dense=self._dense_index,
             sparse=self._sparse_index(),
             embedder=embedder,
-            calibration=Calibration.from_dict(json.loads(self.catalog.state("encoder"))["calibration"]),
+            calibration=calibration_from_dict(json.loads(self.catalog.state("encoder"))["calibration"]),
             boost=self._boost,
         )
         evidence = retrieve(plan, allowed, searchable, retrieval or self.config.retrieval)

@@ -34,9 +34,7 @@ _PORTION = 512
 class Indexer:
     """The one writer of a workspace; whoever makes it holds the workspace's write lock."""
 
-    def __init__(
-        self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig, *, whole: bool = False
-    ) -> None:
+    def __init__(self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig, *, whole: bool = False) -> None:
         """`whole` keeps every document back until `finish`, so that all become visible at once."""
         self._whole = whole
         self._stores = stores
@@ -111,7 +109,8 @@ class Indexer:
         return rows, np.array(self._stores.vectors.all()[rows])
 
     def _known_rows(self, hashes: set[str]) -> dict[str, int]:
-        v, wanted, known = tables.vectors.c, sorted(hashes), {}
+        v, wanted = tables.vectors.c, sorted(hashes)
+        known: dict[str, int] = {}
         for first in range(0, len(wanted), 500):
             statement = sql.select(v.text_hash, v.row).where(
                 v.model == self._stores.vectors.model, v.text_hash.in_(wanted[first : first + 500])
@@ -157,7 +156,8 @@ def _insert_children(
     """Keys of the children, in order."""
     first_parent = (connection.execute(sql.select(sql.func.max(tables.parents.c.key))).scalar() or 0) + 1
     first_child = (connection.execute(sql.select(sql.func.max(tables.children.c.key))).scalar() or 0) + 1
-    parent_rows, child_rows = [], []
+    parent_rows: list[dict[str, object]] = []
+    child_rows: list[dict[str, object]] = []
     for offset, parent in enumerate(parents):
         place = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
         parent_rows.append(

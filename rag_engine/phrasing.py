@@ -110,7 +110,7 @@ def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
     """The sentence without what the pattern finds, which is added to `taken`."""
 
     def remember(match: re.Match[str]) -> str:
-        piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.")
+        piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.?!")
         if piece:
             taken.append(piece)
         # The mark that ends the sentence stays with what is asked.

@@ -74,7 +74,8 @@ def plan_question(
         return replace(plan, warnings=(*plan.warnings, f"The question was planned by rules: {error}"))
     instructions = reply.get("output_instructions")
     named = reply.get("geographic_scope")
-    places = find_places("; ".join(filter(_is_text, named if isinstance(named, list) else [])), gazetteer)
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    places = find_places("; ".join(names), gazetteer)
     return replace(
         plan,
         queries=_distinct(queries),
@@ -121,10 +122,6 @@ def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
             raise BackendError(f"the model's {key} has {len(query)} characters, not {shortest} to {longest}.")
         queries.append(query)
     return tuple(queries)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
@@ -177,7 +174,7 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
         word = match.group()
         if not word.isupper() or _ROMAN.fullmatch(word):
             continue
-        if plain(word) not in stop_words or word in known or find_places(f"{word} a", gazetteer):
+        if plain(word) not in stop_words or word in known or find_places(word, gazetteer):
             found[word] = None
     return list(found)
 

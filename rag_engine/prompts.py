@@ -123,11 +123,11 @@ PLANNER_SCHEMA: dict[str, object] = {
     "additionalProperties": False,
 }
 
-# Every repetition below is bounded: a document of nothing but brackets must not hold up an answer.
+# Repetitions below are bounded: a document of nothing but brackets must not hold up an answer.
 # Zero-width, direction-changing and tag characters: they hide words from people, not from a model.
 _UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 # Joiners spell words in Persian and Hindi; beside a Latin letter they can only split one.
-_JOINER = re.compile("(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\x00-\x7f])")
+_JOINER = re.compile("(?<=[\x00-\x7f])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\x00-\x7f])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Anything a model could take for a fence, a tag or a chat template's special token; "< 5 mg" stays as it is.
 _TAG = re.compile(r"[<＜](?=[\w/!?|<＜])")
@@ -151,8 +151,8 @@ def insufficient(language: str) -> str:
 
 def neutralise(text: str) -> str:
     """Text that reads the same and can neither close a fence nor pose as a source, a role or an image."""
-    text = _JOINER.sub("", _UNSEEN.sub("", text.replace("\r\n", "\n")))
-    text = _TAG.sub("‹", _CONTROL.sub(" ", text))
+    text = _CONTROL.sub(" ", _UNSEEN.sub("", text.replace("\r\n", "\n")))
+    text = _TAG.sub("‹", _JOINER.sub("", text))
     text = _TURN.sub("(", text)
     text = _ROLE.sub(r"\1“\2”", text)
     text = _POSING.sub(r"\1“\2”", text)

@@ -48,7 +48,8 @@ def _put(
     stores: Stores, dense: VectorIndex, sparse: SparseIndex, record: DocumentRecord, children: list[ChildRecord]
 ) -> None:
     c = tables.children.c
-    rows = dict(stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
+    pairs = stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key))
+    rows = {int(key): int(row) for key, row in pairs}
     keys = np.array([child.key for child in children], np.int64)
     if len(keys) == 0:
         return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rag_engine.calibration import Calibration
+from rag_engine.calibration import Calibration, Languages
 from rag_engine.catalog import Catalog, ChildRecord
 from rag_engine.chunking.semantic import child_id
 from rag_engine.config import RetrievalConfig
@@ -22,7 +22,7 @@ from rag_engine.filters import chroma_where
 from rag_engine.fusion import convex_mix, paper_fusion, reciprocal_rank
 from rag_engine.protocols import Embedder, Keys, SparseIndex, VectorIndex, Vectors
 from rag_engine.snapshot import Snapshot, nearest
-from rag_engine.types import Evidence, Hit, Metadata, QueryPlan, Source, Tier
+from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source, Tier
 
 # The paper's badges: green from .70, yellow from .50 (section 5.6).
 _STRONG, _MODERATE = 0.70, 0.50
@@ -85,7 +85,10 @@ def retrieve(
 
     step = time.perf_counter()
     records = searchable.catalog.children(ranked)
-    similarity = {key: searchable.calibration.similarity(best[key]) for key in ranked}
+    similarity = {
+        key: searchable.calibration.similarity(best[key], _languages(plan, visible.documents[owners[key]]))
+        for key in ranked
+    }
     by_keyword = {key for ranking in (*legs.sparse, *legs.keywords) for key in ranking}
     candidates = [
         Candidate(key, owners[key], records[key].parent_key, similarity[key], key in by_keyword)
@@ -242,6 +245,12 @@ def _source(n: int, record: ChildRecord, hits: tuple[Hit, ...]) -> Source:
         last_page=record.parent_last_page,
         hits=hits,
     )
+
+
+def _languages(plan: QueryPlan, document: DocumentRecord) -> Languages:
+    """Whether a document speaks the question's language, for the scale that its cosines are read on."""
+    spoken = document.metadata.language
+    return "any" if not spoken or not plan.language else "same" if spoken == plan.language else "different"
 
 
 def _only(ranking: Mapping[int, float], owners: Mapping[int, int]) -> dict[int, float]:

@@ -43,7 +43,8 @@ class Snapshot:
         if len(self.keys) == 0:
             return np.zeros(0, np.intp)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return places[self.keys[places] == keys]
+        found: NDArray[np.intp] = places[self.keys[places] == keys]
+        return found
 
     def allowed(self, documents: Collection[int]) -> NDArray[np.intp]:
         """Where the children of the given documents stand in the arrays."""

@@ -14,12 +14,11 @@ from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
 from ingestion.types import FileRefused
 
 _FURNITURE = frozenset(
-    "script style noscript template nav header footer aside form button select iframe svg object dialog".split()
+    ["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select", "iframe", "svg", "object", "dialog"]
 )
-_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _BREAKS = frozenset(
-    "address article blockquote body br caption center dd details div dl dt fieldset figcaption figure hr html li main "
-    "ol p pre section summary table tbody td tfoot th thead tr ul".split()
+    ["address", "article", "blockquote", "body", "br", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"]
 )
 _DECLARED = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)|^\s*<\?xml[^>]+encoding=[\"']([\w.:-]+)", re.I)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)

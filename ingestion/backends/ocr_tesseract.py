@@ -119,7 +119,7 @@ def _identify(text: str, languages: tuple[str, ...]) -> str | None:
 
 
 @cache
-def _detector(languages: tuple[str, ...]):  # type: ignore[no-untyped-def]  # noqa: ANN202 - lingua has no stubs
+def _detector(languages: tuple[str, ...]):  # type: ignore[no-untyped-def]
     from lingua import IsoCode639_1, LanguageDetectorBuilder
 
     codes = [getattr(IsoCode639_1, LANGUAGES[language].upper()) for language in languages]

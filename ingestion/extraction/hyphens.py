@@ -12,7 +12,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])$")
 _HEAD = re.compile(r"[^\W\d_]+")
 # "Haus- und Hof-": the hyphen stands for the rest of the compound and is no line-end hyphen.
-_CONJUNCTIONS = frozenset("und oder bzw sowie bis and or to et ou e ed o y u ve veya ya".split())
+_CONJUNCTIONS = frozenset(["und", "oder", "bzw", "sowie", "bis", "and", "or", "to", "et", "ou", "e", "ed", "o", "y", "u", "ve", "veya", "ya"])
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:

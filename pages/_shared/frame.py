@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.icon import ICON
 
 _OPEN = "frame is open"
 _WANTED = "page wanted before the frame was open"
@@ -16,13 +17,12 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 def open_frame() -> Any:
     """The page to run; app.py calls this first."""
-    st.set_page_config(page_title="Sextant", page_icon=":material/explore:", layout="centered")
+    # Never a :material/...: icon here: Streamlit fetches those for the browser's tab from Google.
+    st.set_page_config(page_title="Sextant", page_icon=ICON, layout="centered")
     st.session_state[_OPEN] = True
     pages = [
         st.Page(_ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(_ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
-        # The first page answers at the root; this is its name in links.
-        st.Page(_ROOT / "pages/ask.py", title="Ask", url_path="ask", visibility="hidden"),
     ]
     page = st.navigation(pages)
     wanted = st.session_state.pop(_WANTED, None)

@@ -1,8 +1,8 @@
 """Language of a text, by lingua's trigrams and, for short ones, by their function words.
 
 Lingua's full models tell short texts apart well but take 650 MB and 7 s to load; its trigram models take 40 MB and
-0.2 s and err on one short question in twenty. A question is half made of function words, and with these the small
-models err less often than the large ones alone (benchmark questions in five languages: 0.5% against 1.4%).
+0.4 s and err on one short question in twenty-five. Half of a question is function words, and with these the small
+models err less often than the large ones alone (3,483 benchmark questions in six languages: 0.5% against 1.6%).
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rag_engine.phrasing import plain
 
 if TYPE_CHECKING:
     from lingua import LanguageDetector
@@ -80,10 +81,10 @@ def identify_language(text: str) -> str:
         return ""
     scores = {language: math.log(max(value, _LEAST)) for language, value in trigrams.items()}
     if len(sample) < _SHORT:
-        plain = [_plain(word) for word in words]
+        folded = [plain(word) for word in words]
         for language in scores:
             listed = identifier.words.get(language, frozenset())
-            scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in plain if word in listed)
+            scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
             scores[language] += _USUAL_WEIGHT if language in _USUAL else 0.0
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
@@ -96,9 +97,9 @@ def _identifier() -> _Identifier:
 
     languages = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in _LANGUAGES]
     table = tomllib.loads(_FUNCTION_WORDS.read_text(encoding="utf-8"))
-    lists = {("nb" if code == "no" else code): words for code, words in (table | _MORE_FUNCTION_WORDS).items()}
+    lists = {("nb" if code == "no" else code): words for code, words in (_MORE_FUNCTION_WORDS | table).items()}
     words = {
-        code: frozenset(_plain(word) for word in listed.split()) for code, listed in lists.items() if code in _LANGUAGES
+        code: frozenset(plain(word) for word in listed.split()) for code, listed in lists.items() if code in _LANGUAGES
     }
     shared_by = Counter(word for listed in words.values() for word in listed)
     return _Identifier(
@@ -114,11 +115,3 @@ def _sample(text: str) -> str:
         return text
     step = (len(text) - _SAMPLE) / (_SAMPLES - 1)
     return " ".join(text[round(i * step) : round(i * step) + _SAMPLE] for i in range(_SAMPLES))
-
-
-def _plain(word: str) -> str:
-    """The word in lower case without accents, as the table of function words is compared."""
-    lowered = word.lower().replace("ı", "i")
-    return "".join(
-        character for character in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(character)
-    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -31,12 +32,10 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
         folder.mkdir(parents=True, exist_ok=True)
     elif not folder.is_dir() or not tantivy.Index.exists(str(folder)):
         raise WorkspaceError(f"There is no keyword index in {folder}.", help=_REBUILD)
-    try:
+    with _readable(folder):
         index = tantivy.Index(_schema(), path=str(folder), reuse=True)
         # The default reader polls from a thread of its own; ours looks when it is asked.
         index.config_reader("manual")
-    except ValueError as error:
-        raise _damaged(folder, error) from error
     return TantivyIndex(index, folder, writable=writable)
 
 
@@ -98,31 +97,30 @@ class TantivyIndex:
         """
         if top_k < 1 or (allowed is not None and not allowed):
             return []
-        searcher = self._searcher()
-        if exact:
-            asked = self._as_written(searcher, query)
-        elif not language:
-            asked = _any_of([self._term("surface", word) for word in dict.fromkeys(surface(query))])
-        else:
-            asked = _any_of([*self._by_stems(searcher, query, language), self._across(searcher, query, language)])
-        if allowed is None:
-            return _scored(searcher, searcher.search(asked, top_k, count=False).hits)
-        return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
+        with _readable(self._folder):
+            searcher = self._searcher()
+            if exact:
+                asked = self._as_written(searcher, query)
+            elif not language:
+                asked = _any_of([self._term("surface", word) for word in dict.fromkeys(surface(query))])
+            else:
+                asked = _any_of([*self._by_stems(searcher, query, language), self._across(searcher, query, language)])
+            if allowed is None:
+                return _scored(searcher, searcher.search(asked, top_k, count=False).hits)
+            return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
 
     def keys(self) -> set[int]:
         """Keys of all children that can be found."""
-        searcher = self._searcher()
-        if not searcher.num_docs:
-            return set()
-        hits = searcher.search(Query.all_query(), searcher.num_docs, count=False, order_by_field="key").hits
+        with _readable(self._folder):
+            searcher = self._searcher()
+            if not searcher.num_docs:
+                return set()
+            hits = searcher.search(Query.all_query(), searcher.num_docs, count=False, order_by_field="key").hits
         return {key for key, _ in hits}
 
     def _searcher(self) -> tantivy.Searcher:
         """A view of the last commit of any process; looking for it takes 0.03 ms."""
-        try:
-            self._index.reload()
-        except ValueError as error:
-            raise _damaged(self._folder, error) from error
+        self._index.reload()
         return self._index.searcher()
 
     def _take_writer(self) -> tantivy.IndexWriter:
@@ -198,8 +196,9 @@ class TantivyIndex:
     def _share(self, searcher: tantivy.Searcher, allowed: frozenset[int]) -> float:
         """The share of all children that the allowed documents hold, judged by a few of them."""
         few = list(islice(allowed, 16))
-        children: float = sum(searcher.doc_freq("document", document) for document in few) / len(few)
-        return min(1.0, len(allowed) * children / max(1, searcher.num_docs))
+        children: int = sum(searcher.doc_freq("document", document) for document in few)
+        all_children: int = max(1, searcher.num_docs)
+        return min(1.0, len(allowed) * children / len(few) / all_children)
 
 
 def _schema() -> tantivy.Schema:
@@ -235,5 +234,10 @@ def _scored(searcher: tantivy.Searcher, hits: list[tuple[float, tantivy.DocAddre
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _damaged(folder: Path, error: Exception) -> WorkspaceError:
-    return WorkspaceError(f"The keyword index in {folder} cannot be read: {error}", help=_REBUILD)
+@contextmanager
+def _readable(folder: Path) -> Iterator[None]:
+    """Nothing; what tantivy cannot read inside it becomes a WorkspaceError with its cure."""
+    try:
+        yield
+    except ValueError as error:
+        raise WorkspaceError(f"The keyword index in {folder} cannot be read: {error}", help=_REBUILD) from error

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from rag_engine.diversity import Candidate, admit, per_document_cap, reorder
 
 candidates = st.lists(
-    st.builds(
-        Candidate, st.integers(0, 99), st.integers(0, 4), st.integers(0, 30), st.floats(0, 1), st.booleans()
-    ).map(lambda c: Candidate(c.key, c.parent_key % 5, c.parent_key, c.similarity, c.by_keyword)),
+    st.builds(Candidate, st.integers(0, 99), st.integers(0, 4), st.integers(0, 30), st.floats(0, 1), st.booleans()).map(
+        lambda c: Candidate(c.key, c.parent_key % 5, c.parent_key, c.similarity, c.by_keyword)
+    ),
     max_size=40,
 )
 

@@ -26,7 +26,14 @@ def test_no_filter_allows_everything_and_an_empty_result_stays_empty() -> None:
 
 @pytest.mark.parametrize(
     ("spoken", "documents"),
-    [("2015", {1}), ("2015-2019", {1, 2}), ("2019..2023", {2, 3}), ("2016-", {2, 3}), ("..2018", {1}), ("1900-1950", set())],
+    [
+        ("2015", {1}),
+        ("2015-2019", {1, 2}),
+        ("2019..2023", {2, 3}),
+        ("2016-", {2, 3}),
+        ("..2018", {1}),
+        ("1900-1950", set()),
+    ],
 )
 def test_years_may_be_ranges(spoken: str, documents: set[int]) -> None:
     assert allowed_documents(parse_filters([f"year={spoken}"]), FACETS) == documents
@@ -54,4 +61,6 @@ def test_a_further_value_never_loses_and_a_further_key_never_gains(spoken: list[
     everything = frozenset({1, 2, 3})
     keys = {one.partition("=")[0] for one in spoken}
     each = [allowed_documents(parse_filters([o for o in spoken if o.startswith(key)]), FACETS) for key in keys]
-    assert (allowed if allowed is not None else everything) == everything.intersection(*(e for e in each if e is not None))
+    assert (allowed if allowed is not None else everything) == everything.intersection(
+        *(e for e in each if e is not None)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,7 +45,7 @@ def test_the_table_holds_the_united_nations_and_four_more() -> None:
 
 
 @pytest.mark.parametrize("country", TABLE["country"], ids=lambda country: country["code"])
-def test_every_country_is_found_by_each_of_its_names(country: dict[str, dict[str, list[str]]]) -> None:
+def test_every_country_is_found_by_each_of_its_names(country: dict[str, Any]) -> None:
     assert set(country["names"]) == LANGUAGES
     for names in country["names"].values():
         for name in names:
@@ -99,7 +100,7 @@ def test_the_longest_name_wins(text: str, found: tuple[str, ...]) -> None:
         "a guinea pig",
         "small Island States",
         "the IT department",
-        "i peruviani no, i mali sì".replace("peruviani", "pioppi"),
+        "i mali del secolo",
         "eles irão pagar",
         "que dit ceci",
         "mısır tarlası ve kazak",

@@ -37,7 +37,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph, with **bold** marks left in."""
+    """A paragraph, with **bold** marks and line breaks left in."""
 
     text: str
 
@@ -142,7 +142,7 @@ def parse(body: str) -> Iterator[Piece]:
         elif lines[0].startswith("- "):
             yield Bullets(tuple(line.removeprefix("- ") for line in lines))
         else:
-            yield Paragraph(" ".join(lines))
+            yield Paragraph("\n".join(lines))
 
 
 def plain(text: str) -> str:

@@ -35,17 +35,18 @@ p.contents2, p.subentry { margin-left: 14pt }
 p.entry, p.subentry { font-size: 9pt }
 li { margin-bottom: 3pt }
 table { width: 100%; border-collapse: collapse; margin: 6pt 0 10pt 0; font-size: 8.5pt }
-th { font-family: sans-serif; background-color: #e4eaf0; text-align: left; border: 0.5px solid #777777; padding: 3px }
+th { font-family: sans-serif; color: #1c3d5a; text-align: left; border: 0.5px solid #777777; padding: 3px }
 td { border: 0.5px solid #777777; padding: 3px; text-align: left }
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """HTML that starts on a new page and flows through columns."""
+    """HTML that starts on a new page and flows through columns, below a front as wide as the page."""
 
     html: str
     columns: int = 1
+    front: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def pdf(document: SampleDocument) -> bytes:
     body = Part(body_html(tuple(p for p in document.pieces if not isinstance(p, IndexLines)), top=2), document.columns)
     index = next((piece for piece in document.pieces if isinstance(piece, IndexLines)), None)
     if index is None:
-        raw, _ = _lay_out([Part(_front(document) + body.html, document.columns)])
+        raw, _ = _lay_out([Part(body.html, document.columns, _front(document))])
     else:
         raw, _ = _lay_out_handbook(document, body, index)
     return _finish(raw, document)
@@ -97,10 +98,10 @@ def _front(document: SampleDocument) -> str:
     )
 
 
-def _columns(count: int) -> list[pymupdf.Rect]:
+def _columns(count: int, top: float) -> list[pymupdf.Rect]:
     width = (RIGHT - LEFT - GUTTER * (count - 1)) / count
     return [
-        pymupdf.Rect(LEFT + i * (width + GUTTER), TOP, LEFT + i * (width + GUTTER) + width, BOTTOM)
+        pymupdf.Rect(LEFT + i * (width + GUTTER), top, LEFT + i * (width + GUTTER) + width, BOTTOM)
         for i in range(count)
     ]
 
@@ -113,17 +114,23 @@ def _lay_out(parts: list[Part]) -> tuple[bytes, list[PlacedHeading]]:
     page = 0
     for part in parts:
         story = pymupdf.Story(part.html, user_css=STYLE)
+        front = pymupdf.Story(part.front, user_css=STYLE)
+        _, filled = front.place(pymupdf.Rect(LEFT, TOP, RIGHT, BOTTOM))
+        top = filled[3] if part.front else TOP
         more = True
         while more:
             page += 1
             device = writer.begin_page(PAGE)
-            for column in _columns(part.columns):
+            if top > TOP:
+                front.draw(device)
+            for column in _columns(part.columns, top):
                 more = bool(story.place(column)[0])
                 headings += _placed_headings(story, page)
                 story.draw(device)
                 if not more:
                     break
             writer.end_page()
+            top = TOP
     writer.close()
     return raw.getvalue(), headings
 

@@ -17,7 +17,7 @@ FRAME = {
 
 def inline(text: str) -> str:
     """The text as HTML, bold marks turned into elements."""
-    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text, quote=False))
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(text, quote=False)).replace("\n", "<br>")
 
 
 def body_html(pieces: tuple[Piece, ...], *, top: int) -> str:

@@ -1,0 +1,10 @@
+"""The sign of the program, drawn here so that no browser fetches it from elsewhere."""
+
+# A limb of sixty degrees, the index arm and the mirror: a sextant in few strokes.
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="32" height="32">'
+    '<rect width="32" height="32" rx="7" fill="#1a7f3c"/>'
+    '<g fill="none" stroke="#ffffff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">'
+    '<path d="M16 6.5 L6.8 21.5 A17.6 17.6 0 0 0 25.2 21.5 Z"/><path d="M16 6.5 L18.6 26"/></g>'
+    '<circle cx="16" cy="6.5" r="2.4" fill="#ffffff"/></svg>'
+)
