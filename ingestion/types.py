@@ -34,7 +34,7 @@ RefusalStatus = Literal["rejected", "failed"]
 _OUR_FAILURES: frozenset[Reason] = frozenset({"too_slow", "too_much_memory", "crashed", "ocr_missing"})
 
 
-class FileRefused(SextantError):
+class FileRefused(SextantError):  # noqa: N818 - refusing is an answer, not an accident
     """A file that gave no text, with the reason from the fixed list."""
 
     def __init__(self, reason: Reason, message: str, *, help: str) -> None:

@@ -134,7 +134,7 @@ class Engine:
             catalog=self.catalog,
             vectors=self._vector_store(embedder).all(),
             dense=self._dense_index,
-            sparse=self._sparse_index(),
+            sparse=self._sparse_index,
             embedder=embedder,
             calibration=calibration_from_dict(json.loads(self.catalog.state("encoder"))["calibration"]),
             boost=self._boost,

@@ -34,13 +34,14 @@ EXACT_UP_TO = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """One state of the collection and all that searches it. `dense` is called only when it is needed."""
+    """One state of the collection and all that searches it. The indexes are opened when they are
+    called, so that one that is away is missed by its leg alone."""
 
     snapshot: Snapshot
     catalog: Catalog
     vectors: Vectors
     dense: Callable[[], VectorIndex]
-    sparse: SparseIndex
+    sparse: Callable[[], SparseIndex]
     embedder: Embedder
     calibration: Calibration
     boost: Callable[[QueryPlan, Metadata], float]
@@ -176,8 +177,8 @@ def _search_sparse(
     legs: _Legs,
 ) -> None:
     step = time.perf_counter()
-    search = searchable.sparse.search
     try:
+        search = searchable.sparse().search
         legs.sparse = [dict(search(query, plan.language, depth, allowed=allowed)) for query in plan.queries]
         legs.keywords = [
             dict(search(term, plan.language, config.top_k, allowed=allowed, exact=True)) for term in plan.keywords

@@ -13,12 +13,13 @@ from ingestion.backends.archive import Element
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
 from ingestion.types import FileRefused
 
-_FURNITURE = frozenset(
-    ["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button", "select", "iframe", "svg", "object", "dialog"]
+_FURNITURE = re.compile(
+    "script|style|noscript|template|nav|header|footer|aside|form|button|select|iframe|svg|object|dialog"
 )
-_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
-_BREAKS = frozenset(
-    ["address", "article", "blockquote", "body", "br", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption", "figure", "hr", "html", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"]
+_HEADING = re.compile("h[1-6]")
+_BREAK = re.compile(
+    "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|hr|html|li|main|"
+    "ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 _DECLARED = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)|^\s*<\?xml[^>]+encoding=[\"']([\w.:-]+)", re.I)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -73,10 +74,14 @@ def _content(root: Element) -> Element:
     for expression in (".//main", ".//*[@role='main']", ".//article", ".//body"):
         found = root.findall(expression)
         if found:
-            longest = max(found, key=lambda element: len(element.xpath("string()")))
-            if len(tidy(longest.xpath("string()"))) >= _ENOUGH:
+            longest = max(found, key=lambda element: len(_all_text(element)))
+            if len(tidy(_all_text(longest))) >= _ENOUGH:
                 return longest
     return root
+
+
+def _all_text(element: Element) -> str:
+    return "".join(map(str, element.itertext()))
 
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:
@@ -101,13 +106,13 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
         yield "text", element.text
     for child in element:
         tag = child.tag
-        if isinstance(tag, str) and tag not in _FURNITURE and not _hidden(child):
-            if tag in _HEADINGS:
-                yield "block", paragraph(child.xpath("string()"), kind="heading")
+        if isinstance(tag, str) and not _FURNITURE.fullmatch(tag) and not _hidden(child):
+            if _HEADING.fullmatch(tag):
+                yield "block", paragraph(_all_text(child), kind="heading")
             elif tag == "table" and child.find(".//table") is None:
                 yield "block", table(_cells(row) for row in child.iter("tr"))
             else:
-                breaks = tag in _BREAKS
+                breaks = _BREAK.fullmatch(tag)
                 if breaks:
                     yield "break", None
                 yield from _events(child)
@@ -118,7 +123,7 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
 
 
 def _cells(row: Element) -> list[str]:
-    return [" ".join(cell.itertext()) for cell in row if cell.tag in ("td", "th")]
+    return [" ".join(map(str, cell.itertext())) for cell in row if cell.tag in ("td", "th")]
 
 
 def _hidden(element: Element) -> bool:

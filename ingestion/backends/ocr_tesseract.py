@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Any
 
 from ingestion.types import OcrLine, Picture
 from rag_engine.errors import BackendError
@@ -119,7 +120,7 @@ def _identify(text: str, languages: tuple[str, ...]) -> str | None:
 
 
 @cache
-def _detector(languages: tuple[str, ...]):  # type: ignore[no-untyped-def]
+def _detector(languages: tuple[str, ...]) -> Any:
     from lingua import IsoCode639_1, LanguageDetectorBuilder
 
     codes = [getattr(IsoCode639_1, LANGUAGES[language].upper()) for language in languages]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -104,10 +105,8 @@ class Sandbox:
         child, self._child = self._child, None
         if child is None:
             return
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # It and all of its group are gone already.
         child.wait()
         for stream in (child.stdin, child.stdout):
             if stream is not None:

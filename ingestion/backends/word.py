@@ -73,7 +73,7 @@ def _blocks(container: Element, styles: dict[str, bool]) -> Iterator[DraftBlock]
         if element.tag == f"{_W}p":
             yield paragraph(_text(element), kind=_kind(element, styles))
         elif element.tag == f"{_W}tbl":
-            yield table([_text(cell) for cell in row.iter(f"{_W}tc")] for row in _rows(element))
+            yield table([_text(cell) for cell in row if cell.tag == f"{_W}tc"] for row in _rows(element))
         elif element.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
             yield from _blocks(element, styles)
 

@@ -12,7 +12,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])$")
 _HEAD = re.compile(r"[^\W\d_]+")
 # "Haus- und Hof-": the hyphen stands for the rest of the compound and is no line-end hyphen.
-_CONJUNCTIONS = frozenset(["und", "oder", "bzw", "sowie", "bis", "and", "or", "to", "et", "ou", "e", "ed", "o", "y", "u", "ve", "veya", "ya"])
+_CONJUNCTION = re.compile("und|oder|bzw|sowie|bis|and|or|to|et|ou|e|ed|o|y|u|ve|veya|ya")
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
@@ -49,6 +49,6 @@ def _cut(text: str, following: str, vocabulary: frozenset[str]) -> tuple[str, Jo
     head, tail = found[1].lower(), rest[0].lower() if rest else ""
     if head + tail in vocabulary:
         return whole, ""
-    if tail in _CONJUNCTIONS:
+    if _CONJUNCTION.fullmatch(tail):
         return text, " "
     return (text, "") if f"{head}-{tail}" in vocabulary else (whole, "")

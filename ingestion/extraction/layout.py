@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine
 from ingestion.extraction.hyphens import join_lines
@@ -89,7 +90,7 @@ def _row(group: list[PrintedLine]) -> Row:
     widest = max(group, key=lambda line: len(line.text))
     text = group[0].text
     cells = 1
-    for left, right in zip(group, group[1:], strict=False):
+    for left, right in pairwise(group):
         # Justified prose spreads words by less than an em; columns of a table stand further apart.
         apart = right.box.x0 - left.box.x1 > 1.2 * widest.size and not (cells == 1 and _LABEL.fullmatch(text))
         cells += apart

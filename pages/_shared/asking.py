@@ -7,25 +7,40 @@ import streamlit as st
 from pages._shared.conversations import begin_turn, end_turn
 from pages._shared.evidence import draw_words
 from pages._shared.plain import plain_paragraphs
-from pages._shared.records import Reply, failed_reply, reply_of
+from pages._shared.records import Conversation, Reply, failed_reply, reply_of
 from rag_engine.config import RetrievalConfig
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.filters import Filter
 from rag_engine.types import Answer, Evidence
 
+_SCROLL = """<script>
+for (const question of document.querySelectorAll(".st-key-question-%d")) {
+  question.style.scrollMarginTop = "4rem";
+  question.scrollIntoView({block: "start"});
+}
+</script>"""
 
-def draw_question(question: str) -> None:
+
+def draw_question(question: str, turn: int) -> None:
     """Nothing; draws what the person asked."""
-    with st.chat_message("user", avatar=":material/person:"):
+    with st.container(key=f"question-{turn}"), st.chat_message("user", avatar=":material/person:"):
         st.markdown(plain_paragraphs(question))
 
 
-def ask(engine: Engine, id: str, question: str, wanted: Filter, retrieval: RetrievalConfig) -> None:
+def scroll_to_question(turn: int) -> None:
+    """Nothing; brings a question to the top of the window, once: Streamlit has no way to do so but a script."""
+    st.html(_SCROLL % int(turn), unsafe_allow_javascript=True)
+
+
+def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, retrieval: RetrievalConfig) -> None:
     """Nothing; draws the answer as it is written and adds question and answer to the conversation."""
     workspace = engine.config.workspace
-    conversation = begin_turn(workspace, id, question)
-    draw_question(question)
+    conversation = begin_turn(workspace, before.id, question)
+    # Beyond those drawn already, of which one that was broken off now makes way.
+    turn = len(before.turns)
+    draw_question(question, turn)
+    scroll_to_question(turn)
     with st.chat_message("assistant", avatar=":material/explore:"):
         reply = _draw_answer(engine, question, wanted, retrieval)
     end_turn(workspace, conversation, reply)

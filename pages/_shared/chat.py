@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._shared.asking import ask, draw_question
+from pages._shared.asking import ask, draw_question, scroll_to_question
 from pages._shared.conversations import new_id, read_conversation
 from pages._shared.evidence import draw_reply
 from pages._shared.records import Conversation, Turn
@@ -28,26 +28,30 @@ def current_conversation(workspace: Path) -> Conversation:
 
 def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrieval: RetrievalConfig) -> None:
     """Nothing; draws the conversation, takes the next question and answers it."""
-    typed = st.chat_input(
-        "Ask a question about your documents", max_chars=engine.config.question_characters, submit_mode="stop"
-    )
+    # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
+    with st.bottom:
+        typed = st.chat_input(
+            "Ask a question about your documents", max_chars=engine.config.question_characters, submit_mode="stop"
+        )
     chosen = "" if conversation.turns or typed else draw_welcome(engine)
     last = len(conversation.turns) - 1
     for number, turn in enumerate(conversation.turns):
         again = _draw_turn(turn, number, latest=number == last and not typed)
         chosen = again or chosen
+    if conversation.turns and not typed:
+        scroll_to_question(last)
     question = (typed or chosen or "").strip()
     if question:
         # The address first: a browser that reloads now finds the question, and soon its answer.
         st.query_params["conversation"] = conversation.id
         with told():
-            ask(engine, conversation.id, question, wanted, retrieval)
+            ask(engine, conversation, question, wanted, retrieval)
             st.rerun()
 
 
 def _draw_turn(turn: Turn, number: int, *, latest: bool) -> str:
     """The question if it is to be asked again, else nothing; draws question and reply."""
-    draw_question(turn.question)
+    draw_question(turn.question, number)
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
             draw_reply(turn.reply, number, latest=latest)

@@ -12,7 +12,7 @@ from pages._shared.filters import spoken
 from pages._shared.plain import answer_markdown, highlighted, plain, plain_paragraphs
 from pages._shared.records import Reply, ShownSource
 from pages._shared.trouble import show_trouble, told
-from rag_engine.types import DocumentRecord, Tier
+from rag_engine.types import Citation, DocumentRecord, Tier
 
 _EXCERPT = 480
 
@@ -21,6 +21,8 @@ _TIERS: Mapping[Tier, tuple[str, str, str]] = {
     "moderate": ("yellow", ":material/signal_cellular_alt_2_bar:", "Moderate"),
     "weak": ("gray", ":material/signal_cellular_alt_1_bar:", "Weak"),
 }
+
+_PAGE_WORDS = {"pptx": "slide", "odp": "slide", "xlsx": "sheet", "ods": "sheet"}
 
 _STEPS = {
     "plan": "understanding the question",
@@ -89,7 +91,7 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
         title = "1 source cited" if len(first) == 1 else f"{len(first)} sources cited"
         with st.container() if latest else st.expander(title, icon=":material/format_quote:"):
             for source in first:
-                _draw_source(source, _quotes(reply, source), turn, latest and source.n == cited[0])
+                _draw_source(source, _citations(reply, source), turn, latest and source.n == cited[0])
     if rest:
         title = f"{len(rest)} more found, not cited" if first else f"{len(rest)} passages found"
         with st.expander(title, icon=":material/manage_search:"):
@@ -97,47 +99,53 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
                 _draw_source(source, (), turn, False)
 
 
-def _quotes(reply: Reply, source: ShownSource) -> tuple[Span, ...]:
-    return tuple((c.start, c.end) for c in reply.citations if c.n == source.n)
+def _citations(reply: Reply, source: ShownSource) -> tuple[Citation, ...]:
+    return tuple(citation for citation in reply.citations if citation.n == source.n)
 
 
 @st.fragment
-def _draw_source(source: ShownSource, quotes: tuple[Span, ...], turn: int, opened: bool) -> None:
+def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int, opened: bool) -> None:
     key = _anchor(turn, source.n)
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {plain(source.title)}", anchor=key)
         st.caption(" · ".join(part for part in (plain(source.authority), _place(source), plain(source.file)) if part))
         st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
-        inside = [(start - source.start, end - source.start) for start, end in quotes]
-        st.markdown(highlighted(excerpt(source.text, inside, source.passage[0] - source.start, _EXCERPT)))
+        quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
+        st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
         document = resources.find_document(source.document_id)
         if document is None:
             st.caption(":material/info: This document is no longer in the collection.")
         else:
-            _draw_actions(source, document, quotes, key, opened)
+            _draw_original(source, document, citations, key, opened)
 
 
-def _draw_actions(
-    source: ShownSource, document: DocumentRecord, quotes: tuple[Span, ...], key: str, opened: bool
+def _draw_original(
+    source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str, opened: bool
 ) -> None:
+    page = citations[0].page if citations else source.page
     with st.container(horizontal=True, vertical_alignment="center"):
-        shown = st.toggle("Show the page", value=opened, key=f"{key} page")
+        label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
+        shown = st.toggle(label, value=opened, key=f"{key} page")
         with st.popover("Whole passage", icon=":material/article:", type="tertiary"):
             st.text(source.text)
         draw_download(document, key)
+        st.page_link(
+            "pages/library.py",
+            label="In the library",
+            icon=":material/library_books:",
+            query_params={"document": document.document_id},
+        )
     if shown:
-        page = _choose_page(source, key)
-        inside = all(source.passage[0] <= start and end <= source.passage[1] for start, end in quotes)
-        passage = source.passage if inside else (source.start, source.end)
-        draw_page(document, passage, quotes, page)
-
-
-def _choose_page(source: ShownSource, key: str) -> int:
-    """The page to draw; 0 leaves it to the engine, which takes the one that the quotation stands on."""
-    if source.last_page <= source.page:
-        return 0
-    pages = list(range(source.page, source.last_page + 1))
-    return st.segmented_control("The passage runs over pages", pages, key=f"{key} pages") or 0
+        pages = list(range(min(page, source.page), max(page, source.last_page) + 1))
+        if len(pages) > 1:
+            page = (
+                st.segmented_control(page_word(source.file).capitalize(), pages, default=page, key=f"{key} pages")
+                or page
+            )
+        quotes = tuple((citation.start, citation.end) for citation in citations)
+        start, end = source.passage
+        inside = all(start <= first and last <= end for first, last in quotes)
+        draw_page(document, source.passage if inside else (source.start, source.end), quotes, page)
 
 
 def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
@@ -170,7 +178,12 @@ def _place(source: ShownSource) -> str:
     if source.pages <= 1:
         return ""
     pages = str(source.page) if source.last_page <= source.page else f"{source.page}–{source.last_page}"
-    return f"page {pages} of {source.pages}"
+    return f"{page_word(source.file)} {pages} of {source.pages}"
+
+
+def page_word(file: str) -> str:
+    """What a page of the file is called: slides and sheets have names of their own."""
+    return _PAGE_WORDS.get(file.rpartition(".")[2].lower(), "page")
 
 
 def _badges(source: ShownSource) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.icon import ICON
+from pages._shared.icon import ICON, WORDMARK
 
 _OPEN = "frame is open"
 _WANTED = "page wanted before the frame was open"
@@ -19,6 +19,7 @@ def open_frame() -> Any:
     """The page to run; app.py calls this first."""
     # Never a :material/...: icon here: Streamlit fetches those for the browser's tab from Google.
     st.set_page_config(page_title="Sextant", page_icon=ICON, layout="centered")
+    st.logo(WORDMARK, icon_image=ICON, size="large")
     st.session_state[_OPEN] = True
     pages = [
         st.Page(_ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),

@@ -34,10 +34,9 @@ def draw_table(documents: Sequence[DocumentRecord]) -> None:
         selection_mode="single-row",
         height=min(38 + 35 * len(documents), 400),
         column_config={
-            "Title": st.column_config.TextColumn(width="large", pinned=True),
-            "Year": st.column_config.NumberColumn(format="%d", width="small"),
-            "Pages": st.column_config.NumberColumn(width="small"),
-            "Passages": st.column_config.NumberColumn(width="small"),
+            "Title": st.column_config.TextColumn(width=320),
+            "Year": st.column_config.NumberColumn(format="%d", width=60),
+            "Pages": st.column_config.NumberColumn(width=60),
         },
         alt="The documents of the collection",
     )
@@ -57,14 +56,13 @@ def _row(document: DocumentRecord) -> dict[str, str | int | None]:
     metadata = document.metadata
     return {
         "Title": metadata.title,
-        "Authority": metadata.authority,
         "Year": metadata.year,
+        "Language": spoken("language", metadata.language) if metadata.language else "",
+        "Type": metadata.document_type,
         "Hazard": ", ".join(metadata.hazards),
         "Level": metadata.geographical_level,
         "Country": ", ".join(metadata.countries),
-        "Language": spoken("language", metadata.language) if metadata.language else "",
-        "Type": metadata.document_type,
         "Pages": document.pages,
-        "Passages": document.children,
+        "Authority": metadata.authority,
         "File": document.file,
     }

@@ -30,6 +30,8 @@ from rag_engine.protocols import Embedder, Vectors
 
 _RUNTIMES: dict[str, Callable[[Path], Runtime]] = {"openvino": open_openvino, "onnx": open_onnx}
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
+# Where exports lie; counted up when what an export holds changes, so that an older one is not read.
+_EXPORTS = "exported-1"
 # Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
 _AGREEMENT = 0.999
 
@@ -101,10 +103,7 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     source = locate(name)
     if execution == "torch":
         return Encoder(source.name, TorchModel(source, cache, "torch"))
-    folder = build_once(
-        cache / "exported" / source.folder_name,
-        lambda partial: export(source.location(cache), source.name, partial),
-    )
+    folder = exported_folder(source, cache)
     if read_settings(folder).failure:
         return Encoder(source.name, TorchModel(source, cache, "torch (cannot be exported)"))
     for choice in _CHOICES[execution]:
@@ -112,6 +111,14 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
         if agrees(model, folder):
             return Encoder(source.name, model)
     return Encoder(source.name, TorchModel(source, cache, "torch (export differs)"))
+
+
+def exported_folder(source: ModelSource, cache: Path) -> Path:
+    """The folder of the exported model; exports it if it is not there."""
+    return build_once(
+        cache / _EXPORTS / source.folder_name,
+        lambda partial: export(source.location(cache), source.name, partial),
+    )
 
 
 def agrees(model: ExportedModel, folder: Path) -> bool:

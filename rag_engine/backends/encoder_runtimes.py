@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ def open_openvino(folder: Path, precision: Precision | None = None) -> Runtime:
 
     The compiled model is kept in the folder, so that a second start takes a fraction of a second.
     """
+    # OpenVINO reports its import to its makers over the network unless this companion package is out of reach.
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
     import openvino
 
     core = openvino.Core()

@@ -10,6 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
+from rag_engine.chunking.semantic import context_header, encoder_text
 from rag_engine.citations import shared_words, words
 from rag_engine.errors import BackendError
 from rag_engine.prompts import QUOTATIONS_ONLY, neutralise
@@ -20,7 +21,7 @@ from rag_engine.types import Prompt, Source
 _MOST = 6  # quotations
 _FEWEST = 3
 _OF_ONE_SOURCE = 3
-_SENTENCES = 64  # encoded at most: the wait for an answer is this many
+_SENTENCES = 128  # encoded at most: the wait for an answer is this many
 _SOURCES = 8
 _KEYWORDS = 0.3  # share of the words in common, against that of the meaning
 _RANK = 0.1  # what retrieval thought of the source counts a little: it saw the question's other wordings too
@@ -53,7 +54,7 @@ class ExtractiveAnswerer:
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """A line that says what follows, then three to six quotations, each with its source."""
-        candidates = _candidates(sorted(prompt.sources, key=lambda source: source.n)[:_SOURCES])
+        candidates = _candidates(_near_enough(prompt.sources)[:_SOURCES])
         if not candidates:
             raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
         yield QUOTATIONS_ONLY.get(prompt.plan.language, QUOTATIONS_ONLY["en"]) + "\n"
@@ -69,16 +70,33 @@ class ExtractiveAnswerer:
         raise BackendError("No language model is connected.", help="Start Ollama, or set SEXTANT_OPENAI_URL.")
 
     def _scores(self, question: str, candidates: Sequence[_Quotation]) -> list[float]:
-        """How well each sentence fits the question: meaning and words make 1 together, the source's rank adds to it."""
+        """How well each sentence fits the question: meaning and words make 1 together, the source's rank adds to it.
+
+        A sentence is read under the header of its document, as its passage was when it was indexed: who decided
+        and where often stands in the title alone.
+        """
         query = self._embedder.encode_queries([question])[0]
-        cosines = self._embedder.encode_passages([candidate.text for candidate in candidates]) @ query
+        headers = {c.source.n: context_header(c.source.document.metadata) for c in candidates}
+        read = [encoder_text(headers[candidate.source.n], candidate.text) for candidate in candidates]
+        cosines = self._embedder.encode_passages(read) @ query
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
         meaning = (cosines - cosines.min()) / (float(np.ptp(cosines)) or 1.0)
         asked = words(question)
-        shares = np.array([shared_words(asked, words(candidate.text)) for candidate in candidates])
+        titles = {c.source.n: words(c.source.document.metadata.title) & asked for c in candidates}
+        shares = np.array([shared_words(asked, words(c.text) | titles[c.source.n]) for c in candidates])
         keywords = shares / (shares.max() or 1.0)
         found = np.array([_RANK / candidate.source.n for candidate in candidates])
         return [float(score) for score in (1 - _KEYWORDS) * meaning + _KEYWORDS * keywords + found]
+
+
+def _near_enough(sources: Sequence[Source]) -> list[Source]:
+    """The sources at least half as near to the question as the nearest one, the best first."""
+
+    def nearness(source: Source) -> float:
+        return max((hit.similarity for hit in source.hits), default=0.0)
+
+    nearest = max(map(nearness, sources), default=0.0)
+    return [source for source in sorted(sources, key=lambda source: source.n) if nearness(source) >= nearest / 2]
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quotation]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from ingestion.backends.sandbox import Sandbox
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,6 +4,7 @@ import threading
 import unicodedata
 
 import pytest
+import Stemmer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,18 +193,23 @@ def test_a_lone_acronym_is_shared() -> None:
     assert shared_terms("WHO") == ["WHO"]
 
 
-def test_threads_share_the_stemmers() -> None:
-    words = [f"flooding{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}ing" for i in range(600)]
-    alone = [analyse(word, "da") for word in words]
+def test_threads_may_analyse_at_the_same_time() -> None:
+    words = [f"overstroming{chr(97 + i % 26)}{chr(97 + i // 26)}en" for i in range(600)]
+    expected = [[stem] for stem in Stemmer.Stemmer("dutch").stemWords(words)]
     results: list[list[list[str]]] = []
     threads = [threading.Thread(target=lambda: results.append([analyse(w, "nl") for w in words])) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(alone) == len(words)
-    assert len(results) == 4
-    assert all(result == results[0] for result in results)
+    assert results == [expected] * 4
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text"), [("tr", "yangın", "yangınlar"), ("de", "Hochwasser", "Hochwasserschutzplan")]
+)
+def test_a_long_word_is_found_by_how_it_begins(language: str, question: str, text: str) -> None:
+    assert set(analyse(question, language)) & set(analyse(text, language))
 
 
 @settings(max_examples=300, deadline=None)

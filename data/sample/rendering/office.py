@@ -86,7 +86,7 @@ def _lines(piece: Piece) -> list[str]:
 def xlsx_file(document: SampleDocument) -> bytes:
     """A workbook: a sheet about itself, then one sheet per heading of level 1, numbers as numbers."""
     workbook = openpyxl.Workbook()
-    about = workbook.active
+    about = workbook.worksheets[0]
     about.title = "README"
     for row in (document.title, document.mark, f"{document.authority}, {document.date}"):
         about.append([row])
@@ -166,9 +166,13 @@ ODT = "application/vnd.oasis.opendocument.text"
 
 def odt_file(document: SampleDocument) -> bytes:
     """An OpenDocument text written by hand: there is little in it but headings, paragraphs, lists and tables."""
-    first = [Heading(1, document.title), Paragraph(document.mark), Paragraph(f"{document.authority}, {document.date}")]
-    rest = [Heading(p.level + 1, p.text) if isinstance(p, Heading) else p for p in document.pieces]
-    body = "".join(_odt_piece(piece) for piece in [*first, *rest])
+    first: list[Piece] = [
+        Heading(1, document.title),
+        Paragraph(document.mark),
+        Paragraph(f"{document.authority}, {document.date}"),
+    ]
+    rest: list[Piece] = [Heading(p.level + 1, p.text) if isinstance(p, Heading) else p for p in document.pieces]
+    body = "".join(_odt_piece(piece) for piece in first + rest)
     content = (
         f'{HEAD}<office:document-content {NAMESPACES} office:version="1.3">'
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"

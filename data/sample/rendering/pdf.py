@@ -30,7 +30,7 @@ p { margin: 0 0 6pt 0; text-align: justify }
 p.office { font-family: sans-serif; font-size: 9pt; color: #555555; text-align: left }
 p.mark { font-family: sans-serif; font-size: 8.5pt; color: #8a1c1c; text-align: left; margin-bottom: 14pt }
 p.contents, p.contents2, p.entry, p.subentry { text-align: left; margin-bottom: 2pt }
-p.contents, p.contents2 { font-family: sans-serif; font-size: 9pt; margin-bottom: 0 }
+p.contents, p.contents2 { font-family: sans-serif; font-size: 9pt; line-height: 1.2; margin-bottom: 0 }
 p.contents2, p.subentry { margin-left: 14pt }
 p.entry, p.subentry { font-size: 9pt }
 li { margin-bottom: 3pt }

@@ -6,12 +6,12 @@ import pymupdf
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
 from ingestion.backends.ocr import choose_ocr
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
-from rapidfuzz.distance import Levenshtein
 from rag_engine.types import ExtractedText
-
 from tests.ingestion.documents import pdf
 
 LIMITS = ExtractionLimits()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from ingestion.backends.sandbox import Sandbox
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits, FileRefused
-
 from tests.ingestion.documents import pdf
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -69,7 +69,7 @@ def test_a_child_that_is_killed_is_replaced_and_the_next_file_is_read(tmp_path: 
 def test_a_file_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "big.txt"
     path.write_bytes(b"flood plan\n" * 12_000_000)
-    with Sandbox(ExtractionLimits(memory_bytes=500_000_000), ocr="none") as sandbox:
+    with Sandbox(ExtractionLimits(memory_bytes=800_000_000), ocr="none") as sandbox:
         with pytest.raises(FileRefused, match="memory") as caught:
             sandbox.extract(path)
         assert (caught.value.reason, caught.value.status) == ("too_much_memory", "failed")

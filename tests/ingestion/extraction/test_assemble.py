@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, table, tidy
 
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
@@ -27,7 +30,7 @@ def test_lines_hold_every_visible_character_once_and_in_order(blocks: list[Draft
     text, lines, _ = assemble(blocks)
     shown = [tidy(line.text) for block in blocks for line in block.lines]
     assert [text[line.start : line.end] for line in lines] == [line for line in shown if line]
-    between = [text[a.end : b.start] for a, b in zip(lines, lines[1:], strict=False)]
+    between = [text[a.end : b.start] for a, b in pairwise(lines)]
     assert set(between) <= {" ", "", "\n", "\n\n"}
 
 

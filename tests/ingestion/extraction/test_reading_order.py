@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ingestion.extraction.reading_order import columns_first
 from ingestion.types import OcrLine
 from rag_engine.types import Box

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.title import choose_title, looks_like_title
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from ingestion.extraction.wire import Reassembler, encode, from_json, to_json
 from rag_engine.types import Block, Box, ExtractedText, Line
 

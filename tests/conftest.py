@@ -1,0 +1,69 @@
+"""What all tests share: where the real documents lie, and a small collection indexed by the real encoder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ["ANONYMIZED_TELEMETRY"] = "False"
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FLOOD_EN = """# Flood plan of the Sample River Authority
+
+The River Authority publishes flood hazard maps every six years and reviews them after every flood.
+
+Residents within 300 metres of the dyke leave their homes when the gauge at Milltown passes 4.5 metres. The mayor
+orders the evacuation and the fire service carries it out. Museums move their collections to the upper floors twelve
+hours before the forecast peak, as the DRR strategy of 2015 asks.
+"""
+HEAT_IT = """# Piano caldo della Regione Esempio
+
+Il piano prevede tre livelli di allerta. Il livello rosso scatta quando la temperatura percepita supera i 38 gradi per
+tre giorni consecutivi. L'azienda sanitaria chiama ogni giorno le persone anziane che vivono sole e apre i centri
+climatizzati dalle ore 9 alle ore 21.
+"""
+DROUGHT_DE = """# Dürreplan des Musterlandes
+
+Bei einem Füllstand der Talsperren unter 40 Prozent gilt Stufe 2. Die Wasserbehörde untersagt dann die Bewässerung von
+Rasenflächen zwischen 8 und 20 Uhr. Für Betriebe der Landwirtschaft gelten Ausnahmen nach Art. 7 Abs. 2.
+"""
+DESCRIPTIONS = """{"file": "flood.md", "hazards": ["Flood"], "geographical_level": "National", "countries": ["Ireland"], \
+"authority": "Sample River Authority", "year": 2015, "document_type": "Guidelines", "language": "en"}
+{"file": "caldo.md", "hazards": ["Heatwaves"], "geographical_level": "National", "countries": ["Italia"], \
+"authority": "Regione Esempio", "year": 2021, "document_type": "Framework", "language": "it"}
+"""
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder of the real documents and benchmark halves."""
+    return Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def small_documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three short plans in three languages; two of them are described in metadata.jsonl."""
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "flood.md").write_text(FLOOD_EN)
+    (folder / "caldo.md").write_text(HEAT_IT)
+    (folder / "duerre.md").write_text(DROUGHT_DE)
+    (folder / "metadata.jsonl").write_text(DESCRIPTIONS)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_workspace(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace that holds the three plans. Tests read it; those that write copy it."""
+    from ingestion.adding import add_paths
+    from rag_engine.config import read_config
+    from rag_engine.engine import open_engine
+
+    workspace = tmp_path_factory.mktemp("small") / "workspace"
+    engine = open_engine(read_config(workspace))
+    assert [one.status for one in add_paths([small_documents], engine)] == ["indexed"] * 3
+    engine.close()
+    return workspace

@@ -1,0 +1,97 @@
+"""A fresh server over a small real collection, and a browser that must not speak to anybody else."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.pages.collection import build_collection
+
+ROOT = Path(__file__).resolve().parents[2]
+_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with three documents, for the server alone."""
+    folder = tmp_path_factory.mktemp("e2e")
+    build_collection(folder / "workspace", folder / "documents")
+    return folder / "workspace"
+
+
+@pytest.fixture(scope="session")
+def address(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a server answers that the tests share."""
+    with _serving(workspace, tmp_path_factory.mktemp("server") / "log") as address:
+        yield address
+
+
+@pytest.fixture
+def fresh_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
+    """Where a server answers that has seen nobody yet."""
+    with _serving(workspace, tmp_path / "log") as address:
+        yield address
+
+
+@contextmanager
+def _serving(workspace: Path, log: Path) -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=os.environ | {"SEXTANT_WORKSPACE": str(workspace)}, stdout=output, stderr=output
+        )
+        try:
+            # The transport tries again, at growing distances, while nothing listens yet.
+            with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:
+                client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(_FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of 1280 x 800; a request to any other host than this machine fails the test."""
+    expect.set_options(timeout=60_000)
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(60_000)
+    elsewhere: list[str] = []
+    context.on("request", lambda request: elsewhere.append(request.url) if _leaves(request.url) else None)
+    yield context.new_page()
+    context.close()
+    assert elsewhere == []
+
+
+def _leaves(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1"

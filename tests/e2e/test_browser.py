@@ -1,0 +1,100 @@
+"""What an analyst sees and does, in a real browser against a fresh server."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+QUESTION = "How long does a local flood plan remain valid?"
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_placeholder("Ask a question about your documents").fill(question)
+    page.keyboard.press("Enter")
+
+
+def test_a_deep_link_leads_to_an_answer_with_its_page_that_survives_a_reload(page: Page, fresh_address: str) -> None:
+    page.goto(f"{fresh_address}/ask?from=mail")
+    expect(page.get_by_role("link", name="Library")).to_be_visible()
+    expect(page).to_have_url(re.compile("from=mail"))
+
+    ask(page, QUESTION)
+
+    marked = page.get_by_alt_text("Page of Flood Act with the passage marked")
+    expect(page.get_by_text("remains valid for six years").first).to_be_visible()
+    expect(marked).to_be_visible()
+    assert marked.evaluate("picture => picture.naturalWidth") > 500
+    expect(page).to_have_url(re.compile("conversation=[0-9a-f]{32}"))
+
+    page.reload()
+
+    expect(page.get_by_text(QUESTION).first).to_be_visible()
+    expect(page.get_by_text("remains valid for six years").first).to_be_visible()
+    expect(marked).to_be_visible()
+
+
+def test_a_deep_link_to_the_library_keeps_its_document(page: Page, fresh_address: str) -> None:
+    page.goto(f"{fresh_address}/library?document=ffffffffffff")
+
+    expect(page.get_by_text("This document is not in the collection.")).to_be_visible()
+    expect(page.get_by_role("link", name="Ask")).to_be_visible()
+    expect(page).to_have_url(re.compile("/library.*document=ffffffffffff"))
+
+
+def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_path: Path) -> None:
+    upload = tmp_path / "lighthouse-rules.txt"
+    upload.write_text("Rules for lighthouses\n\nThe lighthouse keeper must clean the lamp every Thursday before noon.")
+    page.goto(f"{address}/library")
+    page.get_by_text("Add documents").click()
+    page.locator("input[type=file]").set_input_files(upload)
+    page.get_by_role("button", name="Add to the collection").click()
+    expect(page.get_by_text("1 indexed")).to_be_visible()
+
+    page.get_by_role("link", name="Ask").click()
+    ask(page, "When must the lighthouse keeper clean the lamp?")
+    expect(page.get_by_text("every Thursday before noon").first).to_be_visible()
+    page.get_by_role("link", name="In the library").first.click()
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("nothing left behind")).to_be_visible()
+
+    page.get_by_role("link", name="Ask").click()
+    ask(page, "When must the lighthouse keeper clean the lamp?")
+    expect(page.get_by_text("How this was found")).to_be_visible()
+    expect(page.get_by_text("every Thursday before noon")).to_have_count(0)
+
+
+def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    page.goto(address)
+
+    ask(page, "What do the harbour cranes of Rotterdam lift?")
+
+    expect(
+        page.get_by_text("<script>alert(1)</script> ![x](http://evil.example/x.png) $\\alpha$").first
+    ).to_be_visible()
+    expect(page.get_by_text("cost $5 or $6 <img src=http://evil.example/y.png").first).to_be_visible()
+    expect(page.locator("a[href*=evil], img[src*=evil], .katex")).to_have_count(0)
+    assert dialogs == []
+
+
+def test_a_source_is_reached_by_its_mark(page: Page, address: str) -> None:
+    page.goto(address)
+    ask(page, QUESTION)
+
+    page.locator("a[href^='#answer-']").first.click()
+
+    expect(page.locator("h3[id^='answer-']").first).to_be_in_viewport()
+
+
+def test_the_page_can_be_used_on_a_narrow_screen(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(address)
+
+    ask(page, QUESTION)
+
+    expect(page.get_by_text("remains valid for six years").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400

@@ -1,0 +1,43 @@
+"""A small real collection, indexed once, and the program run over it without a browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.collection import build_collection
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with three documents."""
+    folder = tmp_path_factory.mktemp("pages")
+    build_collection(folder / "workspace", folder / "documents")
+    return folder / "workspace"
+
+
+@pytest.fixture(scope="session")
+def start() -> Iterator[Callable[..., AppTest]]:
+    """Runs the program over a workspace with a query string; sessions on one workspace share what a server would."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def run(workspace: Path, **query: str) -> AppTest:
+            if os.environ.get("SEXTANT_WORKSPACE") != str(workspace):
+                patch.setenv("SEXTANT_WORKSPACE", str(workspace))
+                st.cache_resource.clear()
+                st.cache_data.clear()
+            app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+            for name, value in query.items():
+                app.query_params[name] = value
+            return app.run()
+
+        yield run
+    st.cache_resource.clear()
+    st.cache_data.clear()

@@ -1,0 +1,117 @@
+"""The page for questions, over a small real collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+Start = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*app.markdown, *app.caption, *app.subheader, *app.info, *app.error])
+
+
+def ask(app: AppTest, question: str) -> AppTest:
+    return app.chat_input[0].set_value(question).run()
+
+
+def test_an_empty_collection_points_to_the_library(start: Start, tmp_path: Path) -> None:
+    app = start(tmp_path / "empty")
+
+    assert not app.exception
+    assert "The collection is empty" in texts(app)
+
+
+def test_a_question_is_answered_with_its_source_and_the_page(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "How long does a local flood plan remain valid?")
+
+    assert not app.exception
+    assert "six years" in texts(app)
+    assert any("Flood Act" in one.value for one in app.subheader)
+    assert app.toggle[0].value is True
+    assert len(app.get("image")) == 1
+
+
+def test_the_conversation_is_there_again_after_a_reload(start: Start, collection: Path) -> None:
+    first = ask(start(collection), "How long does a local flood plan remain valid?")
+
+    again = start(collection, conversation=first.query_params["conversation"])
+
+    assert not again.exception
+    assert "six years" in texts(again)
+    assert any("Flood Act" in one.value for one in again.subheader)
+
+
+def test_an_unknown_conversation_begins_a_new_one(start: Start, collection: Path) -> None:
+    app = start(collection, conversation="../../etc/passwd")
+
+    assert not app.exception
+    assert app.title[0].value == "Ask your documents"
+
+
+def test_a_filter_keeps_other_documents_out(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.multiselect(key="ask hazard").set_value(["Heatwaves"]).run()
+
+    app = ask(app, "How long does a local flood plan remain valid?")
+
+    assert "1 active" in "".join(one.label for one in app.expander)
+    assert not any("Flood Act" in one.value for one in app.subheader)
+
+
+def test_countries_appear_with_the_national_level_and_clear_all_takes_every_filter_back(
+    start: Start, collection: Path
+) -> None:
+    app = start(collection)
+    assert not [one for one in app.multiselect if one.key == "ask country"]
+
+    app.multiselect(key="ask geographical_level").set_value(["National"]).run()
+    app.multiselect(key="ask country").set_value(["Italy"]).run()
+    app.button(key="ask clear").click().run()
+
+    assert not app.exception
+    assert app.multiselect(key="ask geographical_level").value == []
+    assert "active" not in "".join(one.label for one in app.expander)
+
+
+def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:
+    app = start(collection)
+
+    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
+
+
+def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.select_slider(key="similarity_floor").set_value(0.8).run()
+
+    app = ask(app, "Wie wird Käse aus Schafsmilch hergestellt?")
+
+    assert not app.exception
+    assert not app.error
+    assert any("Sammlung" in one.value for one in app.info)
+
+
+def test_a_hostile_document_is_only_text(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "What do the harbour cranes of Rotterdam lift?")
+
+    assert not app.exception
+    shown = [one for one in texts(app).splitlines() if "Rotterdam" in one or "evil" in one]
+    assert shown
+    for line in shown:
+        unescaped = re.sub(r"\\.|:small\[]|:[a-z-]+-badge\[|:green-background\[|:material/\w+:", "", line)
+        assert not re.search(r"[<>$!]|]\(|//|www\.|:\w", unescaped.replace("](#answer-", "")), line
+
+
+def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "How long does a local flood plan remain valid?")
+    id = app.query_params["conversation"]
+
+    app.button(key=f"delete {id}").click().run()
+
+    assert not app.exception
+    assert "conversation" not in app.query_params
+    assert not (collection / "conversations" / f"{id}.json").exists()

@@ -1,0 +1,77 @@
+"""The library, over a small real collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.adding import Progress
+from pages._shared.library_table import search_titles
+from pages._shared.runs import spoken_time, time_left
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+
+Start = Callable[..., AppTest]
+
+
+def library(app: AppTest) -> AppTest:
+    return app.switch_page("pages/library.py").run()
+
+
+def test_an_empty_library_offers_the_place_for_files(start: Start, tmp_path: Path) -> None:
+    app = library(start(tmp_path / "empty"))
+
+    assert not app.exception
+    assert not app.dataframe
+    assert len(app.get("file_uploader")) == 1
+
+
+def test_the_table_lists_every_document(start: Start, collection: Path) -> None:
+    app = library(start(collection))
+
+    assert not app.exception
+    assert set(app.dataframe[0].value["File"]) == {"flood-act.txt", "piano-caldo.txt", "hostile.txt"}
+
+
+def test_words_and_filters_narrow_the_table(start: Start, collection: Path) -> None:
+    app = library(start(collection))
+
+    app.text_input[0].set_value("CALDO ministero").run()
+    assert list(app.dataframe[0].value["Title"]) == ["Piano caldo"]
+
+    app.text_input[0].set_value("").run()
+    app.multiselect(key="library hazard").set_value(["Flood"]).run()
+    assert list(app.dataframe[0].value["Title"]) == ["Flood Act"]
+
+
+def test_a_link_to_a_document_shows_what_is_known_of_it(start: Start, collection: Path) -> None:
+    engine = open_engine(read_config(collection))
+    [document] = search_titles(engine.documents(), "flood act")
+    engine.close()
+
+    app = library(start(collection, document=document.document_id))
+
+    assert not app.exception
+    assert app.header[0].value == "Flood Act"
+    assert any("Parliament of Ireland" in one.value for one in app.markdown)
+
+
+def test_a_link_to_a_document_that_is_gone_says_so(start: Start, collection: Path) -> None:
+    app = library(start(collection, document="ffffffffffff"))
+
+    assert any("not in the collection" in one.value for one in app.info)
+
+
+@pytest.mark.parametrize(
+    ("done", "seconds", "left"), [(0, 10.0, None), (50, 1.0, None), (50, 10.0, 10.0), (100, 10.0, 0.0)]
+)
+def test_the_time_left_is_told_from_the_bytes_done(done: int, seconds: float, left: float | None) -> None:
+    assert time_left(Progress(1, 2, done, 100, "a.pdf"), seconds) == left
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(41.6, "42 s"), (90.0, "2 min"), (7200.0, "2.0 h")])
+def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None:
+    assert spoken_time(seconds) == words
