@@ -10,7 +10,6 @@ from pages._shared.runs import draw_runs
 from pages._shared.uploads import draw_upload
 
 guard(__file__)
-st.set_page_config(layout="wide")
 engine = resources.engine()
 with st.sidebar:
     wanted = sidebar.draw_narrowing(engine, "library")

@@ -13,6 +13,7 @@ import pymupdf
 from ingestion.extraction.assemble import assemble, tidy
 from ingestion.extraction.hyphens import vocabulary_of
 from ingestion.extraction.layout import PageRows, PrintedLine, blocks_of, body_size, rows_of
+from ingestion.extraction.legibility import is_scrambled
 from ingestion.extraction.running_heads import without_running_heads
 from ingestion.extraction.title import choose_title
 from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
@@ -130,9 +131,10 @@ def _printed(
 
 
 def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
-    """True when the page shows a picture where its text should be: no text, a stamp, or unmapped glyphs."""
-    text = "".join(row.text for row in rows.rows)
-    if len(_UNMAPPED.findall(text)) > 0.3 * len(text):
+    """True when what the page shows is not in its text: a picture, a picture with a stamp, unmapped or scrambled
+    glyphs."""
+    text = " ".join(row.text for row in rows.rows)
+    if len(_UNMAPPED.findall(text)) > 0.3 * len(text) or is_scrambled(text):
         return True
     if len(text) >= _STAMP_CHARACTERS:
         return False
@@ -144,14 +146,16 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
 
 
 def _recognise(document: pymupdf.Document, numbers: list[int], pages: list[PageRows], ocr: OcrEngine) -> list[int]:
-    """The numbers of the pages that OCR could read; their rows replace those of a scantier text layer."""
+    """The numbers of the pages that OCR could read; their rows replace those of a scantier or scrambled text layer."""
     read: list[int] = []
     pictures = _pictures(document, numbers)
     try:
         for number, picture_lines in zip(numbers, ocr.read(pictures), strict=True):
             page = pages[number - 1]
             lines = _recognised_lines(picture_lines, 72.0 / _dpi(document[number - 1].rect))
-            if sum(len(line.text) for line in lines) > sum(len(row.text) for row in page.rows):
+            said = " ".join(row.text for row in page.rows)
+            seen = " ".join(line.text for line in lines)
+            if len(seen) > len(said) or (is_scrambled(said) and not is_scrambled(seen)):
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:

@@ -8,6 +8,7 @@ from pages._shared.conversations import begin_turn, end_turn
 from pages._shared.evidence import draw_words
 from pages._shared.plain import plain_paragraphs
 from pages._shared.records import Conversation, Reply, failed_reply, reply_of
+from rag_engine.citations import check_marks
 from rag_engine.config import RetrievalConfig
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
@@ -37,33 +38,39 @@ def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, ret
     """Nothing; draws the answer as it is written and adds question and answer to the conversation."""
     workspace = engine.config.workspace
     conversation = begin_turn(workspace, before.id, question)
-    # Beyond those drawn already, of which one that was broken off now makes way.
+    # Below those drawn already, of which one that was broken off now makes way.
     turn = len(before.turns)
     draw_question(question, turn)
     scroll_to_question(turn)
-    with st.chat_message("assistant", avatar=":material/explore:"):
-        reply = _draw_answer(engine, question, wanted, retrieval)
-    end_turn(workspace, conversation, reply)
-
-
-def _draw_answer(engine: Engine, question: str, wanted: Filter, retrieval: RetrievalConfig) -> Reply:
-    status = st.status("Searching the collection …", type="compact")
-    words, text = st.empty(), ""
-    reply: Reply | None = None
+    text, evidence, reply = "", None, None
     try:
-        for part in engine.ask(question, wanted, retrieval):
-            match part:
-                case Evidence():
-                    status.update(label=_found(part))
-                case Answer():
-                    reply = reply_of(part)
-                case _:
-                    text += part
-                    words.markdown(draw_words(text))
+        with st.chat_message("assistant", avatar=":material/explore:"):
+            status = st.status("Searching the collection …", type="compact")
+            words = st.empty()
+            for part in engine.ask(question, wanted, retrieval):
+                match part:
+                    case Evidence():
+                        evidence = part
+                        status.update(label=_found(part))
+                    case Answer():
+                        reply = reply_of(part)
+                    case _:
+                        text += part
+                        words.markdown(draw_words(text))
     except SextantError as error:
         reply = failed_reply(str(error))
-    status.update(state="complete")
-    return reply or failed_reply("The answer broke off. Ask again.")
+    finally:
+        # Also when the person stops the answer: Streamlit then ends this script at the next thing it draws.
+        end_turn(workspace, conversation, reply or _stopped(text, evidence))
+
+
+def _stopped(text: str, evidence: Evidence | None) -> Reply:
+    """What is kept of an answer that was stopped: the words that came, with marks that lead to a source."""
+    if evidence is None or not text.strip():
+        return failed_reply("The answer was stopped before its first word.")
+    checked = check_marks(text, {source.n for source in evidence.sources})
+    warning = "The answer was stopped before its end; its words were not compared with its sources."
+    return reply_of(Answer("answered", checked.text, (), evidence, "", (warning,)))
 
 
 def _found(evidence: Evidence) -> str:

@@ -18,9 +18,9 @@ def draw_document(document_id: str) -> None:
         st.info("This document is not in the collection.", icon=":material/search_off:")
         return
     with st.container(border=True, key="document"):
-        head, close = st.columns([12, 1], wrap=False)
-        head.header(plain(document.metadata.title), anchor=False)
-        close.button("", icon=":material/close:", help="Close", key="close", type="tertiary", on_click=_close)
+        with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
+            st.header(plain(document.metadata.title), anchor=False)
+            st.button("", icon=":material/close:", help="Close", key="close", type="tertiary", on_click=_close)
         _draw_facts(document)
         with st.container(horizontal=True):
             draw_download(document, "document")

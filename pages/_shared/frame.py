@@ -17,8 +17,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 def open_frame() -> Any:
     """The page to run; app.py calls this first."""
-    # Never a :material/...: icon here: Streamlit fetches those for the browser's tab from Google.
-    st.set_page_config(page_title="Sextant", page_icon=ICON, layout="centered")
+    # Before the menu, and never a :material/...: icon: Streamlit fetches those for the browser's tab from Google, also
+    # the menu's when the tab has none yet.
+    st.set_page_config(page_title="Sextant", page_icon=ICON)
     st.logo(WORDMARK, icon_image=ICON, size="large")
     st.session_state[_OPEN] = True
     pages = [
@@ -26,6 +27,8 @@ def open_frame() -> Any:
         st.Page(_ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
     ]
     page = st.navigation(pages)
+    # Reading wants a narrow column, a table a wide one.
+    st.set_page_config(page_title=f"{page.title} · Sextant", layout="centered" if page == pages[0] else "wide")
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])

@@ -35,7 +35,7 @@ def draw_table(documents: Sequence[DocumentRecord]) -> None:
         height=min(38 + 35 * len(documents), 400),
         column_config={
             "Title": st.column_config.TextColumn(width=320),
-            "Year": st.column_config.NumberColumn(format="%d", width=60),
+            "Year": st.column_config.TextColumn(width=60),
             "Pages": st.column_config.NumberColumn(width=60),
         },
         alt="The documents of the collection",
@@ -52,11 +52,11 @@ def _remember(document_id: str) -> None:
         st.query_params["document"] = document_id
 
 
-def _row(document: DocumentRecord) -> dict[str, str | int | None]:
+def _row(document: DocumentRecord) -> dict[str, str | int]:
     metadata = document.metadata
     return {
         "Title": metadata.title,
-        "Year": metadata.year,
+        "Year": str(metadata.year or ""),
         "Language": spoken("language", metadata.language) if metadata.language else "",
         "Type": metadata.document_type,
         "Hazard": ", ".join(metadata.hazards),

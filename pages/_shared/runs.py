@@ -19,6 +19,8 @@ from pages._shared.trouble import show_trouble
 
 _POLL_SECONDS = 1.0
 _SHOWN = 5
+# The run whose end this person has waited for, so that its results are open before them.
+_WATCHED = "run watched"
 
 
 def queue(action: str, arguments: Mapping[str, Any]) -> None:
@@ -57,14 +59,18 @@ def spoken_time(seconds: float) -> str:
 def _draw_runs(*, watching: bool) -> None:
     runs = resources.ledger().runs(_SHOWN)
     active = [run for run in runs if is_active(run)]
-    if watching and not active:
+    if active:
+        st.session_state[_WATCHED] = active[0].id
+    elif watching:
         # All is done: the table, the filters and the figures are others now.
         st.rerun()
     for run in reversed(active):
         _draw_active(run)
     finished = [run for run in runs if not is_active(run)]
     if finished:
-        with st.expander("Latest work", icon=":material/history:", expanded=not active):
+        with st.expander(
+            "Latest work", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
+        ):
             for run in finished:
                 _draw_finished(run)
 

@@ -16,7 +16,7 @@ def draw_upload() -> None:
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
     files = st.file_uploader(
-        "Add documents", type=_TYPES, accept_multiple_files=True, key=f"upload {batch}", label_visibility="collapsed"
+        "Files to add", type=_TYPES, accept_multiple_files=True, key=f"upload {batch}", label_visibility="collapsed"
     )
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
     if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):

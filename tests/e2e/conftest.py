@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.e2e.slow_model import slow_model
 from tests.pages.collection import build_collection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,17 +51,26 @@ def fresh_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture
+def model_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threading.Event]]:
+    """Where a server answers that has a language model, and the event that lets the model end its answer."""
+    with slow_model() as (url, go_on):
+        settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
+        with _serving(workspace, tmp_path / "log", **settings) as address:
+            yield address, go_on
+            go_on.set()
+
+
 @contextmanager
-def _serving(workspace: Path, log: Path) -> Iterator[str]:
+def _serving(workspace: Path, log: Path, **settings: str) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    environment = os.environ | {"SEXTANT_WORKSPACE": str(workspace)} | settings
     with log.open("wb") as output:
-        server = subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | {"SEXTANT_WORKSPACE": str(workspace)}, stdout=output, stderr=output
-        )
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
         try:
             # The transport tries again, at growing distances, while nothing listens yet.
             with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:

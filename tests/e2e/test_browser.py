@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -98,3 +99,50 @@ def test_the_page_can_be_used_on_a_narrow_screen(page: Page, address: str) -> No
 
     expect(page.get_by_text("remains valid for six years").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_an_answer_is_seen_while_it_is_written_and_its_marks_are_checked_at_the_end(
+    page: Page, model_address: tuple[str, threading.Event]
+) -> None:
+    address, go_on = model_address
+    page.goto(address)
+    ask(page, QUESTION)
+
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+    expect(page.get_by_text("Last words")).to_have_count(0)
+    go_on.set()
+
+    expect(page.get_by_text("Last words")).to_be_visible()
+    expect(page.locator("strong", has_text="local flood plan")).to_be_visible()
+    expect(page.locator("a[href='#answer-0-source-1']")).to_have_count(2)
+    expect(page.get_by_text("![x](http://evil.example/x.png) <b>bold</b>")).to_be_visible()
+
+
+def test_a_reload_in_the_middle_of_an_answer_finds_the_whole_of_it(
+    page: Page, model_address: tuple[str, threading.Event]
+) -> None:
+    address, go_on = model_address
+    page.goto(address)
+    ask(page, QUESTION)
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+
+    page.reload()
+    expect(page.get_by_text("This answer is still being written")).to_be_visible()
+    go_on.set()
+
+    expect(page.get_by_text("Last words")).to_be_visible()
+
+
+def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tuple[str, threading.Event]) -> None:
+    address, go_on = model_address
+    page.goto(address)
+    ask(page, QUESTION)
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+
+    page.get_by_test_id("stChatInputStopButton").click()
+    go_on.set()
+    page.reload()
+
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+    expect(page.get_by_text("The answer was stopped before its end")).to_be_visible()
+    expect(page.get_by_text("Last words")).to_have_count(0)

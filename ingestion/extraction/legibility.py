@@ -1,0 +1,38 @@
+"""Whether a text layer says what its page shows: some fonts name other characters than they draw."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+
+from rag_engine.config import DATA
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+# Fewer words could be a list of names, a table or a title page.
+_ENOUGH_WORDS = 80
+# Running text has a function word in every two to five words, in each of the languages that are listed; a form or a
+# table of contents in every ten. Scrambled text meets one or two of them by chance, if often.
+_LEAST_SHARE = 0.02
+_LEAST_KINDS = 5
+
+
+def is_scrambled(text: str) -> bool:
+    """Whether a longer text in Latin letters holds next to no function word of any language we know."""
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if len(words) < _ENOUGH_WORDS or not _is_latin("".join(words)):
+        return False
+    met = [word for word in words if word in _function_words()]
+    return len(met) < _LEAST_SHARE * len(words) or len(set(met)) < _LEAST_KINDS
+
+
+def _is_latin(letters: str) -> bool:
+    """Whether nearly all letters are of the Latin script, the only one whose function words are listed."""
+    return sum(letter < "\u0250" for letter in letters) > 0.9 * len(letters)
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    listed = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    words = (word for words in listed.values() for word in (words.split() if isinstance(words, str) else words))
+    return frozenset(word for word in words if len(word) > 1)

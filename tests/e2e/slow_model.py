@@ -1,0 +1,64 @@
+"""A stand-in for a language model behind an OpenAI-compatible address: it writes a set answer, word by word."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+ANSWER = (
+    "## Validity\n\nA **local flood plan** remains valid for six years [Source 1]. "
+    "![x](http://evil.example/x.png) <b>bold</b>\n\n- First, the council prepares it [Sources 1].\n- Last words."
+)
+
+
+class _Model(BaseHTTPRequestHandler):
+    """Plans nothing, and writes the answer as the test lets it go on."""
+
+    go_on: threading.Event
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200 if asked.get("stream") else 503)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        if not asked.get("stream"):
+            return
+        words = ANSWER.split(" ")
+        for position, word in enumerate(words):
+            if position == len(words) - 2:
+                self.go_on.wait(60)
+            self._send({"delta": {"content": f"{word} "}, "finish_reason": None})
+        self._send({"delta": {}, "finish_reason": "stop"})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing; a test says nothing of what it serves."""
+
+    def _send(self, choice: dict[str, object]) -> None:
+        chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "slow"}
+        piece = json.dumps({**chunk, "choices": [{"index": 0, **choice}]})
+        self.wfile.write(f"data: {piece}\n\n".encode())
+        self.wfile.flush()
+
+
+@contextmanager
+def slow_model() -> Iterator[tuple[str, threading.Event]]:
+    """Its address, and the event that lets it write its last words."""
+    go_on = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Model", (_Model,), {"go_on": go_on}))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", go_on
+    finally:
+        go_on.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
