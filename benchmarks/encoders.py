@@ -62,8 +62,8 @@ def read_task(asked: str, written: str) -> tuple[list[str], Matrix]:
     lines = (XQUAD / asked / "qrels.dev.tsv").read_text(encoding="utf-8").splitlines()[1:]
     judged = {(question, passage) for question, passage, _ in (line.split("\t") for line in lines)}
     relevant = np.array([[(q["_id"], p["_id"]) in judged for p in passages] for q in questions])
-    kept = relevant.any(axis=1)
-    return [q["text"] for q, keep in zip(questions, kept, strict=True) if keep], relevant[kept]
+    kept = np.flatnonzero(relevant.any(axis=1))
+    return [questions[row]["text"] for row in kept], relevant[kept]
 
 
 def read_passages(language: str) -> list[str]:
@@ -88,14 +88,14 @@ def texts_of(tokens: int, count: int, embedder: Embedder) -> list[str]:
     return [" ".join(words[start : start + size]) for start in range(0, step * count, step)]
 
 
-def seconds(call: Callable[[], object]) -> float:
-    """How long a call takes."""
+def seconds(encode: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> float:
+    """How long the encoding of texts takes."""
     start = time.perf_counter()
-    call()
+    encode(texts)
     return time.perf_counter() - start
 
 
-def open_all(folder: Path, scratch: Path) -> dict[str, Embedder]:
+def open_all(folder: Path, scratch: Path) -> dict[str, Encoder]:
     """The model on every runtime, torch first."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -103,16 +103,16 @@ def open_all(folder: Path, scratch: Path) -> dict[str, Embedder]:
         (scratch / name).symlink_to(folder / name)
     quantize_dynamic(folder / "model.onnx", scratch / "model.onnx", weight_type=QuantType.QInt8)
     models = {
-        "torch f32": TorchModel(locate(MODEL), CACHE, "torch"),
         "ONNX f32": ExportedModel(folder, open_onnx(folder)),
         "ONNX int8 (dynamic)": ExportedModel(scratch, open_onnx(scratch)),
         "OpenVINO f32": ExportedModel(folder, open_openvino(folder, "f32")),
         "OpenVINO bf16": ExportedModel(folder, open_openvino(folder, "bf16")),
     }
-    return {name: Encoder(MODEL, model) for name, model in models.items()}
+    torch = Encoder(MODEL, TorchModel(locate(MODEL), CACHE, "torch"))
+    return {"torch f32": torch} | {name: Encoder(MODEL, model) for name, model in models.items()}
 
 
-def measure_speed(encoders: dict[str, Embedder], rounds: int = 4) -> tuple[dict[str, float], dict[str, float]]:
+def measure_speed(encoders: dict[str, Encoder], rounds: int = 4) -> tuple[dict[str, float], dict[str, float]]:
     """Texts a second in bulk and milliseconds for one question, medians of interleaved rounds."""
     texts = texts_of(256, 12, encoders["torch f32"])
     questions = read_task("en", "en")[0][:20]
@@ -120,8 +120,8 @@ def measure_speed(encoders: dict[str, Embedder], rounds: int = 4) -> tuple[dict[
     single: dict[str, list[float]] = {name: [] for name in encoders}
     for turn in range(rounds + 1):
         for name, encoder in encoders.items():
-            rate = len(texts) / seconds(lambda encoder=encoder: encoder.encode_passages(texts))
-            times = [seconds(lambda q=q, encoder=encoder: encoder.encode_queries([q])) for q in questions]
+            rate = len(texts) / seconds(encoder.encode_passages, texts)
+            times = [seconds(encoder.encode_queries, [q]) for q in questions]
             # The first round prepares kernels for the shapes.
             if turn:
                 bulk[name].append(rate)
@@ -144,7 +144,7 @@ def measure_quality(encoder: Embedder) -> tuple[list[float], Vectors]:
 
 def report_runtimes() -> str:
     """A table of speed and quality, one row a runtime."""
-    default = load_encoder(MODEL, cache=CACHE)
+    default, load = load_encoder(MODEL, cache=CACHE), os.getloadavg()[0]
     folder = exported_folder(locate(MODEL), CACHE)
     with tempfile.TemporaryDirectory() as scratch:
         encoders = open_all(folder, Path(scratch))
@@ -155,7 +155,8 @@ def report_runtimes() -> str:
     lines = [
         f"# {default.name} on every runtime",
         "",
-        f'`python benchmarks/encoders.py`, {os.cpu_count()} cores; "auto" chooses {default.execution}. Texts of about '
+        f"`python benchmarks/encoders.py`, {os.cpu_count()} cores, load {load:.1f} before; "
+        f'"auto" chooses {default.execution}. Texts of about '
         "256 tokens; nDCG@10 of the vectors alone on every third development question of XQuAD among "
         f"{POOL} passages a language.",
         "",

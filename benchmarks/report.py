@@ -15,10 +15,9 @@ RESULTS = Path(__file__).parent / "results"
 def machine(*packages: str) -> str:
     """The machine and versions that a figure was measured with."""
     named = ", ".join(f"{name} {version(name)}" for name in ("chromadb", "tantivy", "openvino", *packages))
-    processor = next(
-        (line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").open() if line.startswith("model name")),
-        platform.processor(),
-    )
+    listed = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    named_processors = (line.partition(":")[2].strip() for line in listed if line.startswith("model name"))
+    processor = next(named_processors, platform.processor())
     day = time.strftime("%Y-%m-%d")
     return f"{day}; {os.cpu_count()} cores of {processor}; Python {platform.python_version()}; {named}."
 

@@ -84,10 +84,8 @@ def nearest(
     rows, keys = snapshot.rows[chosen], snapshot.keys[chosen]
     if len(rows) == 0:
         return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
-    if len(rows) < _GATHER_BELOW * len(vectors):
-        scores = vectors[rows] @ queries.T
-    else:
-        scores = (vectors @ queries.T)[rows]
+    gathered = len(rows) < _GATHER_BELOW * len(vectors)
+    scores = vectors[rows] @ queries.T if gathered else (vectors @ queries.T)[rows]
     top_k = min(top_k, len(rows))
     found = []
     for column in scores.T:

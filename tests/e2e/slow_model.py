@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ANSWER = (
     "## Validity\n\nA **local flood plan** remains valid for six years [Source 1]. "
-    "![x](http://evil.example/x.png) <b>bold</b>\n\n- First, the council prepares it [Sources 1].\n- Last words."
+    "![x](http://evil.example/x.png) <b>bold</b>\n\n- First, the council prepares it [Sources 1].\n- The last-words."
 )
 
 
@@ -21,24 +21,30 @@ class _Model(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200 if asked.get("stream") else 503)
+        if "response_format" in asked:
+            self.send_error(503)
+            return
+        self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        if not asked.get("stream"):
-            return
-        words = ANSWER.split(" ")
-        for position, word in enumerate(words):
-            if position == len(words) - 2:
-                self.go_on.wait(60)
-            self._send({"delta": {"content": f"{word} "}, "finish_reason": None})
-        self._send({"delta": {}, "finish_reason": "stop"})
-        self.wfile.write(b"data: [DONE]\n\n")
+        # Nobody listens any more once the person has stopped the answer.
+        with suppress(ConnectionError):
+            self._write()
 
     def do_GET(self) -> None:
         self.send_error(404)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing; a test says nothing of what it serves."""
+
+    def _write(self) -> None:
+        *words, last = ANSWER.split(" ")
+        for word in words:
+            self._send({"delta": {"content": f"{word} "}, "finish_reason": None})
+        self.go_on.wait(60)
+        self._send({"delta": {"content": last}, "finish_reason": None})
+        self._send({"delta": {}, "finish_reason": "stop"})
+        self.wfile.write(b"data: [DONE]\n\n")
 
     def _send(self, choice: dict[str, object]) -> None:
         chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "slow"}

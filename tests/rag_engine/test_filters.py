@@ -40,12 +40,12 @@ def test_years_may_be_ranges(spoken: str, documents: set[int]) -> None:
 
 
 def test_an_unknown_key_lists_the_filters_there_are() -> None:
-    with pytest.raises(InputError, match="no filter 'colour'.*hazard, geographical_level"):
+    with pytest.raises(InputError, match=r"no filter 'colour'.*hazard, geographical_level"):
         parse_filters(["colour=red"])
 
 
 def test_an_unknown_value_lists_the_values_there_are() -> None:
-    with pytest.raises(InputError, match="hazard 'Volcano'.*Flood, Heatwaves"):
+    with pytest.raises(InputError, match=r"hazard 'Volcano'.*Flood, Heatwaves"):
         allowed_documents(parse_filters(["hazard=Volcano"]), FACETS)
 
 

@@ -1,0 +1,86 @@
+"""The rules of the house that no other tool holds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+HEAVY = {
+    "chromadb", "docx", "easyocr", "fitz", "ollama", "onnx", "onnxruntime", "openai", "openpyxl", "openvino", "pandas",
+    "pptx", "pymupdf", "rank_bm25", "rapidocr", "sentence_transformers", "streamlit", "tantivy", "torch",
+    "transformers", "trafilatura",
+}  # fmt: skip
+SOURCES = sorted(path for folder in ("rag_engine", "ingestion", "pages") for path in (ROOT / folder).rglob("*.py")) + [
+    ROOT / "app.py",
+    ROOT / "cli.py",
+]
+PAGES = sorted((ROOT / "pages").glob("[a-z]*.py"))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _is_backend(path: Path) -> bool:
+    return "backends" in path.parts or "extraction" in path.parts
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if "pages" not in p.parts and not _is_backend(p)], ids=_name)
+def test_heavy_libraries_stay_in_the_backends(path: Path) -> None:
+    allowed = {"streamlit"} if path.name == "app.py" else set()
+    assert {name.partition(".")[0] for name in _imports(path)} & HEAVY <= allowed
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if "pages" not in p.parts and p.name != "app.py"], ids=_name)
+def test_only_pages_know_streamlit(path: Path) -> None:
+    assert "streamlit" not in {name.partition(".")[0] for name in _imports(path)}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_nothing_is_unpickled_evaluated_or_shown_as_html(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    keywords = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+    assert not {"pickle", "cPickle", "dill", "marshal"} & {name.partition(".")[0] for name in _imports(path)}
+    assert not {"eval", "exec"} & called
+    assert "unsafe_allow_html" not in keywords
+
+
+@pytest.mark.parametrize("path", PAGES, ids=_name)
+def test_a_page_begins_with_the_frame_guard_and_decides_nothing(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    statements = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    first = next(
+        node for node in statements if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    )
+    assert "guard" in ast.unparse(first)
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.Try | ast.While)]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=_name)
+def test_no_page_imports_another(path: Path) -> None:
+    others = {f"pages.{page.stem}" for page in PAGES}
+    assert not others & set(_imports(path))
+
+
+def test_the_types_import_nothing_of_ours() -> None:
+    own = {"rag_engine", "ingestion", "pages"}
+    assert not own & {name.partition(".")[0] for name in _imports(ROOT / "rag_engine" / "types.py")}
