@@ -50,8 +50,8 @@ class RetrievalConfig:
     paper_both_weight: float = 0.6
     dense_weight: float = 0.55
     cross_language_sparse: float = 0.1
-    variant_weight: float = 0.5
-    keyword_weight: float = 0.4
+    variant_weight: float = 0.02
+    keyword_weight: float = 0.02
     boost_same_country: float = 1.8
     boost_same_region: float = 1.5
     boost_global: float = 1.0

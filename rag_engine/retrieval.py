@@ -77,7 +77,14 @@ def retrieve(
     cosines = np.array(searchable.vectors[visible.rows[places]]) @ queries.T
     owners = dict(zip(keys.tolist(), visible.owners[places].tolist(), strict=True))
     best = dict(zip(keys.tolist(), cosines.max(axis=1, initial=0.0).tolist(), strict=True))
-    fused = _fuse(plan, legs, keys, cosines, owners, visible, config)
+
+    def similar(key: int, cosine: float) -> float:
+        return searchable.calibration.similarity(cosine, _languages(plan, visible.documents[owners[key]]))
+
+    def speaks_alike(key: int) -> bool:
+        return visible.documents[owners[key]].metadata.language == plan.language
+
+    fused = _fuse(plan, legs, keys, cosines, similar, speaks_alike, config)
     boosts = {
         document: searchable.boost(plan, visible.documents[document].metadata) for document in set(owners.values())
     }
@@ -86,10 +93,7 @@ def retrieve(
 
     step = time.perf_counter()
     records = searchable.catalog.children(ranked)
-    similarity = {
-        key: searchable.calibration.similarity(best[key], _languages(plan, visible.documents[owners[key]]))
-        for key in ranked
-    }
+    similarity = {key: similar(key, best[key]) for key in ranked}
     by_keyword = {key for ranking in (*legs.sparse, *legs.keywords) for key in ranking}
     candidates = [
         Candidate(key, owners[key], records[key].parent_key, similarity[key], key in by_keyword)
@@ -155,7 +159,9 @@ def _search_dense(
     legs.seconds["encode"] = time.perf_counter() - step
     step = time.perf_counter()
     found = None
-    if config.mode == "paper" or (allowed is None and len(searchable.snapshot) > EXACT_UP_TO):
+    # Nothing is allowed: Chroma refuses an empty list, and there is nothing to ask it.
+    approximate = config.mode == "paper" or (allowed is None and len(searchable.snapshot) > EXACT_UP_TO)
+    if approximate and (allowed is None or allowed):
         where = chroma_where(None if allowed is None else frozenset(allowed))
         try:
             found = searchable.dense().search(queries, depth, where=where)
@@ -194,42 +200,42 @@ def _fuse(
     legs: _Legs,
     keys: Keys,
     cosines: Vectors,
-    owners: Mapping[int, int],
-    visible: Snapshot,
+    similarity: Callable[[int, float], float],
+    speaks_alike: Callable[[int], bool],
     config: RetrievalConfig,
 ) -> dict[int, float]:
-    """Fused scores of the visible children, best first."""
-    sparse = [_only(ranking, owners) for ranking in legs.sparse]
-    keywords = [_only(ranking, owners) for ranking in legs.keywords]
+    """Fused scores of the visible children, best first; `cosines` has a row a child and a column a query variant."""
+    visible = set(keys.tolist())
+    sparse = [_only(ranking, visible) for ranking in legs.sparse]
+    keywords = [_only(ranking, visible) for ranking in legs.keywords]
     if config.mode == "paper":
         return paper_fusion(
-            [[key for key in ranking if key in owners] for ranking in legs.dense],
+            [[key for key in ranking if key in visible] for ranking in legs.dense],
             [list(ranking) for ranking in (*sparse, *keywords)],
             dense_weight=config.paper_dense_weight,
             sparse_weight=config.paper_sparse_weight,
             both_weight=config.paper_both_weight,
             k=config.rrf_k,
         )
-
-    def gate(key: int) -> float:
-        spoken = visible.documents[owners[key]].metadata.language
-        return 1.0 if spoken == plan.language else config.cross_language_sparse
-
     rankings: list[list[int]] = []
-    for column in range(max(cosines.shape[1], len(sparse))):
-        near = set(legs.dense[column]) if column < len(legs.dense) else set()
-        worded = sparse[column] if column < len(sparse) else {}
-        # A child that only the keyword leg found is compared with its true cosine.
-        dense = (
-            {
-                key: float(c)
-                for key, c in zip(keys.tolist(), cosines[:, column], strict=True)
-                if key in near or key in worded
-            }
-            if column < cosines.shape[1]
-            else {}
+    for variant in range(len(plan.queries)):
+        worded = sparse[variant] if sparse else {}
+        dense: dict[int, float] = {}
+        if legs.dense:
+            # A child that only the keyword leg found is compared with its true cosine.
+            found = visible & {*legs.dense[variant], *worded}
+            pairs = zip(keys.tolist(), cosines[:, variant].tolist(), strict=True)
+            dense = {key: similarity(key, cosine) for key, cosine in pairs if key in found}
+        rankings.append(
+            list(
+                convex_mix(
+                    dense,
+                    worded,
+                    dense_weight=config.dense_weight,
+                    gate=lambda key: 1.0 if speaks_alike(key) else config.cross_language_sparse,
+                )
+            )
         )
-        rankings.append(list(convex_mix(dense, worded, dense_weight=config.dense_weight, gate=gate)))
     weights = [1.0] + [config.variant_weight] * (len(rankings) - 1) + [config.keyword_weight] * len(keywords)
     return reciprocal_rank([*rankings, *(list(ranking) for ranking in keywords)], weights, k=config.rrf_k)
 
@@ -254,8 +260,8 @@ def _languages(plan: QueryPlan, document: DocumentRecord) -> Languages:
     return "any" if not spoken or not plan.language else "same" if spoken == plan.language else "different"
 
 
-def _only(ranking: Mapping[int, float], owners: Mapping[int, int]) -> dict[int, float]:
-    return {key: score for key, score in ranking.items() if key in owners}
+def _only(ranking: Mapping[int, float], keys: Collection[int]) -> dict[int, float]:
+    return {key: score for key, score in ranking.items() if key in keys}
 
 
 def _best_rank(rankings: Sequence[Sequence[int] | Mapping[int, float]], key: int) -> int | None:

@@ -32,7 +32,8 @@ Bei einem Füllstand der Talsperren unter 40 Prozent gilt Stufe 2. Die Wasserbeh
 Rasenflächen zwischen 8 und 20 Uhr. Für Betriebe der Landwirtschaft gelten Ausnahmen nach Art. 7 Abs. 2.
 """
 DESCRIPTIONS = """{"file": "flood.md", "hazards": ["Flood"], "geographical_level": "National", \
-"countries": ["Ireland"], "authority": "Sample River Authority", "year": 2015, "document_type": "Guidelines", "language": "en"}
+"countries": ["Ireland"], "authority": "Sample River Authority", "year": 2015, \
+"document_type": "Guidelines", "language": "en"}
 {"file": "caldo.md", "hazards": ["Heatwaves"], "geographical_level": "National", \
 "countries": ["Italia"], "authority": "Regione Esempio", "year": 2021, "document_type": "Framework", "language": "it"}
 """

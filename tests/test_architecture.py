@@ -15,10 +15,9 @@ HEAVY = {
     "pptx", "pymupdf", "rank_bm25", "rapidocr", "sentence_transformers", "streamlit", "tantivy", "torch",
     "transformers", "trafilatura",
 }  # fmt: skip
-SOURCES = sorted(path for folder in ("rag_engine", "ingestion", "pages") for path in (ROOT / folder).rglob("*.py")) + [
-    ROOT / "app.py",
-    ROOT / "cli.py",
-]
+FOLDERS = ("rag_engine", "ingestion", "pages")
+SOURCES = [*sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
+SOURCES += [ROOT / "app.py", ROOT / "cli.py"]
 PAGES = sorted((ROOT / "pages").glob("[a-z]*.py"))
 
 

@@ -9,11 +9,8 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.ledger import Ledger
-from rag_engine.backends.ollama import find_ollama
-from rag_engine.backends.openai import find_openai
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.errors import BackendError
 from rag_engine.types import DocumentRecord
 
 
@@ -47,12 +44,8 @@ def workspace() -> Path:
 @st.cache_data(ttl=60, show_spinner=False)
 def answerer() -> Answerer:
     """Who writes the answers at this moment; asked for once a minute, since a server may be started meanwhile."""
-    settings = engine().config.generation
-    try:
-        found = find_openai(settings) or find_ollama(settings)
-    except BackendError as error:
-        return Answerer("", str(error))
-    return Answerer(found.name if found else "", "")
+    found, trouble = engine().language_model()
+    return Answerer(found.name if found else "", trouble)
 
 
 def find_document(document_id: str) -> DocumentRecord | None:

@@ -1,0 +1,159 @@
+"""The engine over real stores, with an encoder of counted words so that every score can be foreseen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ingestion.adding import add_paths
+from rag_engine import retrieval
+from rag_engine.backends.chroma import lock_folder
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.protocols import Vectors
+from rag_engine.types import Answer, Evidence
+from rag_engine.workspace import chroma, write_lock
+from tests.rag_engine.conftest import CountingEmbedder
+
+QUESTION = "When do residents within 300 metres of the dyke leave their homes?"
+
+
+class OtherEmbedder(CountingEmbedder):
+    """The same vectors under another name."""
+
+    name = "another"
+
+
+class AbsentEmbedder(CountingEmbedder):
+    """An encoder whose questions fail."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        raise BackendError("The encoder is away.", retryable=True)
+
+
+@pytest.fixture(scope="module")
+def counted_workspace(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("counted") / "workspace"
+    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
+    add_paths([small_documents], engine)
+    engine.close()
+    return workspace
+
+
+@pytest.fixture
+def engine(counted_workspace: Path, tmp_path: Path) -> Iterator[Engine]:
+    own = shutil.copytree(counted_workspace, tmp_path / "workspace")
+    engine = Engine(read_config(own), embedder=CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+def test_both_legs_find_the_passage_and_say_so(engine: Engine) -> None:
+    evidence = engine.search(QUESTION)
+    best = evidence.hits[0]
+    assert best.document.file == "flood.md"
+    assert (best.dense_rank, best.sparse_rank) == (1, 1)
+    assert best.bm25 is not None
+    assert best.bm25 > 0
+    assert evidence.sources[0].text.startswith("Flood plan")
+    assert {"plan", "encode", "dense", "sparse", "fuse", "parents"} <= set(evidence.seconds)
+
+
+def test_the_papers_configuration_searches_chroma_and_keeps_to_the_filter(engine: Engine) -> None:
+    paper = engine.retrieval(mode="paper", similarity_floor=0.0)
+    found = engine.search(QUESTION, {"language": ("it",)}, paper)
+    assert {hit.document.file for hit in found.hits} <= {"caldo.md"}
+    assert engine.search(QUESTION, None, paper).hits[0].document.file == "flood.md"
+    assert engine.search(QUESTION, {"language": ("it",), "year": ("1999-2000",)}, paper).hits == ()
+
+
+def test_a_large_collection_is_searched_through_chroma_with_the_same_result(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = engine.search(QUESTION)
+    monkeypatch.setattr(retrieval, "EXACT_UP_TO", 0)
+    approximate = engine.search(QUESTION)
+    assert [hit.child_id for hit in approximate.hits] == [hit.child_id for hit in exact.hits]
+    assert approximate.warnings == ()
+
+
+def test_a_locked_chroma_is_reported_and_every_vector_compared_instead(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrieval, "EXACT_UP_TO", 0)
+    lock = lock_folder(chroma(engine.config.workspace))
+    evidence = engine.search(QUESTION)
+    lock.release()
+    assert evidence.hits[0].document.file == "flood.md"
+    assert any("in use by process" in warning for warning in evidence.warnings)
+
+
+def test_without_the_encoder_keywords_still_find_the_passage(counted_workspace: Path) -> None:
+    engine = Engine(read_config(counted_workspace), embedder=AbsentEmbedder())
+    evidence = engine.search(QUESTION)
+    engine.close()
+    assert evidence.hits[0].document.file == "flood.md"
+    assert evidence.hits[0].dense_rank is None
+    assert any("keywords only" in warning for warning in evidence.warnings)
+
+
+def test_an_index_of_another_model_is_refused_with_the_cure_and_can_be_encoded_anew(engine: Engine) -> None:
+    other = Engine(engine.config, embedder=OtherEmbedder())
+    with pytest.raises(WorkspaceError, match=r"indexed with counting.*rebuild --encode"):
+        other.search(QUESTION)
+    before = [hit.child_id for hit in engine.search(QUESTION).hits]
+    engine.close()
+    seen: list[str] = []
+    other.rebuild(encode=True, progress=lambda _done, _total, now: seen.append(now))
+    assert [hit.child_id for hit in other.search(QUESTION).hits] == before
+    assert seen[:3] == ["caldo.md", "duerre.md", "flood.md"]
+    assert [path.name for path in (engine.config.workspace / "vectors").iterdir()] == ["another-256.f32"]
+    assert other.dense_keys() == other.sparse_keys() == set(other.snapshot().keys.tolist())
+    other.close()
+
+
+def test_a_second_writer_is_told_who_writes(engine: Engine) -> None:
+    with write_lock(engine.config.workspace), pytest.raises(WorkspaceError, match="being written by process"):
+        engine.erase(engine.documents()[0])
+
+
+def test_a_chroma_folder_has_one_owner(tmp_path: Path) -> None:
+    lock = lock_folder(tmp_path)
+    with pytest.raises(WorkspaceError, match="in use by process"):
+        lock_folder(tmp_path)
+    lock.release()
+    lock_folder(tmp_path).release()
+
+
+def test_asking_gives_evidence_then_words_then_the_checked_answer(engine: Engine) -> None:
+    parts = list(engine.ask(QUESTION))
+    assert isinstance(parts[0], Evidence)
+    answer = parts[-1]
+    assert isinstance(answer, Answer)
+    assert answer.status == "answered"
+    assert answer.generator == "extractive"
+    document = next(d for d in engine.documents() if d.document_id == answer.citations[0].document_id)
+    first = answer.citations[0]
+    assert engine.catalog.text(document.key)[first.start : first.end] == first.quote
+
+
+def test_a_document_without_page_geometry_is_drawn_as_a_sheet(engine: Engine) -> None:
+    hit = engine.search(QUESTION).hits[0]
+    assert engine.page_image(hit.document, hit.start, hit.end).startswith(b"\x89PNG")
+
+
+def test_a_raised_threshold_leaves_out_what_only_meaning_found(engine: Engine) -> None:
+    strict = engine.search(QUESTION, None, replace(engine.config.retrieval, similarity_floor=0.99))
+    assert all(hit.sparse_rank is not None or hit.similarity >= 0.99 for hit in strict.hits)
+
+
+def test_statistics_and_facets_count_what_is_there(engine: Engine) -> None:
+    assert engine.statistics().documents == 3
+    assert engine.statistics().languages == {"en": 1, "it": 1, "de": 1}
+    assert set(engine.facets()["country"]) == {"Ireland", "Italy"}
+    assert [record.file for record in engine.documents({"hazard": ("Flood",)})] == ["flood.md"]
