@@ -38,7 +38,8 @@ class RetrievalConfig:
     `mode` "paper" is weighted reciprocal rank fusion as published; "default" mixes normalised scores.
     `dense_weight` is the share of the dense leg in that mix; `cross_language_sparse` scales the keyword
     leg's share for documents in another language than the question's. `variant_weight` and `keyword_weight`
-    are the shares of further query variants and of keyword searches beside the question's own 1.
+    are the shares of further query variants and of keyword searches beside the question's own 1; `sibling_share`
+    is what a child gains from the best other child of its parent.
     """
 
     mode: RetrievalMode = "default"
@@ -52,6 +53,7 @@ class RetrievalConfig:
     cross_language_sparse: float = 0.1
     variant_weight: float = 0.02
     keyword_weight: float = 0.02
+    sibling_share: float = 0.1
     boost_same_country: float = 1.8
     boost_same_region: float = 1.5
     boost_global: float = 1.0

@@ -48,6 +48,21 @@ def admit(
     return admitted
 
 
+def with_siblings(scores: Mapping[int, float], parent_of: Callable[[int], int], share: float) -> dict[int, float]:
+    """Scores with a share of the best sibling's added, best first.
+
+    Of two passages that rank about the same, the one that several of its children speak for comes first.
+    """
+    families: dict[int, list[int]] = {}
+    for key in scores:
+        families.setdefault(parent_of(key), []).append(key)
+    supported = dict(scores)
+    for family in families.values():
+        for key in family:
+            supported[key] += share * max((scores[other] for other in family if other != key), default=0.0)
+    return dict(sorted(supported.items(), key=lambda item: -item[1]))
+
+
 def reorder(fused: Mapping[int, float], boost: Callable[[int], float]) -> dict[int, float]:
     """Fused scores times their boost, best first."""
     boosted = {key: score * boost(key) for key, score in fused.items()}

@@ -16,7 +16,7 @@ from rag_engine.calibration import Calibration, Languages
 from rag_engine.catalog import Catalog, ChildRecord
 from rag_engine.chunking.semantic import child_id
 from rag_engine.config import RetrievalConfig
-from rag_engine.diversity import Candidate, admit, per_document_cap, reorder
+from rag_engine.diversity import Candidate, admit, per_document_cap, reorder, with_siblings
 from rag_engine.errors import SextantError
 from rag_engine.filters import chroma_where
 from rag_engine.fusion import convex_mix, paper_fusion, reciprocal_rank
@@ -93,12 +93,13 @@ def retrieve(
 
     step = time.perf_counter()
     records = searchable.catalog.children(ranked)
+    ranked = {key: score for key, score in ranked.items() if key in records}
+    if config.mode == "default":
+        ranked = with_siblings(ranked, lambda key: records[key].parent_key, config.sibling_share)
     similarity = {key: similar(key, best[key]) for key in ranked}
     by_keyword = {key for ranking in (*legs.sparse, *legs.keywords) for key in ranking}
     candidates = [
-        Candidate(key, owners[key], records[key].parent_key, similarity[key], key in by_keyword)
-        for key in ranked
-        if key in records
+        Candidate(key, owners[key], records[key].parent_key, similarity[key], key in by_keyword) for key in ranked
     ]
     in_reach = len(visible.documents) if allowed is None else len(allowed)
     admitted = admit(

@@ -26,13 +26,16 @@ _PAGE_WORDS = {"pptx": "slide", "odp": "slide", "xlsx": "sheet", "ods": "sheet"}
 
 _STEPS = {
     "plan": "understanding the question",
-    "encode": "encoding",
+    "encode": "encoding it",
     "dense": "search by meaning",
     "sparse": "search by words",
     "fuse": "ordering",
-    "first_words": "first words",
-    "answer": "answer and its checking",
+    "parents": "reading the passages",
+    "first_words": "first words of the answer",
+    "answer": "whole answer, checked",
 }
+# These follow one another; the others are parts of them.
+_WHOLE_STEPS = ("plan", "retrieval", "answer")
 
 
 def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
@@ -198,16 +201,16 @@ def _badges(source: ShownSource) -> str:
 
 
 def _draw_making(reply: Reply) -> None:
-    total = sum(value for name, value in reply.seconds.items() if name in ("answer", "total")) or sum(
-        reply.seconds.values()
-    )
+    total = sum(reply.seconds.get(step, 0.0) for step in _WHOLE_STEPS)
     with st.expander(f"How this was found · {total:.1f} s", type="compact"):
         lines = [f"Searched for: {' · '.join(f'“{plain(query)}”' for query in reply.queries)}"]
         if reply.keywords:
             lines.append(f"Words searched exactly: {' · '.join(map(plain, reply.keywords))}")
         if reply.places:
             lines.append(f"Places: {', '.join(map(plain, reply.places))}")
-        lines.append(f"Question taken apart by {plain(reply.planner)}; answer by {plain(reply.generator)}.")
-        steps = ", ".join(f"{_STEPS.get(name, name)} {value:.2f} s" for name, value in reply.seconds.items())
+        lines.append(f"Question taken apart by: {plain(reply.planner)}. Answer by: {plain(reply.generator) or '–'}.")
+        steps = ", ".join(
+            f"{said} {reply.seconds[step]:.2f} s" for step, said in _STEPS.items() if step in reply.seconds
+        )
         lines.append(f"Times: {steps}.")
         st.caption("  \n".join(lines))

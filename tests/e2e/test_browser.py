@@ -26,7 +26,7 @@ def test_a_deep_link_leads_to_an_answer_with_its_page_that_survives_a_reload(pag
     marked = page.get_by_alt_text("Page of Flood Act with the passage marked")
     expect(page.get_by_text("remains valid for six years").first).to_be_visible()
     expect(marked).to_be_visible()
-    assert marked.evaluate("picture => picture.naturalWidth") > 500
+    expect(marked).to_have_js_property("naturalWidth", 1000)
     expect(page).to_have_url(re.compile("conversation=[0-9a-f]{32}"))
 
     page.reload()
