@@ -184,18 +184,25 @@ def answer_rules(language: str) -> str:
         + "\n- If they answer a part of it, answer that part and say in your own words what is missing."
     )
     name = language_name(language)
-    return "\n".join((*_RULES, missing, f"- Write in {name}, also where the sources are in other languages."))
+    return "\n".join(
+        (
+            *_RULES,
+            missing,
+            f"- Write in {name}, also where the sources are in other languages, unless the wishes ask for another one.",
+        )
+    )
 
 
 def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
     """The user message: the blocks as given, then the question, so that the last block stands next to it."""
     parts = ["<sources>", *blocks, "</sources>", "<question>", neutralise(plan.question).strip(), "</question>"]
     if plan.output_instructions:
-        parts.append("Layout of the answer: " + one_line(plan.output_instructions))
+        parts.append("Wishes for form and language: " + one_line(plan.output_instructions))
     # Small models follow what they read last.
     parts.append(
-        f"Answer the question in {language_name(plan.language)} from the sources above, with [Source N] after each "
-        "statement."
+        "Answer the question from the sources above"
+        + ("" if plan.output_instructions else f" in {language_name(plan.language)}")
+        + ", with [Source N] after each statement."
     )
     return "\n".join(parts)
 
