@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.adding import Progress, add_paths
-from ingestion.ledger import HEARTBEAT_SECONDS, Ledger, Run
+from ingestion.ledger import HEARTBEAT_SECONDS, Ledger, Run, RunStatus
 from rag_engine import workspace as places
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
@@ -45,13 +45,15 @@ def work(engine: Engine) -> int:
 
 
 def _carry_out(run: Run, engine: Engine, ledger: Ledger) -> None:
-    with _heartbeat(run, ledger) as pulse:
-        try:
+    ended: tuple[RunStatus, list[dict[str, Any]], str] = ("failed", [], "The worker broke off; worker.log says why.")
+    try:
+        with _heartbeat(run, ledger) as pulse:
             results = _ACTIONS[run.action](run.arguments, engine, pulse)
-        except SextantError as error:
-            ledger.finish(run.id, "failed", [], str(error))
-        else:
-            ledger.finish(run.id, "cancelled" if pulse.cancelled else "done", results)
+        ended = ("cancelled" if pulse.cancelled else "done", results, "")
+    except SextantError as error:
+        ended = ("failed", [], str(error))
+    finally:
+        ledger.finish(run.id, *ended)
 
 
 class _Pulse:

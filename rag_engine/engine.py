@@ -65,6 +65,8 @@ class Engine:
         self.config = config
         self.catalog: Catalog = open_catalog(config.workspace, config.catalog_url)
         self._lock = threading.RLock()
+        # Of its own: loading the encoder takes seconds, and what needs no encoder shall not wait for it.
+        self._encoder_lock = threading.Lock()
         self._embedder = embedder
         self._sparse: tuple[int, TantivyIndex] | None = None
         self._dense: ChromaIndex | None = None
@@ -167,11 +169,12 @@ class Engine:
     ) -> bytes:
         """PNG of the page where the text [start, end) of a document stands, with it and the quotes in it marked.
 
-        `page` chooses another page of the passage. A format without page geometry is drawn as a plain sheet.
+        `page` chooses another page; an empty passage marks nothing. A format without page geometry is drawn as a
+        plain sheet.
         """
         lines = self.catalog.lines(document.key)
         marks = regions(lines, start, end)
-        if not marks:
+        if not any(line.box for line in lines):
             text = self.catalog.text(document.key)
             first, last = max(0, start - _SHEET), min(len(text), end + _SHEET)
             return draw_text(
@@ -180,7 +183,7 @@ class Engine:
                 [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first],
             )
         strong = [region for a, b in quotes for region in regions(lines, a, b)]
-        shown = page or (strong[0].page if strong else marks[0].page)
+        shown = page or next((mark.page for mark in (*strong, *marks)), 1)
         return draw_page(
             self.stored_file(document),
             shown,
@@ -259,7 +262,7 @@ class Engine:
 
     def embedder(self) -> Embedder:
         """The configured encoder, loaded once."""
-        with self._lock:
+        with self._encoder_lock:
             if self._embedder is None:
                 self._embedder = load_encoder(self.config.encoder, self.config.execution)
             return self._embedder

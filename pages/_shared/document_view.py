@@ -27,7 +27,7 @@ def draw_document(document_id: str) -> None:
             if st.button("Delete", icon=":material/delete:", key="delete document", type="tertiary"):
                 _confirm(document)
         if st.toggle("Show the first page", value=True, key="document page"):
-            draw_page(document, (0, 1), (), 0)
+            draw_page(document, (0, 0), (), 0)
 
 
 def _draw_facts(document: DocumentRecord) -> None:

@@ -11,7 +11,7 @@ from rag_engine.engine import open_engine
 
 HOSTILE_TITLE = "<script>alert(1)</script> ![x](http://evil.example/x.png) $\\alpha$ :material/home:"
 
-_DOCUMENTS = {
+_DOCUMENTS: dict[str, tuple[dict[str, object], str]] = {
     "flood-act.txt": (
         {
             "title": "Flood Act",
