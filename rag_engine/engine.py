@@ -44,6 +44,8 @@ from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPl
 
 # How much text is drawn around a passage of a document that has no page geometry, in characters.
 _SHEET = 1500
+# Looking takes 20 ms where nothing answers, and a question looks twice.
+_LOOK_FOR_MODEL_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Engine:
         self._sparse: tuple[int, TantivyIndex] | None = None
         self._dense: ChromaIndex | None = None
         self._snapshot: Snapshot | None = None
+        self._vectors: VectorStore | None = None
+        self._model: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
     # --- what there is
 
@@ -290,11 +294,15 @@ class Engine:
         return geographic_boost(plan.scope, metadata, self.gazetteer(), self.config.retrieval)
 
     def language_model(self) -> tuple[Generator | None, str]:
-        """The language model that answers, else None with what is to be said about it."""
-        try:
-            return find_openai(self.config.generation) or find_ollama(self.config.generation), ""
-        except BackendError as error:
-            return None, f"Answered without a language model: {error}"
+        """The language model that answers, else None with what is to be said about it; looked for every few seconds."""
+        looked, found = self._model
+        if time.monotonic() - looked > _LOOK_FOR_MODEL_SECONDS:
+            try:
+                found = find_openai(self.config.generation) or find_ollama(self.config.generation), ""
+            except BackendError as error:
+                found = None, f"Answered without a language model: {error}"
+            self._model = time.monotonic(), found
+        return found
 
     def _page_of(self, document_key: int, offset: int) -> int:
         return page_finder(self.catalog.lines(document_key))(offset)
@@ -326,7 +334,11 @@ class Engine:
         return serving.chroma_url if serving else self.config.chroma_url
 
     def _vector_store(self, embedder: Embedder) -> VectorStore:
-        return VectorStore(places.vectors(self.config.workspace), embedder.name, embedder.dimension)
+        """The model's vectors; kept, because mapping a large file anew costs more than searching it."""
+        with self._lock:
+            if self._vectors is None or self._vectors.model != embedder.name:
+                self._vectors = VectorStore(places.vectors(self.config.workspace), embedder.name, embedder.dimension)
+            return self._vectors
 
     def _stores(self, embedder: Embedder) -> Stores:
         return Stores(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rag_engine.backends.chroma import open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
@@ -18,7 +20,7 @@ from rag_engine.config import ChunkingConfig
 from rag_engine.indexing import Indexer
 from rag_engine.rebuilding import refill
 from rag_engine.removal import erase, recover, sweep
-from rag_engine.snapshot import nearest, read_snapshot
+from rag_engine.snapshot import Snapshot, nearest, read_snapshot
 from rag_engine.stores import Stores, stored_name
 from rag_engine.types import Box, Document, ExtractedText, Line, Metadata
 from tests.rag_engine.conftest import CountingEmbedder
@@ -192,3 +194,21 @@ def test_a_reader_sees_only_what_changed_since(stores: Stores, embedder: Countin
     assert second.keys.tolist() == fresh.keys.tolist()
     assert second.rows.tolist() == fresh.rows.tolist()
     assert second.positions(np.array([10_000, *fresh.keys[:2]])).tolist() == [0, 1]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9000), st.integers(1, 60), st.sampled_from([0.05, 0.3, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_the_scan_finds_what_sorting_every_cosine_finds(seed: int, count: int, top_k: int, share: float) -> None:
+    random = np.random.default_rng(seed)
+    vectors = random.standard_normal((count + 5, 8)).astype(np.float32)
+    queries = random.standard_normal((3, 8)).astype(np.float32)
+    owners = random.integers(1, 40, count)
+    snapshot = Snapshot(1, {}, {}, np.arange(1, count + 1), owners, random.permutation(count + 5)[:count])
+    documents = {int(owner) for owner in range(1, 40) if owner <= 40 * share}
+    allowed = np.isin(owners, list(documents))
+    found = nearest(snapshot, vectors, queries, top_k, None if share == 1.0 else documents)
+    for query, (keys, cosines) in zip(queries, found, strict=True):
+        scores = vectors[snapshot.rows] @ query
+        expected = np.sort(scores[allowed | (share == 1.0)])[::-1][:top_k]
+        assert cosines == pytest.approx(expected, abs=1e-4)
+        assert scores[keys - 1] == pytest.approx(cosines, abs=1e-4)
