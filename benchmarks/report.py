@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 def machine(*packages: str) -> str:
     """The machine and versions that a figure was measured with."""
     named = ", ".join(f"{name} {version(name)}" for name in ("chromadb", "tantivy", "openvino", *packages))
-    listed = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    listed = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
     named_processors = (line.partition(":")[2].strip() for line in listed if line.startswith("model name"))
     processor = next(named_processors, platform.processor())
     day = time.strftime("%Y-%m-%d")
@@ -30,5 +30,5 @@ def write_table(
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     text = "\n".join([*lines, "", *(f"- {note}" for note in notes), ""])
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text)
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)

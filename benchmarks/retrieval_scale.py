@@ -26,6 +26,7 @@ from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.backends.vectors import VectorStore
 from rag_engine.catalog import metadata_json, pack_lines, pack_text, set_state
 from rag_engine.config import read_config
+from rag_engine.encoder_note import note_of
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter, allowed_documents, chroma_where
 from rag_engine.fusion import paper_fusion
@@ -64,7 +65,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
     dense = open_chroma(places.chroma(config.workspace), "policy_documents-1")
     sparse = open_sparse_index(places.sparse_index(config.workspace, 1), writable=True)
     with engine.catalog.begin() as connection:
-        set_state(connection, "encoder", engine._describe_encoder(embedder))
+        set_state(connection, "encoder", note_of(embedder).to_json())
     started = time.perf_counter()
     for number in range(children // PER_DOCUMENT):
         first = number * PER_DOCUMENT + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 import time
@@ -24,15 +23,15 @@ from rag_engine.backends.openai import find_openai
 from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.backends.vectors import VectorStore
-from rag_engine.calibration import calibrate, calibration_from_dict, read_pairs
 from rag_engine.catalog import Catalog, open_catalog, set_state
 from rag_engine.config import Config, RetrievalConfig
+from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.generation import answer
 from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
 from rag_engine.indexing import Indexer, page_finder
-from rag_engine.page_image import regions
+from rag_engine.page_image import page_marks, sheet
 from rag_engine.planning import plan_question
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.rebuilding import Progress, encode_again, refill
@@ -42,8 +41,6 @@ from rag_engine.snapshot import Snapshot, read_snapshot
 from rag_engine.stores import Stores, stored_file
 from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPlan
 
-# How much text is drawn around a passage of a document that has no page geometry, in characters.
-_SHEET = 1500
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
 
@@ -133,8 +130,8 @@ class Engine:
         planned = time.perf_counter() - started
         if not snapshot.documents:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
-        embedder = self.embedder()
-        self._check_encoder(embedder)
+        embedder, note = self.embedder(), self._note()
+        check(note, embedder, self.config.workspace)
         searchable = Searchable(
             snapshot=snapshot,
             catalog=self.catalog,
@@ -142,7 +139,7 @@ class Engine:
             dense=self._dense_index,
             sparse=self._sparse_index,
             embedder=embedder,
-            calibration=calibration_from_dict(json.loads(self.catalog.state("encoder"))["calibration"]),
+            calibration=note.calibration if note else note_of(embedder).calibration,
             boost=self._boost,
         )
         evidence = retrieve(plan, allowed, searchable, retrieval or self.config.retrieval)
@@ -177,23 +174,9 @@ class Engine:
         plain sheet.
         """
         lines = self.catalog.lines(document.key)
-        marks = regions(lines, start, end)
         if not any(line.box for line in lines):
-            text = self.catalog.text(document.key)
-            first, last = max(0, start - _SHEET), min(len(text), end + _SHEET)
-            return draw_text(
-                text[first:last],
-                [(start - first, end - first)],
-                [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first],
-            )
-        strong = [region for a, b in quotes for region in regions(lines, a, b)]
-        shown = page or next((mark.page for mark in (*strong, *marks)), 1)
-        return draw_page(
-            self.stored_file(document),
-            shown,
-            [mark.box for mark in marks if mark.page == shown],
-            [mark.box for mark in strong if mark.page == shown],
-        )
+            return draw_text(*sheet(self.catalog.text(document.key), start, end, quotes))
+        return draw_page(self.stored_file(document), *page_marks(lines, start, end, quotes, page))
 
     # --- changes
 
@@ -203,10 +186,10 @@ class Engine:
         with places.write_lock(self.config.workspace):
             embedder = self.embedder()
             if self.snapshot().documents:
-                self._check_encoder(embedder)
+                check(self._note(), embedder, self.config.workspace)
             stores = self._stores(embedder)
             recover(stores)
-            self._note_encoder(embedder)
+            self._keep_note(embedder)
             yield Indexer(stores, embedder, self.config.chunking)
 
     def erase(self, document: DocumentRecord) -> Erasure:
@@ -232,7 +215,7 @@ class Engine:
                 embedder = self.embedder()
                 stores = Stores(self.catalog, self._vector_store(embedder), dense, sparse, old.files)
                 indexer = Indexer(stores, embedder, self.config.chunking, whole=True)
-                note = self._describe_encoder(embedder)
+                note = note_of(embedder).to_json()
                 encode_again(old, indexer, progress)
                 indexer.flush(lambda connection: _flip(connection, generation, note))
                 sweep(stores)
@@ -351,33 +334,21 @@ class Engine:
 
     def _stores_as_indexed(self) -> Stores:
         """The stores without loading the encoder: its name and dimension are known from the index."""
-        noted = json.loads(self.catalog.state("encoder", "{}"))
-        if not noted:
+        note = self._note()
+        if note is None:
             raise WorkspaceError("The collection is empty.", help="Add documents with `sextant add PATH`.")
-        store = VectorStore(places.vectors(self.config.workspace), noted["name"], noted["dimension"])
+        store = VectorStore(places.vectors(self.config.workspace), note.name, note.dimension)
         sparse = open_sparse_index(places.sparse_index(self.config.workspace, self.generation()), writable=True)
         return Stores(self.catalog, store, self._dense_index(), sparse, places.files(self.config.workspace))
 
-    def _check_encoder(self, embedder: Embedder) -> None:
-        noted = json.loads(self.catalog.state("encoder", "{}"))
-        mine = _encoder_note(embedder)
-        theirs = {name: noted.get(name) for name in mine}
-        if noted and mine != theirs:
-            raise WorkspaceError(
-                f"Workspace {self.config.workspace} was indexed with {theirs['name']} "
-                f"({theirs['dimension']} dimensions), not with {mine['name']} ({mine['dimension']}).",
-                help="Set SEXTANT_ENCODER to the first, or run `sextant rebuild --encode` to index it anew.",
-            )
+    def _note(self) -> EncoderNote | None:
+        return read_note(self.catalog.state("encoder"))
 
-    def _note_encoder(self, embedder: Embedder) -> None:
-        noted = json.loads(self.catalog.state("encoder", "{}"))
-        if noted.get("name") != embedder.name:
-            note = self._describe_encoder(embedder)
+    def _keep_note(self, embedder: Embedder) -> None:
+        note = self._note()
+        if note is None or note.name != embedder.name:
             with self.catalog.begin() as connection:
-                set_state(connection, "encoder", note)
-
-    def _describe_encoder(self, embedder: Embedder) -> str:
-        return json.dumps(_encoder_note(embedder) | {"calibration": calibrate(embedder, read_pairs()).to_dict()})
+                set_state(connection, "encoder", note_of(embedder).to_json())
 
 
 def open_engine(config: Config) -> Engine:
@@ -396,7 +367,3 @@ def _flip(connection: Connection, generation: int, encoder: str) -> None:
 def collection_name(generation: int) -> str:
     """Name of a generation's Chroma collection."""
     return f"policy_documents-{generation}"
-
-
-def _encoder_note(embedder: Embedder) -> dict[str, object]:
-    return {"name": embedder.name, "dimension": embedder.dimension, "prefixes": list(embedder.prefixes)}

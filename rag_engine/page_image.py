@@ -6,6 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from rag_engine.types import Box, Line, Region
 
+Span = tuple[int, int]
+
+# Characters shown before and after a passage where there is no page to show.
+_AROUND = 1500
+
 
 def regions(lines: Sequence[Line], start: int, end: int) -> tuple[Region, ...]:
     """Boxes that cover characters [start, end) of a document's text, one for each printed row, in reading order.
@@ -19,6 +24,26 @@ def regions(lines: Sequence[Line], start: int, end: int) -> tuple[Region, ...]:
         if line.box is not None and max(line.start, start) < min(line.end, end)
     )
     return tuple(_rows(found))
+
+
+def page_marks(
+    lines: Sequence[Line], start: int, end: int, quotes: Sequence[Span], page: int = 0
+) -> tuple[int, list[Box], list[Box]]:
+    """The page to show with the boxes of the passage and of the quotes on it.
+
+    `page` chooses one; otherwise it is that of the first quote, else of the passage, else the first.
+    """
+    passage = regions(lines, start, end)
+    quoted = [region for first, last in quotes for region in regions(lines, first, last)]
+    shown = page or next((region.page for region in (*quoted, *passage)), 1)
+    return shown, [r.box for r in passage if r.page == shown], [r.box for r in quoted if r.page == shown]
+
+
+def sheet(text: str, start: int, end: int, quotes: Sequence[Span]) -> tuple[str, list[Span], list[Span]]:
+    """The text around a passage with the places of the passage and of the quotes in it, for formats without pages."""
+    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    quoted = [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first]
+    return text[first:last], [(start - first, end - first)], quoted
 
 
 def _part(line: Line, box: Box, start: int, end: int) -> Box:

@@ -59,7 +59,7 @@ def write_lock(workspace: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = json.loads(owner.read_text()) if owner.exists() else {}
+        holder = json.loads(owner.read_text(encoding="utf-8")) if owner.exists() else {}
         raise WorkspaceError(
             f"Workspace {workspace} is being written by process {holder.get('process', '?')} "
             f"since {holder.get('since', '?')}.",
@@ -67,7 +67,7 @@ def write_lock(workspace: Path) -> Iterator[None]:
             retryable=True,
         ) from None
     try:
-        owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}))
+        owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
         yield
     finally:
         owner.unlink(missing_ok=True)
@@ -94,7 +94,7 @@ def announce(workspace: Path, serving: Serving) -> None:
     """Nothing; tells other commands on this workspace where the servers are."""
     workspace.mkdir(parents=True, exist_ok=True)
     temporary = workspace / "serving.json.new"
-    temporary.write_text(json.dumps(asdict(serving)))
+    temporary.write_text(json.dumps(asdict(serving)), encoding="utf-8")
     temporary.replace(workspace / "serving.json")
 
 
@@ -108,7 +108,7 @@ def find_serving(workspace: Path) -> Serving | None:
     path = workspace / "serving.json"
     if not path.exists():
         return None
-    serving = Serving(**json.loads(path.read_text()))
+    serving = Serving(**json.loads(path.read_text(encoding="utf-8")))
     return serving if chroma_answers(serving.chroma_url) else None
 
 

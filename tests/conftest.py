@@ -49,10 +49,10 @@ def shared() -> Path:
 def small_documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three short plans in three languages; two of them are described in metadata.jsonl."""
     folder = tmp_path_factory.mktemp("documents")
-    (folder / "flood.md").write_text(FLOOD_EN)
-    (folder / "caldo.md").write_text(HEAT_IT)
-    (folder / "duerre.md").write_text(DROUGHT_DE)
-    (folder / "metadata.jsonl").write_text(DESCRIPTIONS)
+    (folder / "flood.md").write_text(FLOOD_EN, encoding="utf-8")
+    (folder / "caldo.md").write_text(HEAT_IT, encoding="utf-8")
+    (folder / "duerre.md").write_text(DROUGHT_DE, encoding="utf-8")
+    (folder / "metadata.jsonl").write_text(DESCRIPTIONS, encoding="utf-8")
     return folder
 
 

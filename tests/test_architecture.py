@@ -22,7 +22,7 @@ PAGES = sorted((ROOT / "pages").glob("[a-z]*.py"))
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -50,12 +50,12 @@ def test_only_pages_know_streamlit(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
 def test_a_file_can_be_read_in_one_sitting(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
 def test_nothing_is_unpickled_evaluated_or_shown_as_html(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     keywords = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
     assert not {"pickle", "cPickle", "dill", "marshal"} & {name.partition(".")[0] for name in _imports(path)}
@@ -65,7 +65,7 @@ def test_nothing_is_unpickled_evaluated_or_shown_as_html(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_a_page_begins_with_the_frame_guard_and_decides_nothing(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     statements = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
     first = next(
         node for node in statements if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

@@ -127,13 +127,13 @@ def lock_folder(folder: Path) -> FileLock:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = json.loads(owner.read_text()) if owner.exists() else {"process": "?", "since": "?"}
+        holder = json.loads(owner.read_text(encoding="utf-8")) if owner.exists() else {"process": "?", "since": "?"}
         raise WorkspaceError(
             f"Chroma folder {folder} is in use by process {holder['process']} since {holder['since']}.",
             help="Stop it, wait for it, or set SEXTANT_CHROMA_URL to a shared server.",
             retryable=True,
         ) from None
-    owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}))
+    owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
     return lock
 
 

@@ -95,7 +95,7 @@ def test_the_latest_conversations_come_first_under_their_first_question(tmp_path
     for question in ("First?", "Second\nline?"):
         conversations.begin_turn(tmp_path, conversations.new_id(), question)
     newest = max((tmp_path / "conversations").iterdir(), key=lambda path: path.stat().st_mtime_ns)
-    title = json.loads(newest.read_text())["turns"][0]["question"]
+    title = json.loads(newest.read_text(encoding="utf-8"))["turns"][0]["question"]
 
     recent = conversations.recent_conversations(tmp_path)
 

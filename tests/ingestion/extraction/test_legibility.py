@@ -8,7 +8,7 @@ PROSE = {
     "en": "The Parties shall report to the secretariat on the measures that they have taken and on those still open. ",
     "it": "La protezione civile informa la popolazione sui rischi e sulle misure che devono essere prese in casa. ",
     "de": "Die Behörde kann die Entnahme von Wasser untersagen, wenn der Pegel unter die Marke fällt. ",
-    "tr": "Belediye, yangın riskinin yüksek olduğu günlerde ormana girişi yasaklar ve bunu ilan eder. ",
+    "tr": "Belediye ormana girişi yasaklar ve bunu herkes için ilan eder, ama bu yasak çok kısa gibi görünür. ",
 }
 
 

@@ -94,7 +94,7 @@ def test_a_hostile_document_is_quoted_inert(quote, make_source):
 
 def test_few_sentences_are_encoded_however_much_was_found(quote, make_source, embedder):
     quote("How often is a dyke inspected?", [make_source(n, (LAW + " ") * 20) for n in range(1, 21)])
-    assert embedder.encoded <= 65
+    assert embedder.encoded <= 129
 
 
 def test_blank_sources_are_an_error_that_says_so(quote, make_source):
