@@ -198,6 +198,7 @@ def serve(
     port: Annotated[int, typer.Option(help="Port of the page; 0 takes a free one.")] = 8501,
     sample: Annotated[bool, typer.Option("--sample", help="Put the sample collection into a new workspace.")] = False,
     workspace: Workspace = None,
+    as_json: AsJson = False,
 ) -> None:
     """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
     from ingestion.ledger import Ledger
@@ -208,14 +209,18 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     config = read_config(workspace)
-    with _engine(workspace, False) as engine:
+    with _engine(workspace, as_json) as engine:
         new = sample and not Ledger(engine.catalog).runs() and not engine.documents()
         with serving(config, port) as here:
             if new:
                 Ledger(engine.catalog).queue("add", {"paths": [str(DATA / "sample" / "documents")]})
                 ensure_worker(config.workspace)
-                _out.print("The sample collection is being indexed; the page shows how far it is.")
-            _out.print(f"Sextant is at {here.address}  (Ctrl-C ends it)", markup=False)
+            if as_json:
+                _print_json(asdict(here))
+            else:
+                if new:
+                    _out.print("The sample collection is being indexed; the page shows how far it is.")
+                _out.print(f"Sextant is at {here.address}  (Ctrl-C ends it)", markup=False)
             stop.wait()
 
 
@@ -256,6 +261,7 @@ def _warn(warnings: tuple[str, ...]) -> None:
 
 def _print_json(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rag_engine.analysis import has_analyser
 from rag_engine.calibration import Calibration, Languages
 from rag_engine.catalog import Catalog, ChildRecord
 from rag_engine.chunking.semantic import child_id
@@ -184,6 +185,9 @@ def _search_sparse(
     legs: _Legs,
 ) -> None:
     step = time.perf_counter()
+    if not has_analyser(plan.language):
+        spoken = f"{plan.language!r}, for which there is no stemmer" if plan.language else "no language that we know"
+        legs.warnings.append(f"The question is in {spoken}: its keywords are matched as they are written.")
     try:
         search = searchable.sparse().search
         legs.sparse = [dict(search(query, plan.language, depth, allowed=allowed)) for query in plan.queries]

@@ -6,7 +6,10 @@ import re
 import threading
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.needs("chromium")
 
 QUESTION = "How long does a local flood plan remain valid?"
 

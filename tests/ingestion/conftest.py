@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import pytest
 
 from ingestion.backends.sandbox import Sandbox
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="session")
-def corpus() -> Path:
-    return Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")) / "data" / "corpus"
+def corpus(shared: Path) -> Path:
+    return shared / "data" / "corpus"
 
 
 @pytest.fixture(scope="session")

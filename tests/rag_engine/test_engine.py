@@ -157,3 +157,12 @@ def test_statistics_and_facets_count_what_is_there(engine: Engine) -> None:
     assert engine.statistics().languages == {"en": 1, "it": 1, "de": 1}
     assert set(engine.facets()["country"]) == {"Ireland", "Italy"}
     assert [record.file for record in engine.documents({"hazard": ("Flood",)})] == ["flood.md"]
+
+
+def test_a_question_in_a_language_without_a_stemmer_says_how_its_keywords_are_matched(engine: Engine) -> None:
+    assert not any("keywords" in warning for warning in engine.search(QUESTION).warnings)
+    evidence = engine.search("Какие меры предусмотрены при наводнении и каковы права жителей?")
+    assert evidence.plan.language == "ru"
+    assert not any("no stemmer" in warning for warning in evidence.warnings)
+    unknown = engine.search("洪水の避難計画はどうなっていますか")
+    assert any("no stemmer" in warning for warning in unknown.warnings)

@@ -102,6 +102,7 @@ def test_hyphens_at_line_ends_are_gone_from_german_and_turkish_law(corpus: Path)
     assert "bağdaşması mümkün olmayan irtifaklar kurulamaz." in turkish
 
 
+@pytest.mark.needs("tesseract")
 def test_a_typewritten_scan_is_read_by_tesseract_with_a_box_for_every_line(corpus: Path) -> None:
     extracted = extract(corpus / "scan_en_linn_typewritten.pdf", LIMITS, choose_ocr("tesseract", LIMITS))
     expected = (corpus / "scan_en_linn_typewritten.expected.txt").read_text("utf-8")
@@ -116,6 +117,7 @@ def test_a_scan_is_read_without_tesseract_too(corpus: Path) -> None:
     assert "Portez ce vieux whisky au juge blond" in extracted.text
 
 
+@pytest.mark.needs("tesseract")
 def test_a_scan_on_its_side_is_read_upright_in_its_own_language(tmp_path: Path, corpus: Path) -> None:
     path = tmp_path / "side.pdf"
     with pymupdf.open(corpus / "de_zskg_zivilschutz_katastrophenhilfe.pdf") as source, pymupdf.open() as document:

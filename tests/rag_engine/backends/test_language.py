@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from rag_engine.backends.language import identify_language
-
-SHARED = Path(os.environ.get("SEXTANT_SHARED", Path(__file__).parents[4] / "shared"))
 
 QUESTIONS = {
     "en": "Who pays for the damage?",
@@ -57,8 +54,10 @@ def test_what_is_the_same_in_every_language_has_none(text: str) -> None:
         ("it", "squad_it"),
     ],
 )
-def test_ninety_seven_of_a_hundred_benchmark_questions_have_their_language(language: str, queries: str) -> None:
-    lines = (SHARED / "data/benchmarks" / queries / "queries.dev.jsonl").read_text(encoding="utf-8").splitlines()
+def test_ninety_seven_of_a_hundred_benchmark_questions_have_their_language(
+    language: str, queries: str, shared: Path
+) -> None:
+    lines = (shared / "data/benchmarks" / queries / "queries.dev.jsonl").read_text(encoding="utf-8").splitlines()
     right = [identify_language(json.loads(line)["text"]) == language for line in lines]
     assert sum(right) >= 0.97 * len(right)
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -255,15 +254,14 @@ def test_searches_from_many_threads_agree_while_another_writes(index: TantivyInd
     assert all(result == expected for result in results)
 
 
-def _passages(dataset: str) -> Iterator[tuple[int, str]]:
-    shared = Path(os.environ.get("SEXTANT_SHARED", Path(__file__).parents[3] / "../shared"))
+def _passages(shared: Path, dataset: str) -> Iterator[tuple[int, str]]:
     with (shared / "data/benchmarks" / dataset / "corpus.jsonl").open(encoding="utf-8-sig") as lines:
         for key, line in enumerate(lines):
             yield key, json.loads(line)["text"]
 
 
-def test_it_ranks_as_rank_bm25_does_on_the_same_terms(folder: Path) -> None:
-    rows = [(key, key, "es", text) for key, text in _passages("xquad/es")]
+def test_it_ranks_as_rank_bm25_does_on_the_same_terms(folder: Path, shared: Path) -> None:
+    rows = [(key, key, "es", text) for key, text in _passages(shared, "xquad/es")]
     ours = open_sparse_index(folder, writable=True)
     oracle = PaperSparseIndex(analyse)
     for index in (ours, oracle):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -27,10 +26,6 @@ from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
 from rag_engine.sentences import sentence_spans
 from rag_engine.types import Metadata, Parent
-
-SHARED = Path(os.environ.get("SEXTANT_SHARED", Path(__file__).resolve().parents[3].parent / "shared"))
-CLIMATE_LAW = SHARED / "data" / "corpus" / "en_eu_climate_law_2021-1119.md"
-GRUNDGESETZ = SHARED / "data" / "corpus" / "de_grundgesetz.pdf"
 
 DEFAULT = ChunkingConfig()
 SMALL = ChunkingConfig(
@@ -270,8 +265,8 @@ def test_a_config_without_room_for_a_child_is_refused_with_its_cure() -> None:
 
 
 @pytest.mark.parametrize("config", [DEFAULT, SMALL])
-def test_a_real_law_in_markdown_holds_the_invariants(config: ChunkingConfig) -> None:
-    text = CLIMATE_LAW.read_text(encoding="utf-8")
+def test_a_real_law_in_markdown_holds_the_invariants(shared: Path, config: ChunkingConfig) -> None:
+    text = (shared / "data" / "corpus" / "en_eu_climate_law_2021-1119.md").read_text(encoding="utf-8")
     parents = chunks(text, config=config)
     check(text, parents, config)
     assert any(
@@ -279,10 +274,10 @@ def test_a_real_law_in_markdown_holds_the_invariants(config: ChunkingConfig) -> 
     )
 
 
-def test_a_real_constitution_from_pdf_holds_the_invariants() -> None:
+def test_a_real_constitution_from_pdf_holds_the_invariants(shared: Path) -> None:
     import pymupdf
 
-    with pymupdf.open(GRUNDGESETZ) as document:
+    with pymupdf.open(shared / "data" / "corpus" / "de_grundgesetz.pdf") as document:
         text = "\n\n".join(block[4] for page in document for block in page.get_text("blocks"))
     parents = chunks(text, "de")
     check(text, parents, DEFAULT, "de")
