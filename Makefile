@@ -21,7 +21,7 @@ check: .venv/tested
 # The environment is made anew when the lock changes.
 .venv/installed: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Sextant needs Python 3.11 to 3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.11")'
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements.lock
 	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --editable .
 	@touch $@

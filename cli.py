@@ -195,33 +195,29 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def serve(
-    port: Annotated[int, typer.Option(help="Port of the page; 0 takes a free one.")] = 8501,
-    sample: Annotated[bool, typer.Option("--sample", help="Put the sample collection into a new workspace.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 takes a free one.")] = 8501,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Put the sample collection into an empty workspace.")
+    ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
-    from ingestion.ledger import Ledger
     from ingestion.serving import serving
-    from ingestion.worker import ensure_worker
+    from ingestion.worker import ensure_sample
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    config = read_config(workspace)
-    with _engine(workspace, as_json) as engine:
-        new = sample and not Ledger(engine.catalog).runs() and not engine.documents()
-        with serving(config, port) as here:
-            if new:
-                Ledger(engine.catalog).queue("add", {"paths": [str(DATA / "sample" / "documents")]})
-                ensure_worker(config.workspace)
-            if as_json:
-                _print_json(asdict(here))
-            else:
-                if new:
-                    _out.print("The sample collection is being indexed; the page shows how far it is.")
-                _out.print(f"Sextant is at {here.address}  (Ctrl-C ends it)", markup=False)
-            stop.wait()
+    with _engine(workspace, as_json) as engine, serving(engine, port) as servers:
+        filling = sample and ensure_sample(engine, DATA / "sample" / "documents")
+        if as_json:
+            _print_json(asdict(servers.here))
+        else:
+            if filling:
+                _out.print("The sample collection is being indexed; the page shows how far it is.")
+            _out.print(f"Sextant is at {servers.here.address}  (Ctrl-C ends it)", markup=False)
+        servers.watch(stop)
 
 
 @contextmanager

@@ -27,8 +27,8 @@ from rag_engine.backends.vectors import VectorStore
 from rag_engine.catalog import metadata_json, pack_lines, pack_text, set_state
 from rag_engine.config import read_config
 from rag_engine.encoder_note import note_of
-from rag_engine.engine import Engine
-from rag_engine.filters import Filter, allowed_documents, chroma_where
+from rag_engine.engine import Engine, collection_name
+from rag_engine.filters import Filter
 from rag_engine.fusion import paper_fusion
 from rag_engine.snapshot import nearest
 from rag_engine.types import Metadata
@@ -62,7 +62,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
     words, counts = np.unique([word for text in passages for word in text.split()], return_counts=True)
     frequencies = counts / counts.sum()
     store = VectorStore(places.vectors(config.workspace), embedder.name, embedder.dimension)
-    dense = open_chroma(places.chroma(config.workspace), "policy_documents-1")
+    dense = open_chroma(places.chroma(config.workspace), collection_name(engine.catalog.state("workspace"), 1))
     sparse = open_sparse_index(places.sparse_index(config.workspace, 1), writable=True)
     with engine.catalog.begin() as connection:
         set_state(connection, "encoder", note_of(embedder).to_json())
@@ -80,7 +80,8 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
         metadata = Metadata(f"Synthetic {number}", language, hazards=(hazard,), geographical_level=level, year=2020)
         store.write(keys - 1, vectors)
         _insert(engine, number + 1, metadata, texts, keys)
-        dense.upsert(keys, vectors, [{"document": number + 1}] * PER_DOCUMENT)
+        facets = {"document": number + 1, "hazard": hazard, "geographical_level": level}
+        dense.upsert(keys, vectors, [facets] * PER_DOCUMENT)
         sparse.add((int(key), number + 1, language, text) for key, text in zip(keys, texts, strict=True))
         if number % 200 == 199:
             print(f"  {first + PER_DOCUMENT - 1} children after {time.perf_counter() - started:.0f} s", flush=True)
@@ -142,8 +143,8 @@ def timed(call: Callable[[str], object], questions: list[str]) -> tuple[float, f
     return float(np.percentile(taken, 50)), float(np.percentile(taken, 95))
 
 
-def recipe(engine: Engine) -> Callable[[str, frozenset[int] | None], object]:
-    """The paper's retrieval: rank-bm25 over all chunks, Chroma with `where`, weighted reciprocal rank."""
+def recipe(engine: Engine) -> Callable[[str, Filter], object]:
+    """The paper's retrieval: rank-bm25 over all chunks, Chroma's `where` on metadata, weighted reciprocal rank."""
     from rank_bm25 import BM25Okapi
 
     snapshot, dense = engine.snapshot(), engine._dense_index()
@@ -153,8 +154,8 @@ def recipe(engine: Engine) -> Callable[[str, frozenset[int] | None], object]:
     bm25 = BM25Okapi([text.lower().split() for text in texts.values()])
     print(f"  rank-bm25 over {len(texts)} chunks built in {time.perf_counter() - started:.0f} s", flush=True)
 
-    def search(question: str, allowed: frozenset[int] | None) -> object:
-        plan, where = engine.plan(question), chroma_where(allowed)
+    def search(question: str, wanted: Filter) -> object:
+        plan, where = engine.plan(question), {name: values[0] for name, values in wanted.items()} or None
         vectors = engine.embedder().encode_queries(plan.queries)
         near = [found.tolist() for found, _ in dense.search(vectors, 50, where=where)]
         worded = [keys[np.argsort(-bm25.get_scores(query.lower().split()))[:50]].tolist() for query in plan.queries]
@@ -169,7 +170,7 @@ def main() -> None:
     parser.add_argument("--workspace", type=Path, default=BENCHMARKS / "data" / "workspace-scale")
     parser.add_argument("--shared", type=Path, default=BENCHMARKS.parent / "shared")
     parser.add_argument("--questions", type=int, default=60)
-    parser.add_argument("--recipe-questions", type=int, default=3)
+    parser.add_argument("--recipe-questions", type=int, default=5)
     asked = parser.parse_args()
     passages, questions = real_texts(asked.shared)
     questions = questions[: asked.questions]
@@ -178,22 +179,24 @@ def main() -> None:
         fill(engine, passages, asked.children)
     engine.search(questions[0])
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    facets = engine.facets()
     ours = {name: timed(lambda q, f=chosen: engine.search(q, f), questions) for name, chosen in FILTERS.items()}
     steps = engine.search(questions[1]).seconds
 
-    store = engine._vector_store(engine.embedder()).all()
+    embedder = engine.embedder()
+    store = engine._vector_store(embedder.name, embedder.dimension).all()
     queries = engine.embedder().encode_queries(questions)
-    exact = [set(keys.tolist()) for keys, _ in nearest(engine.snapshot(), store, queries, 75, None)]
-    near = [set(keys.tolist()) for keys, _ in engine._dense_index().search(queries, 75)]
+    exact = [set(np.argsort(-(store @ query), kind="stable")[:75].tolist()) for query in queries]
+    scanned = [
+        set(engine.snapshot().rows[keys - 1].tolist())
+        for keys, _ in nearest(engine.snapshot(), store, queries, 75, None)
+    ]
+    ours_recall = float(np.mean([len(a & b) / len(a) for a, b in zip(exact, scanned, strict=True)]))
+    near = [set((keys - 1).tolist()) for keys, _ in engine._dense_index().search(queries, 75)]
     recall = float(np.mean([len(a & b) / len(a) for a, b in zip(exact, near, strict=True)]))
     chroma = timed(lambda q: engine._dense_index().search(engine.embedder().encode_queries([q]), 75), questions)
 
     search, few = recipe(engine), questions[: asked.recipe_questions]
-    theirs = {
-        name: timed(lambda q, f=chosen: search(q, allowed_documents(f, facets)), few)
-        for name, chosen in FILTERS.items()
-    }
+    theirs = {name: timed(lambda q, f=chosen: search(q, f), few) for name, chosen in FILTERS.items()}
     rows = [
         [
             name,
@@ -215,7 +218,7 @@ def main() -> None:
             f"{len(questions)} questions (recipe: {len(few)}), up to three query variants each.",
             f"Memory after the first question: {memory:.0f} MiB resident at most.",
             "Steps of one question, ms: " + ", ".join(f"{step} {value * 1000:.1f}" for step, value in steps.items()),
-            "Recall@75 of the default dense leg: 1 (it compares every vector).",
+            f"Recall@75 of the default dense leg against a sort of every cosine: {ours_recall:.3f}.",
             f"Recall@75 of Chroma: {recall:.3f}, p50 {chroma[0]:.1f} ms a query; used above 500,000 children.",
         ],
     )

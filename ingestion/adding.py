@@ -6,11 +6,14 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Literal
 
 from ingestion.backends.sandbox import Sandbox
@@ -26,6 +29,8 @@ from rag_engine.stores import stored_name
 from rag_engine.types import Document, DocumentRecord, ExtractedText
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
+
+_Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
 # Raised when the text that is extracted from the same file becomes another, so that it is read again.
 _EXTRACTION_VERSION = "1"
@@ -61,6 +66,7 @@ class _Read:
     """A file that was read in full."""
 
     path: Path
+    copy: Path
     sha256: str
     fingerprint: str
     given: dict[str, Any]
@@ -80,15 +86,18 @@ def add_paths(
     One bad file never stops the others. What was indexed before `cancelled` turned true stays.
     """
     files = list_files(paths)
+    # All before the first file: a wrong line shall not end a long addition in its middle.
+    descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
     results: list[Added] = []
     with engine.indexer() as indexer, Sandbox(limits or ExtractionLimits()) as sandbox:
-        known = _Known(engine)
-        for position, read in enumerate(_read_ahead(files, sandbox, known)):
-            progress(Progress(position, len(files), sum(sizes[:position]), sum(sizes), files[position].name))
-            if cancelled():
-                break
-            results.append(_index(read, indexer, engine, known) if isinstance(read, _Read) else read)
+        reader = _Reader(engine, files, descriptions, sandbox)
+        with closing(reader.read_all()) as reading:
+            for position, read in enumerate(reading):
+                progress(Progress(position, len(files), sum(sizes[:position]), sum(sizes), files[position].name))
+                if cancelled():
+                    break
+                results.append(_index(read, indexer, engine, reader) if isinstance(read, _Read) else read)
         indexer.finish()
     progress(Progress(len(results), len(files), sum(sizes[: len(results)]), sum(sizes), ""))
     return results
@@ -107,85 +116,110 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-class _Known:
-    """What the collection holds already, by source and by content; grows with the run."""
+class _Reader:
+    """Reads the files of one addition, each from a copy of its own, and knows what the collection holds already."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.uploads = places.uploads(engine.config.workspace)
-        self.chunking = engine.config.chunking
+    def __init__(self, engine: Engine, files: Sequence[Path], descriptions: _Descriptions, sandbox: Sandbox) -> None:
+        self._workspace = engine.config.workspace
+        self._chunking = engine.config.chunking
+        self._files = files
+        self._descriptions = descriptions
+        self._sandbox = sandbox
         self._by_source: dict[str, tuple[str, Added]] = {}
-        self._by_content: dict[str, Added] = {}
+        self._by_content: dict[str, tuple[str, Added]] = {}
+        self._of_this_run = {self.source(path): path for path in files}
         for record, print_ in engine.catalog.fingerprints():
             self.remember(record.source, record.sha256, print_, _added(record))
 
     def remember(self, source: str, sha256: str, print_: str, added: Added) -> None:
+        """Nothing; the collection holds this content for this source from now on."""
         self._by_source[source] = print_, added
-        self._by_content[sha256] = added
+        self._by_content[sha256] = source, added
 
     def source(self, path: Path) -> str:
         """What identifies a file over the versions of its content."""
-        return f"upload:{path.name}" if path.parent == self.uploads else str(path)
+        uploaded = path.parent.parent == places.uploads(self._workspace)
+        return f"upload:{_shown(path.name)}" if uploaded else _shown(path)
 
     def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
         """The entry for a file that need not be read again, or None."""
         print_before, before = self._by_source.get(self.source(path), ("", None))
-        if before and print_before == print_:
-            return _unchanged(before, path, "")
-        same = self._by_content.get(sha256)
-        if same and before is None:
-            return _unchanged(same, path, f"Same content as {same.path}.")
-        return None
+        if before is not None:
+            return _unchanged(before, path, "") if print_before == print_ else None
+        source, same = self._by_content.get(sha256, ("", None))
+        if same is None or (source in self._of_this_run and _sha256(self._of_this_run[source]) != sha256):
+            # The other file of this content is there no longer, or is about to get another content.
+            return None
+        return _unchanged(same, path, f"Same content as {same.path}.")
 
-
-def _read_ahead(files: Sequence[Path], sandbox: Sandbox, known: _Known) -> Iterator[_Read | Added]:
-    """Every file read or refused, in order; one is read in the child process while another is being indexed."""
-    descriptions: dict[Path, dict[str, dict[str, Any]]] = {}
-    with ThreadPoolExecutor(1) as pool:
+    def read_all(self) -> Generator[_Read | Added, None, None]:
+        """Every file read or refused, in order; one is read in the child process while another is being indexed."""
+        pool = ThreadPoolExecutor(1)
         ahead: deque[Future[_Read | Added]] = deque()
-        for path in files:
-            if path.parent not in descriptions:
-                descriptions[path.parent] = read_descriptions(path.parent)
-            given = descriptions[path.parent].get(path.name, {})
-            ahead.append(pool.submit(_read, path, given, sandbox, known))
-            if len(ahead) > 1:
+        try:
+            for path in self._files:
+                ahead.append(pool.submit(self._read, path))
+                if len(ahead) > 1:
+                    yield ahead.popleft().result()
+            while ahead:
                 yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
+        finally:
+            # Broken off: nobody waits for the file that is being read, which may take minutes.
+            child = self._sandbox.process_id if ahead else None
+            if child is not None:
+                os.kill(child, signal.SIGKILL)
+            pool.shutdown(cancel_futures=True)
+
+    def _read(self, path: Path) -> _Read | Added:
+        try:
+            return self._read_copy(path)
+        except FileRefused as refusal:
+            return Added(_shown(path), "", refusal.status, str(refusal))
+        except (OSError, UnicodeError) as error:
+            cause = error.strerror if isinstance(error, OSError) and error.strerror else error
+            return Added(_shown(path), "", "failed", f"{_shown(path.name)} cannot be read: {cause}.")
+
+    def _read_copy(self, path: Path) -> _Read | Added:
+        given = self._descriptions[path.parent].get(path.name, {})
+        described = json.dumps(given, sort_keys=True) + _EXTRACTION_VERSION + self.source(path)
+        sha256 = _sha256(path)
+        unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
+        if unchanged:
+            return unchanged
+        # Hash, text and page images are all of this copy, whatever becomes of the file meanwhile.
+        copy = _keep_copy(path, places.files(self._workspace))
+        sha256 = copy.parent.name.rpartition("-")[2]
+        try:
+            extracted = self._sandbox.extract(copy)
+        except FileRefused:
+            remove_copy(copy)
+            raise
+        print_ = fingerprint(sha256, described, self._chunking)
+        return _Read(path, copy, sha256, print_, given, extracted)
 
 
-def _read(path: Path, given: dict[str, Any], sandbox: Sandbox, known: _Known) -> _Read | Added:
-    try:
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        return Added(str(path), "", "failed", f"{path.name} cannot be read: {error.strerror}.")
-    described = json.dumps(given, sort_keys=True) + _EXTRACTION_VERSION + known.source(path)
-    print_ = fingerprint(sha256, described, known.chunking)
-    unchanged = known.unchanged(path, sha256, print_)
-    if unchanged:
-        return unchanged
-    try:
-        return _Read(path, sha256, print_, given, sandbox.extract(path))
-    except FileRefused as refusal:
-        return Added(str(path), sha256[:12], refusal.status, str(refusal))
-
-
-def _index(read: _Read, indexer: Indexer, engine: Engine, known: _Known) -> Added:
+def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Added:
     # Again, because a file before this one in the same run may have had the same content.
-    unchanged = known.unchanged(read.path, read.sha256, read.fingerprint)
+    unchanged = reader.unchanged(read.path, read.sha256, read.fingerprint)
     if unchanged:
         return unchanged
-    extracted = read.extracted
+    # A title may be made of the file's name.
+    extracted = replace(read.extracted, title=_shown(read.extracted.title))
     language = read.given.get("language") or identify_language(extracted.text)
     metadata = describe(read.given, extracted, language, engine.gazetteer())
-    document = Document(known.source(read.path), read.path.name, read.sha256, metadata, extracted)
-    _keep_copy(read.path, stored_name(places.files(engine.config.workspace), read.sha256, read.path.name))
+    file, path = _shown(read.path.name), _shown(read.path)
+    document = Document(reader.source(read.path), file, read.sha256, metadata, extracted)
     try:
+        kept = stored_name(places.files(engine.config.workspace), read.sha256, file)
+        kept.parent.mkdir(exist_ok=True)
+        read.copy.replace(kept)
         children = indexer.add(document, read.fingerprint)
-    except BackendError as error:
-        return Added(str(read.path), document.document_id, "failed", f"{read.path.name} was not indexed: {error}")
+    except (BackendError, OSError) as error:
+        return Added(path, document.document_id, "failed", f"{file} was not indexed: {error}")
+    finally:
+        remove_copy(read.copy)
     added = Added(
-        path=str(read.path),
+        path=path,
         document_id=document.document_id,
         status="indexed",
         reason=_not_done(extracted, language),
@@ -194,7 +228,7 @@ def _index(read: _Read, indexer: Indexer, engine: Engine, known: _Known) -> Adde
         children=children,
         language=language,
     )
-    known.remember(document.source, read.sha256, read.fingerprint, added)
+    reader.remember(document.source, read.sha256, read.fingerprint, added)
     return added
 
 
@@ -209,13 +243,31 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
     return " ".join(said)
 
 
-def _keep_copy(path: Path, copy: Path) -> None:
-    """A copy that is either whole or not there."""
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    if not copy.exists():
-        temporary = copy.with_name(f"{copy.name}.{os.getpid()}.new")
-        shutil.copyfile(path, temporary)
-        temporary.replace(copy)
+def _keep_copy(path: Path, files: Path) -> Path:
+    """A copy of the file under its own name, in a folder named by the hash of what was copied."""
+    incoming = files / ".incoming"
+    incoming.mkdir(parents=True, exist_ok=True)
+    folder = Path(mkdtemp(dir=incoming))
+    with path.open("rb") as original, (folder / path.name).open("wb") as copy:
+        shutil.copyfileobj(original, copy, 1 << 20)
+    named = folder.with_name(f"{folder.name}-{_sha256(folder / path.name)}")
+    folder.rename(named)
+    return named / path.name
+
+
+def remove_copy(copy: Path) -> None:
+    """Nothing; removes what is left of an incoming copy."""
+    shutil.rmtree(copy.parent, ignore_errors=True)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _shown(path: Path | str) -> str:
+    """A path as it can be shown and stored: bytes that are no UTF-8 become question marks."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _added(record: DocumentRecord) -> Added:
@@ -233,7 +285,7 @@ def _added(record: DocumentRecord) -> Added:
 
 def _unchanged(before: Added, path: Path, reason: str) -> Added:
     return Added(
-        path=str(path),
+        path=_shown(path),
         document_id=before.document_id,
         status="unchanged",
         reason=reason,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,12 +12,35 @@ from typing import Any
 from rag_engine.catalog import read_metadata
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, canonical_country
+from rag_engine.phrasing import plain
+from rag_engine.prompts import language_name
 from rag_engine.types import ExtractedText, Metadata
 
 NAME = "metadata.jsonl"
 
 _FIELDS = {field.name for field in fields(Metadata)}
 _LISTS = {"hazards", "countries", "key_criteria", "tags"}
+_ISO_639_1 = """
+aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
+et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
+kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
+nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te
+tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+_OWN_NAMES = {
+    "en": "English", "it": "italiano", "fr": "français", "es": "español", "de": "Deutsch", "pt": "português",
+    "tr": "Türkçe", "nl": "Nederlands", "pl": "polski", "ro": "română", "el": "ελληνικά", "cs": "čeština",
+    "sv": "svenska", "da": "dansk", "no": "norsk", "fi": "suomi", "hu": "magyar", "bg": "български", "hr": "hrvatski",
+    "sk": "slovenčina", "sl": "slovenščina", "lt": "lietuvių", "lv": "latviešu", "et": "eesti", "ca": "català",
+    "ru": "русский", "uk": "українська", "ar": "العربية", "ja": "日本語", "zh": "中文", "ko": "한국어", "sr": "српски",
+    "is": "íslenska", "ga": "Gaeilge", "mt": "Malti",
+}  # fmt: skip
+# A name is looked up without accents, as people leave them out. The detector calls both forms of Norwegian "no".
+_NAMES = (
+    {plain(own): code for code, own in _OWN_NAMES.items()}
+    | {plain(language_name(code)): code for code in _OWN_NAMES}
+    | {"nb": "no", "nn": "no"}
+)
 
 
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
@@ -25,7 +49,8 @@ def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     described: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    # Not splitlines(): JSON may hold U+2028 and its like as they are.
+    for number, line in enumerate(_read(path).split("\n"), start=1):
         if line.strip():
             values = _parse(path, number, line)
             described[values.pop("file")] = values
@@ -39,6 +64,15 @@ def describe(given: Mapping[str, Any], extracted: ExtractedText, language: str, 
     countries = tuple(canonical_country(name, gazetteer) or name for name in metadata.countries)
     year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdigit() else None)
     return replace(metadata, countries=countries, year=year)
+
+
+def _read(path: Path) -> str:
+    """The file's text; editors on Windows put a byte order mark before it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line} is not UTF-8.", help="Save the file in the encoding UTF-8.") from error
 
 
 def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -55,9 +89,30 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
             f"{place} has unknown keys {', '.join(unknown)}.", help=f"Keys are {', '.join(sorted(_FIELDS))}."
         )
     for name, value in values.items():
-        wanted: type | tuple[type, ...] = list if name in _LISTS else (int, type(None)) if name == "year" else str
-        if not isinstance(value, wanted):
+        if not _fits(name, value):
             raise InputError(
-                f"{place}: {name} is {value!r}.", help="Lists are written [..], years as numbers, all else as text."
+                f"{place}: {name} is {value!r}.",
+                help='Lists are written ["..", ".."], years as numbers, all else as text.',
             )
+    if values.get("language"):
+        values["language"] = _language(place, values["language"])
     return values
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a field may have this value."""
+    if name in _LISTS:
+        return isinstance(value, list) and all(isinstance(element, str) for element in value)
+    if name == "year":
+        # True and False are integers to Python.
+        return value is None or (isinstance(value, int) and not isinstance(value, bool))
+    return isinstance(value, str)
+
+
+def _language(place: str, given: str) -> str:
+    """ISO 639-1 code of a language given as a code, a locale (pt-BR) or by its English or own name."""
+    name = plain(given.strip())
+    code = re.split("[-_]", name, maxsplit=1)[0]
+    if found := _NAMES.get(name) or _NAMES.get(code) or (code if code in _ISO_639_1.split() else ""):
+        return found
+    raise InputError(f"{place}: language is {given!r}.", help="Write its two letters from ISO 639-1, such as en or pt.")

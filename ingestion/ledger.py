@@ -35,6 +35,7 @@ runs = sql.Table(
     sql.Column("queued", sql.String, nullable=False),
     sql.Column("started", sql.String, nullable=False, default=""),
     sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
+    sql.Column("attempts", sql.Integer, nullable=False, default=0),
 )
 
 
@@ -53,6 +54,7 @@ class Run:
     queued: str
     started: str
     heartbeat: float
+    attempts: int
 
     @property
     def alive(self) -> bool:
@@ -79,37 +81,50 @@ class Ledger:
         """The latest runs, newest first."""
         return [_run(row) for row in self._catalog.read(sql.select(runs).order_by(runs.c.id.desc()).limit(limit))]
 
+    def finished(self) -> list[Run]:
+        """All runs that have ended, oldest first."""
+        ended = runs.c.status.not_in(("queued", "running"))
+        return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
+
+    def waiting(self) -> bool:
+        """Whether there is work that has not ended."""
+        active = runs.c.status.in_(("queued", "running"))
+        return bool(self._catalog.read(sql.select(runs.c.id).where(active).limit(1)))
+
     def next(self) -> Run | None:
-        """The oldest run that waits, or that a dead worker left; it is marked as running."""
+        """The oldest run that waits, or that a dead worker left; it is marked as running, and counts the attempt."""
         dead = sql.and_(runs.c.status == "running", runs.c.heartbeat < time.time() - DEAD_AFTER_SECONDS)
         waiting = sql.select(runs).where(sql.or_(runs.c.status == "queued", dead)).order_by(runs.c.id).limit(1)
         rows = self._catalog.read(waiting)
         if not rows:
             return None
         run = _run(rows[0])
-        self._set(run.id, status="running", started=_now(), heartbeat=time.time())
-        return run
+        return self._set(run.id, status="running", started=_now(), heartbeat=time.time(), attempts=run.attempts + 1)
+
+    def take_over(self) -> None:
+        """Nothing; whoever was at a run is dead, as the one worker knows that calls this."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.status == "running").values(heartbeat=0.0))
 
     def beat(self, id: int, progress: Progress | None) -> bool:
         """Whether the run shall be cancelled; notes that its worker lives and how far it is."""
-        self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "")
-        rows = self._catalog.read(sql.select(runs.c.cancel).where(runs.c.id == id))
-        return bool(rows and rows[0][0])
+        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").cancel
 
-    def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> None:
-        """Nothing; notes how a run ended."""
-        self._set(id, status=status, results=json.dumps(results), message=message)
+    def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
+        """The run as it ended."""
+        return self._set(id, status=status, results=json.dumps(results), message=message)
 
-    def cancel(self, id: int) -> None:
-        """Nothing; a waiting run ends at once, a running one after the file it is at."""
+    def cancel(self, id: int, message: str = "") -> None:
+        """Nothing; a waiting run ends at once with the message, a running one after the file it is at."""
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == id).values(cancel=True))
             waiting = sql.and_(runs.c.id == id, runs.c.status == "queued")
-            connection.execute(sql.update(runs).where(waiting).values(status="cancelled"))
+            connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message))
 
-    def _set(self, id: int, **values: object) -> None:
+    def _set(self, id: int, **values: object) -> Run:
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == id).values(values))
+            return _run(connection.execute(sql.select(runs).where(runs.c.id == id)).one())
 
 
 def _run(row: Sequence[Any]) -> Run:

@@ -3,81 +3,112 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import httpx
 
+from ingestion.worker import end_worker
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import Config
-from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, InputError, WorkspaceError
 
 _ROOT = Path(__file__).resolve().parents[1]
 _WAIT = 60.0
+_WORKER_SECONDS = 10.0
+_LOOK_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The running servers: where they answer, and their processes by name."""
+
+    here: places.Serving
+    processes: dict[str, subprocess.Popen[bytes]]
+    log: Path
+
+    def watch(self, stop: threading.Event) -> None:
+        """Nothing; returns when told to stop, BackendError when a server ends by itself."""
+        while not stop.wait(_LOOK_SECONDS):
+            for name, process in self.processes.items():
+                _check_alive(name, process, self.log)
+
+
 @contextmanager
-def serving(config: Config, port: int) -> Iterator[places.Serving]:
-    """Where the page and Chroma answer, until the block ends."""
+def serving(engine: Engine, port: int) -> Iterator[Servers]:
+    """The page and Chroma, answering until the block ends; then the worker ends with them."""
+    config = engine.config
     running = places.find_serving(config.workspace)
     if running is not None:
         raise WorkspaceError(
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
             help="Open that address, or stop that process.",
         )
+    address = f"http://127.0.0.1:{_take_port(port)}"
     log = config.workspace / "serving.log"
-    config.workspace.mkdir(parents=True, exist_ok=True)
-    lock = None if config.chroma_url else lock_folder(places.chroma(config.workspace))
-    started: list[subprocess.Popen[bytes]] = []
-    try:
-        with log.open("ab") as output:
-            chroma_url = config.chroma_url or _start_chroma(config, started, output.fileno())
-            address = f"http://127.0.0.1:{port or free_port()}"
-            here = places.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
-            # Announced before the page runs, so that the page finds Chroma's address.
-            places.announce(config.workspace, here)
-            _start_page(config, address, started, output.fileno())
-            _wait_for(f"{address}/_stcore/health", started[-1], log)
-        yield here
-    finally:
-        places.withdraw(config.workspace)
-        for process in reversed(started):
-            _end(process)
-        if lock is not None:
-            lock.release()
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    with ExitStack() as at_end, log.open("ab") as output:
+        chroma_url = config.chroma_url
+        if not chroma_url:
+            # Only to say who holds the folder: the server takes the lock itself.
+            lock_folder(places.chroma(config.workspace)).release()
+            chroma_port = _take_port(0)
+            chroma_url = f"http://127.0.0.1:{chroma_port}"
+            command = [sys.executable, "-m", "ingestion.serving", str(config.workspace), str(chroma_port)]
+            processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, output.fileno())
+            at_end.callback(_end, processes["Chroma"])
+            _wait_for(f"{chroma_url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
+        here = places.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
+        # Announced before the page runs, so that the page finds Chroma's address.
+        places.announce(config.workspace, here)
+        at_end.callback(places.withdraw, config.workspace)
+        processes["page"] = _start_page(config, address, output.fileno())
+        at_end.callback(_end, processes["page"])
+        _wait_for(f"{address}/_stcore/health", "page", processes["page"], log)
+        try:
+            yield Servers(here, processes, log)
+        finally:
+            # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
+            places.withdraw(config.workspace)
+            end_worker(engine, _WORKER_SECONDS)
 
 
-def free_port() -> int:
-    """A loopback port that nothing listens on at this moment."""
+def _take_port(port: int) -> int:
+    """A loopback port that nothing listens on at this moment: the one asked for, or any for 0."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        if os.name == "posix":
+            # As the servers do, so that a port is free again as soon as its last server has ended.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            raise InputError(
+                f"Port {port} is {'in use by another program' if taken else f'refused: {error.strerror}'}.",
+                help="Choose another with --port; --port 0 takes a free one.",
+            ) from error
         return int(probe.getsockname()[1])
 
 
-def _start_chroma(config: Config, started: list[subprocess.Popen[bytes]], output: int) -> str:
-    port = free_port()
-    program = Path(sys.executable).with_name("chroma")
-    command = [str(program), "run", "--path", str(places.chroma(config.workspace)), "--host", "127.0.0.1"]
-    started.append(_start([*command, "--port", str(port)], {"ANONYMIZED_TELEMETRY": "False"}, output))
-    url = f"http://127.0.0.1:{port}"
-    _wait_for(f"{url}/api/v2/heartbeat", started[-1], config.workspace / "serving.log")
-    return url
-
-
-def _start_page(config: Config, address: str, started: list[subprocess.Popen[bytes]], output: int) -> None:
+def _start_page(config: Config, address: str, output: int) -> subprocess.Popen[bytes]:
     port = address.rpartition(":")[2]
     command = [sys.executable, "-m", "streamlit", "run", str(_ROOT / "app.py"), "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", port]
-    started.append(_start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, output))
+    return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, output)
 
 
 def _start(command: list[str], extra: dict[str, str], output: int) -> subprocess.Popen[bytes]:
@@ -100,20 +131,28 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_for(url: str, name: str, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + _WAIT
     with httpx.Client(timeout=2.0) as client:
         while time.monotonic() < deadline:
-            if process.poll() is not None:
-                raise BackendError(f"A server ended with code {process.returncode}.", help=f"Its words are in {log}.")
             try:
-                if client.get(url).status_code == 200:
-                    return
+                answered = client.get(url).status_code == 200
             except httpx.HTTPError:
-                pass
+                answered = False
+            # After the answer, which may be that of a program that took the port meanwhile.
+            _check_alive(name, process, log)
+            if answered:
+                return
             # The server is another process: there is nothing to wait on but its answer.
             time.sleep(0.1)
     raise BackendError(f"No answer from {url} within {_WAIT:.0f} s.", help=f"Its words are in {log}.", retryable=True)
+
+
+def _check_alive(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    if process.poll() is not None:
+        raise BackendError(
+            f"The {name} server ended with code {process.returncode}.", help=f"Its words are in {log}.", retryable=True
+        )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -124,3 +163,16 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _serve_chroma(workspace: Path, port: int) -> None:
+    """Nothing; is the Chroma server. The lock is this process's own, so that it stays taken as long as the folder
+    may be written, whatever becomes of the `sextant serve` that started it."""
+    lock_folder(places.chroma(workspace))
+    chroma = next(iter(entry_points(group="console_scripts", name="chroma")))
+    sys.argv = ["chroma", "run", "--path", str(places.chroma(workspace)), "--host", "127.0.0.1", "--port", str(port)]
+    chroma.load()()
+
+
+if __name__ == "__main__":
+    _serve_chroma(Path(sys.argv[1]), int(sys.argv[2]))

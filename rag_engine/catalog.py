@@ -7,6 +7,7 @@ is being removed. Only active documents exist for readers, so a crash leaves the
 from __future__ import annotations
 
 import json
+import secrets
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -125,7 +126,7 @@ class Catalog:
         """A connection in a transaction that commits at the end of the block."""
         return self._engine.begin()
 
-    def read(self, statement: sql.Select[Any]) -> list[tuple[Any, ...]]:
+    def read(self, statement: sql.Select[Any] | sql.CompoundSelect[Any]) -> list[tuple[Any, ...]]:
         """All rows of a SELECT."""
         with self._engine.connect() as connection:
             return [tuple(row) for row in connection.execute(statement)]
@@ -187,6 +188,12 @@ class Catalog:
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
         return unpack_lines(rows[0][0]) if rows else ()
 
+    def checkpoint(self) -> None:
+        """Nothing; what was erased leaves the write-ahead log too."""
+        if self._engine.dialect.name == "sqlite":
+            with self._engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -196,7 +203,13 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     if not url:
         workspace.mkdir(parents=True, exist_ok=True)
         url = f"sqlite:///{workspace / 'catalog.sqlite'}"
-    engine = sql.create_engine(url)
+    try:
+        engine = sql.create_engine(url)
+    except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
+        raise InputError(
+            f"SEXTANT_CATALOG_URL={url!r} cannot be used: {error}.",
+            help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
+        ) from error
     if engine.dialect.name == "sqlite":
         sql.event.listen(engine, "connect", _configure_sqlite)
     try:
@@ -215,6 +228,14 @@ def set_state(connection: Connection, name: str, value: str) -> None:
     """Nothing; stores a named value of the workspace."""
     connection.execute(sql.delete(state).where(state.c.name == name))
     connection.execute(sql.insert(state).values(name=name, value=value))
+
+
+def take_keys(connection: Connection, name: str, count: int) -> int:
+    """The first of `count` keys that were never given before; a reader may still hold the key of what was erased."""
+    row = connection.execute(sql.select(state.c.value).where(state.c.name == f"last {name}")).first()
+    last = int(row[0]) if row else 0
+    set_state(connection, f"last {name}", str(last + count))
+    return last + 1
 
 
 def mark_changed(connection: Connection) -> None:
@@ -287,6 +308,7 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
     row = connection.execute(sql.select(state.c.value).where(state.c.name == "schema")).first()
     if row is None:
         set_state(connection, "schema", str(SCHEMA))
+        set_state(connection, "workspace", secrets.token_hex(4))
     elif row[0] != str(SCHEMA):
         raise WorkspaceError(
             f"The catalog of {workspace} has schema {row[0]}; this Sextant reads schema {SCHEMA}.",
@@ -296,7 +318,8 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
 
 def _configure_sqlite(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
-    # WAL lets readers go on while a document is written; secure_delete overwrites what is erased.
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON", "busy_timeout=30000"):
+    # WAL lets readers go on while a document is written; secure_delete overwrites what is erased. FULL, because
+    # vectors are overwritten on the disk right after the commit that frees them: it must outlast a power failure.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "busy_timeout=30000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

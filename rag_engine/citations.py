@@ -23,7 +23,7 @@ _MARK = re.compile(
     rf"[\[【［(（]\s{{0,5}}{SOURCE_WORDS}\W{{0,3}}({_NUMBER}(?:{_JOIN}{_NUMBER})*){_TAIL}[\]】］)）]", re.IGNORECASE
 )
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
-_CHECKED = re.compile(r"\[Source (\d+)\]")
+_CHECKED = re.compile(r"\[Source (\d{1,3})\]")
 _WORD = re.compile(r"\w+")
 _WIDEST_RANGE = 20
 _SENTENCES = 48  # encoded at most for one answer: checking must not take longer than reading

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,25 +35,14 @@ from rag_engine.page_image import page_marks, sheet
 from rag_engine.planning import plan_question
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.rebuilding import Progress, encode_again, refill
-from rag_engine.removal import Erasure, erase, forget_model, recover, sweep
+from rag_engine.removal import Erasure, erase, recover, sweep
 from rag_engine.retrieval import Searchable, retrieve
-from rag_engine.snapshot import Snapshot, read_snapshot
+from rag_engine.snapshot import Snapshot, Statistics, read_snapshot, statistics
 from rag_engine.stores import Stores, stored_file
 from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPlan
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """Figures of the collection."""
-
-    documents: int
-    parents: int
-    children: int
-    pages: int
-    languages: Mapping[str, int]
 
 
 class Engine:
@@ -69,6 +58,7 @@ class Engine:
         self._embedder = embedder
         self._sparse: tuple[int, TantivyIndex] | None = None
         self._dense: ChromaIndex | None = None
+        self._dense_url = ""
         self._snapshot: Snapshot | None = None
         self._vectors: VectorStore | None = None
         self._model: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
@@ -93,15 +83,7 @@ class Engine:
 
     def statistics(self) -> Statistics:
         """Figures of the collection."""
-        snapshot = self.snapshot()
-        records = snapshot.documents.values()
-        return Statistics(
-            documents=len(records),
-            parents=sum(record.parents for record in records),
-            children=len(snapshot),
-            pages=sum(record.pages for record in records),
-            languages={value: len(keys) for value, keys in snapshot.facets.get("language", {}).items()},
-        )
+        return statistics(self.snapshot())
 
     def stored_file(self, document: DocumentRecord) -> Path:
         """The workspace's copy of a document."""
@@ -124,22 +106,28 @@ class Engine:
     def search(self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """The passages that bear on the question, from the documents the filter allows."""
         started = time.perf_counter()
-        snapshot = self.snapshot()
-        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        # A filter that names nothing is said before a model is asked for a plan.
+        allowed_documents(wanted or {}, self.snapshot().facets)
         plan = self.plan(question)
         planned = time.perf_counter() - started
-        if not snapshot.documents:
+        snapshot, note = self.snapshot(), self._note()
+        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        if not snapshot.documents or note is None:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
-        embedder, note = self.embedder(), self._note()
-        check(note, embedder, self.config.workspace)
+        vectors = self._vector_store(note.name, note.dimension).all()
+        if int(snapshot.rows.max(initial=-1)) >= len(vectors):
+            raise WorkspaceError(
+                f"Vectors of {self.config.workspace} are missing: {len(vectors)} are on the disk.",
+                help="Run `sextant rebuild --encode`.",
+            )
         searchable = Searchable(
             snapshot=snapshot,
             catalog=self.catalog,
-            vectors=self._vector_store(embedder).all(),
+            vectors=vectors,
             dense=self._dense_index,
             sparse=self._sparse_index,
-            embedder=embedder,
-            calibration=note.calibration if note else note_of(embedder).calibration,
+            embedder=self._noted_embedder,
+            calibration=note.calibration,
             boost=self._boost,
         )
         evidence = retrieve(plan, allowed, searchable, retrieval or self.config.retrieval)
@@ -187,51 +175,56 @@ class Engine:
             embedder = self.embedder()
             if self.snapshot().documents:
                 check(self._note(), embedder, self.config.workspace)
-            stores = self._stores(embedder)
-            recover(stores)
+            stores = self._stores(embedder.name, embedder.dimension)
+            self._mend(stores)
             self._keep_note(embedder)
             yield Indexer(stores, embedder, self.config.chunking)
 
     def erase(self, document: DocumentRecord) -> Erasure:
         """What was removed of a document, everywhere."""
+        note = self._require_note()
         with places.write_lock(self.config.workspace):
-            stores = self._stores_as_indexed()
-            recover(stores)
+            stores = self._stores(note.name, note.dimension)
+            self._mend(stores)
             return erase(stores, document)
 
     def rebuild(self, *, encode: bool = False, progress: Progress = lambda *_: None) -> int:
         """Number of children in a new generation of both indexes, made beside the old one from the catalog and
-        the vectors; with `encode` the documents are also chunked and encoded anew by the configured encoder."""
+        the vectors; with `encode` the documents are also chunked and encoded anew by the configured encoder.
+
+        The old indexes are not read, so that damaged ones are mended by it.
+        """
+        note = self._require_note()
         with places.write_lock(self.config.workspace):
-            old = self._stores_as_indexed()
-            recover(old)
-            # Those of a generation that was broken off are made anew.
             generation = self.generation() + 1
+            dense = self._empty_dense(collection_name(self._id(), generation))
             folder = places.sparse_index(self.config.workspace, generation)
             shutil.rmtree(folder.parent, ignore_errors=True)
             sparse = open_sparse_index(folder, writable=True)
-            dense = self._dense_index().sibling(collection_name(generation))
+            old = self._stores(note.name, note.dimension, dense, sparse)
+            recover(old)
             if encode:
                 embedder = self.embedder()
-                stores = Stores(self.catalog, self._vector_store(embedder), dense, sparse, old.files)
+                stores = self._stores(embedder.name, embedder.dimension, dense, sparse)
                 indexer = Indexer(stores, embedder, self.config.chunking, whole=True)
-                note = note_of(embedder).to_json()
+                kept = note_of(embedder).to_json()
                 encode_again(old, indexer, progress)
-                indexer.flush(lambda connection: _flip(connection, generation, note))
+                indexer.flush(lambda connection: _flip(connection, generation, kept))
+                self._mend(stores)
                 sweep(stores)
-                if old.vectors.path != stores.vectors.path:
-                    forget_model(old)
             else:
                 refill(old, dense, sparse, progress)
                 with self.catalog.begin() as connection:
                     _flip(connection, generation, "")
-            self._drop_other_generations()
+                self._mend(old)
         return len(self.snapshot())
 
-    def _drop_other_generations(self) -> None:
+    def _mend(self, stores: Stores) -> None:
+        """Nothing; finishes or undoes what was interrupted, and removes generations that do not answer."""
+        recover(stores)
         with self._lock:
             generation = self.generation()
-            self._dense_index().keep_only(collection_name(generation))
+            self._dense_index().keep_only(collection_name(self._id(), generation))
             kept = places.sparse_index(self.config.workspace, generation).parent
             for folder in kept.parent.iterdir():
                 if folder.name.isdigit() and folder != kept:
@@ -240,9 +233,7 @@ class Engine:
     def close(self) -> None:
         """Releases every lock and connection."""
         with self._lock:
-            if self._dense is not None:
-                self._dense.close()
-                self._dense = None
+            self._close_dense()
             self.catalog.close()
 
     # --- backends
@@ -251,7 +242,11 @@ class Engine:
         """The configured encoder, loaded once."""
         with self._encoder_lock:
             if self._embedder is None:
-                self._embedder = load_encoder(self.config.encoder, self.config.execution)
+                # The same model may be here twice, packaged and in the hub's cache: the index knows which it was.
+                noted = self._note()
+                wanted = self.config.encoder
+                name = noted.name if noted and noted.name.startswith(f"{Path(wanted).name}@") else wanted
+                self._embedder = load_encoder(wanted if Path(wanted).is_dir() else name, self.config.execution)
             return self._embedder
 
     def gazetteer(self) -> Gazetteer:
@@ -268,7 +263,8 @@ class Engine:
 
     def vectors_missing(self) -> int:
         """Number of visible children whose vector is not in the store."""
-        rows, vectors = self.snapshot().rows, self._vector_store(self.embedder()).all()
+        rows, note = self.snapshot().rows, self._require_note()
+        vectors = self._vector_store(note.name, note.dimension).all()
         held = rows[rows < len(vectors)]
         empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
         return len(rows) - len(held) + empty
@@ -304,42 +300,68 @@ class Engine:
 
     def _dense_index(self) -> ChromaIndex:
         with self._lock:
-            name = collection_name(self.generation())
-            if self._dense is None or self._dense.name != name:
-                if self._dense is not None:
-                    self._dense.close()
-                self._dense = open_chroma(places.chroma(self.config.workspace), name, url=self.chroma_url())
+            name, url = collection_name(self._id(), self.generation()), self.chroma_url()
+            if self._dense is None or (self._dense.name, self._dense_url) != (name, url):
+                self._close_dense()
+                self._dense = open_chroma(places.chroma(self.config.workspace), name, url=url)
+                self._dense_url = url
             return self._dense
+
+    def _empty_dense(self, name: str) -> ChromaIndex:
+        """A new, empty collection; an embedded Chroma that cannot even be opened is made anew."""
+        try:
+            return self._dense_index().sibling(name)
+        except BackendError:
+            if self.chroma_url():
+                raise
+            shutil.rmtree(places.chroma(self.config.workspace), ignore_errors=True)
+            return self._dense_index().sibling(name)
+
+    def _close_dense(self) -> None:
+        if self._dense is not None:
+            self._dense.close()
+            self._dense = None
+
+    def _id(self) -> str:
+        """What tells this workspace's collections from those of others on a shared Chroma server."""
+        return self.catalog.state("workspace")
 
     def chroma_url(self) -> str:
         """The Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
         serving = None if self.config.chroma_url else places.find_serving(self.config.workspace)
         return serving.chroma_url if serving else self.config.chroma_url
 
-    def _vector_store(self, embedder: Embedder) -> VectorStore:
+    def _vector_store(self, model: str, dimension: int) -> VectorStore:
         """The model's vectors; kept, because mapping a large file anew costs more than searching it."""
         with self._lock:
-            if self._vectors is None or self._vectors.model != embedder.name:
-                self._vectors = VectorStore(places.vectors(self.config.workspace), embedder.name, embedder.dimension)
+            if self._vectors is None or self._vectors.model != model:
+                self._vectors = VectorStore(places.vectors(self.config.workspace), model, dimension)
             return self._vectors
 
-    def _stores(self, embedder: Embedder) -> Stores:
+    def _stores(
+        self, model: str, dimension: int, dense: ChromaIndex | None = None, sparse: TantivyIndex | None = None
+    ) -> Stores:
+        """The stores for a writer: with the indexes that answer, unless others are given."""
+        folder = places.sparse_index(self.config.workspace, self.generation())
         return Stores(
             catalog=self.catalog,
-            vectors=self._vector_store(embedder),
-            dense=self._dense_index(),
-            sparse=open_sparse_index(places.sparse_index(self.config.workspace, self.generation()), writable=True),
+            vectors=VectorStore(places.vectors(self.config.workspace), model, dimension),
+            dense=dense or self._dense_index(),
+            sparse=sparse or open_sparse_index(folder, writable=True),
             files=places.files(self.config.workspace),
         )
 
-    def _stores_as_indexed(self) -> Stores:
-        """The stores without loading the encoder: its name and dimension are known from the index."""
+    def _noted_embedder(self) -> Embedder:
+        """The encoder, if it is the one that the index was made by."""
+        embedder = self.embedder()
+        check(self._note(), embedder, self.config.workspace)
+        return embedder
+
+    def _require_note(self) -> EncoderNote:
         note = self._note()
         if note is None:
             raise WorkspaceError("The collection is empty.", help="Add documents with `sextant add PATH`.")
-        store = VectorStore(places.vectors(self.config.workspace), note.name, note.dimension)
-        sparse = open_sparse_index(places.sparse_index(self.config.workspace, self.generation()), writable=True)
-        return Stores(self.catalog, store, self._dense_index(), sparse, places.files(self.config.workspace))
+        return note
 
     def _note(self) -> EncoderNote | None:
         return read_note(self.catalog.state("encoder"))
@@ -364,6 +386,6 @@ def _flip(connection: Connection, generation: int, encoder: str) -> None:
         set_state(connection, "encoder", encoder)
 
 
-def collection_name(generation: int) -> str:
-    """Name of a generation's Chroma collection."""
-    return f"policy_documents-{generation}"
+def collection_name(workspace: str, generation: int) -> str:
+    """Name of the Chroma collection of a workspace's generation."""
+    return f"policy_documents-{workspace}-{generation}"

@@ -101,7 +101,7 @@ def answer(
             count_tokens=lambda text: ceil(embedder.count_tokens(text) * _HEADROOM),
         )
         sources = prompt.sources
-        warnings += _packing_warnings(prompt, len(evidence.sources), generator.context_window)
+        warnings += _packing_warnings(prompt, evidence.sources, generator.context_window)
         seconds["prompt"] = perf_counter() - started
         for piece in _without_thoughts(generator.stream(prompt)):
             seconds.setdefault("first_words", perf_counter() - started)
@@ -162,10 +162,14 @@ def _cut(source: Source, limit: int) -> Source | None:
     return replace(source, start=source.start + begin, end=source.start + end, text=source.text[begin:end])
 
 
-def _packing_warnings(prompt: Prompt, found: int, context_window: int) -> Iterator[str]:
+def _packing_warnings(prompt: Prompt, found: Sequence[Source], context_window: int) -> Iterator[str]:
+    whole = {source.n: len(source.text) for source in found}
+    for source in prompt.sources:
+        if len(source.text) < whole[source.n]:
+            yield f"[Source {source.n}] was shortened to fit into the model's context window."
     if prompt.left_out:
         yield (
-            f"{len(prompt.left_out)} of {found} sources did not fit into the model's context window of "
+            f"{len(prompt.left_out)} of {len(found)} sources did not fit into the model's context window of "
             f"{context_window} tokens and were not read: {_names(prompt.left_out)}."
         )
 

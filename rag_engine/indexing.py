@@ -21,7 +21,7 @@ from rag_engine.catalog import mark_changed, metadata_json, pack_lines, pack_tex
 from rag_engine.chunking.semantic import child_id, context_header, encoder_text, semantic_chunks
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
-from rag_engine.removal import free_rows, purge, sweep
+from rag_engine.removal import beyond_used_rows, free_rows, purge, sweep
 from rag_engine.stores import Stores
 from rag_engine.types import Document, DocumentRecord, Line, Parent
 
@@ -75,13 +75,12 @@ class Indexer:
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
         """Makes every document added so far visible, with whatever else must change at the same instant, and
         removes what they replace."""
-        if self._group:
-            self._stores.sparse.commit()
-            with self._stores.catalog.begin() as connection:
-                _activate(connection, self._group)
-                also(connection)
-            if purge(self._stores, "doomed"):
-                self._free = free_rows(self._stores).tolist()
+        self._stores.sparse.commit()
+        with self._stores.catalog.begin() as connection:
+            _activate(connection, self._group)
+            also(connection)
+        if self._group and purge(self._stores, "doomed"):
+            self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
 
     def finish(self) -> None:
@@ -120,7 +119,7 @@ class Indexer:
 
     def _take_rows(self, count: int) -> Keys:
         reused = [self._free.pop() for _ in range(min(count, len(self._free)))]
-        end = len(self._stores.vectors)
+        end = max(len(self._stores.vectors), beyond_used_rows(self._stores))
         return np.array(reused + list(range(end, end + count - len(reused))), np.int64)
 
     def _insert(
@@ -154,10 +153,10 @@ def _insert_children(
     connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, page_of: Callable[[int], int]
 ) -> Keys:
     """Keys of the children, in order."""
-    first_parent = (connection.execute(sql.select(sql.func.max(tables.parents.c.key))).scalar() or 0) + 1
-    first_child = (connection.execute(sql.select(sql.func.max(tables.children.c.key))).scalar() or 0) + 1
+    first_parent = tables.take_keys(connection, "parent", len(parents))
+    first_child = tables.take_keys(connection, "child", len(rows))
     parent_rows: list[dict[str, object]] = []
-    child_rows: list[dict[str, object]] = []
+    child_rows: list[dict[str, int]] = []
     for offset, parent in enumerate(parents):
         place = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
         parent_rows.append(

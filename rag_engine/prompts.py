@@ -135,7 +135,10 @@ _TURN = re.compile(r"\[(?=/?INST\])|^(?=#{2,}\s*(?:instruction|system|response))
 _ROLE = re.compile(
     r"^([^\w\n]{0,8})(system|assistant|user|human|developer|tool)(?=\W{0,3}[:：])", re.IGNORECASE | re.MULTILINE
 )
-_POSING = re.compile(rf"([\[【［(（]\W{{0,5}})({SOURCE_WORDS})(?=\W{{0,5}}\d)", re.IGNORECASE)
+# Wider than every mark that citations.check_marks reads, which may say the word twice: "[Source source 1]".
+_POSING = re.compile(
+    rf"([\[【［(（]\W{{0,5}})({SOURCE_WORDS})(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?\d)", re.IGNORECASE
+)
 _IMAGE = re.compile(r"!(?=\[)")
 
 
@@ -159,8 +162,9 @@ def neutralise(text: str) -> str:
     return _IMAGE.sub("! ", text)
 
 
-def one_line(text: str, *, limit: int = 300) -> str:
-    """Neutralised text on a single line, for titles and names."""
+def one_line(text: str, *, limit: int | None = 300) -> str:
+    """Neutralised text on a single line, for titles and names; None is no limit."""
+    # In this order, since blanks that go can bring together what then poses as a source.
     return neutralise(" ".join(text.split()))[:limit]
 
 

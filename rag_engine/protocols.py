@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.types import Parent, Prompt
+from rag_engine.types import Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
@@ -45,10 +45,8 @@ class Embedder(Protocol):
         ...
 
 
-class Chunker(Protocol):
-    """A document's text to parents with children, in reading order."""
-
-    def __call__(self, text: str, language: str) -> list[Parent]: ...
+# The children of some documents as (key, document key, language, text).
+ChildrenOf = Callable[[Collection[int]], Iterable[tuple[int, int, str, str]]]
 
 
 class VectorIndex(Protocol):
@@ -79,6 +77,11 @@ class SparseIndex(Protocol):
     def delete_documents(self, documents: Collection[int]) -> None: ...
 
     def commit(self) -> None: ...
+
+    def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
+        """Number of children written again so that the words of deleted ones leave the disk; None where that would
+        be more than `at_most`, and nothing was done."""
+        ...
 
     def search(
         self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False

@@ -1,7 +1,8 @@
 """A query plan to evidence: legs, fusion, geography, floor and cap, parents.
 
-The order is that of Buriasco 2026, section 5.3; `mode` "paper" follows it to the letter, "default" mixes
-normalised scores within each query variant and joins the variants by reciprocal rank.
+The order is that of Buriasco 2026, section 5.3. `mode` "paper" fuses and searches as published, over our keyword
+index and our scale of similarity; "default" mixes normalised scores within each query variant and joins the variants
+by reciprocal rank.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rag_engine.catalog import Catalog, ChildRecord
 from rag_engine.chunking.semantic import child_id
 from rag_engine.config import RetrievalConfig
 from rag_engine.diversity import Candidate, admit, per_document_cap, reorder, with_siblings
-from rag_engine.errors import SextantError
+from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import chroma_where
 from rag_engine.fusion import convex_mix, paper_fusion, reciprocal_rank
 from rag_engine.protocols import Embedder, Keys, SparseIndex, VectorIndex, Vectors
@@ -27,6 +28,7 @@ from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan,
 
 # The paper's badges: green from .70, yellow from .50 (section 5.6).
 _STRONG, _MODERATE = 0.70, 0.50
+_TIE = 1e-3
 # What the keyword leg found may stay below a higher threshold of the analyst's, but never below this.
 _KEYWORD_FLOOR = 0.35
 # Approximate search only pays where a scan of every vector takes longer than an answer may: above this many.
@@ -35,15 +37,15 @@ EXACT_UP_TO = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """One state of the collection and all that searches it. The indexes are opened when they are
-    called, so that one that is away is missed by its leg alone."""
+    """One state of the collection and all that searches it. Encoder and indexes are opened when
+    they are called, so that one that is away is missed by its leg alone."""
 
     snapshot: Snapshot
     catalog: Catalog
     vectors: Vectors
     dense: Callable[[], VectorIndex]
     sparse: Callable[[], SparseIndex]
-    embedder: Embedder
+    embedder: Callable[[], Embedder]
     calibration: Calibration
     boost: Callable[[QueryPlan, Metadata], float]
 
@@ -94,7 +96,8 @@ def retrieve(
 
     step = time.perf_counter()
     records = searchable.catalog.children(ranked)
-    ranked = {key: score for key, score in ranked.items() if key in records}
+    # A document that is erased at this moment may be gone from the catalog already.
+    ranked = {key: s for key, s in ranked.items() if key in records and records[key].document_key == owners[key]}
     if config.mode == "default":
         ranked = with_siblings(ranked, lambda key: records[key].parent_key, config.sibling_share)
     similarity = {key: similar(key, best[key]) for key in ranked}
@@ -154,8 +157,8 @@ def _search_dense(
     """The query variants' vectors, (0, dimension) when the encoder is away."""
     step = time.perf_counter()
     try:
-        queries = searchable.embedder.encode_queries(plan.queries)
-    except SextantError as error:
+        queries = searchable.embedder().encode_queries(plan.queries)
+    except BackendError as error:
         legs.warnings.append(f"Searched by keywords only: {error}")
         return np.zeros((0, searchable.vectors.shape[1]), np.float32)
     legs.seconds["encode"] = time.perf_counter() - step
@@ -230,7 +233,8 @@ def _fuse(
             # A child that only the keyword leg found is compared with its true cosine.
             found = visible & {*legs.dense[variant], *worded}
             pairs = zip(keys.tolist(), cosines[:, variant].tolist(), strict=True)
-            dense = {key: similarity(key, cosine) for key, cosine in pairs if key in found}
+            # The scale ends at 1; beyond it the cosine still tells which is nearer.
+            dense = {key: similarity(key, cosine) + _TIE * cosine for key, cosine in pairs if key in found}
         rankings.append(
             list(
                 convex_mix(

@@ -47,7 +47,8 @@ _ITEM = re.compile(
       | (?P<number>(?:\d{1,3}\.)++|\d{1,3}(?:\.\d{1,3})++|[IVXLC]{1,6}\s?[-–.]|§{1,2}\s?\d++)[ºª°]?\s""",
     re.VERBOSE,
 )
-_LEADER = re.compile(r"(?:\.[ ]?){4,}[ ]*(?:\d{1,4}|[ivxlc]{1,7})$")
+# Tried only where a run of dots begins, and once: a page of nothing but dots must not take minutes.
+_LEADER = re.compile(r"(?<!\.)(?<!\.[ ])(?:\.[ ]?){4,}+[ ]*+(?:\d{1,4}|[ivxlc]{1,7})$")
 _LABEL = re.compile(
     r"[^\w§]*(?:(?P<noun>[^\W\d]+)\.?\s+|§\s*)?\(?(?:\d{1,4}(?:\.\d{1,3})*(?:-?[A-Z])?[ºª°]?|[IVXLC]{1,6}|[A-Za-z])\)?"
 )

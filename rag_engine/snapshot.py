@@ -58,6 +58,29 @@ class Snapshot:
         return np.flatnonzero(table[self.owners])
 
 
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Figures of a collection; languages by their number of documents."""
+
+    documents: int
+    parents: int
+    children: int
+    pages: int
+    languages: Mapping[str, int]
+
+
+def statistics(snapshot: Snapshot) -> Statistics:
+    """Figures of the collection."""
+    records = snapshot.documents.values()
+    return Statistics(
+        documents=len(records),
+        parents=sum(record.parents for record in records),
+        children=len(snapshot),
+        pages=sum(record.pages for record in records),
+        languages={value: len(keys) for value, keys in snapshot.facets.get("language", {}).items()},
+    )
+
+
 def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapshot:
     """The present collection; what `previous` already holds is not read again."""
     change = catalog.change()

@@ -23,8 +23,8 @@ class Stores:
 
 
 def stored_name(files: Path, sha256: str, file: str) -> Path:
-    """Where the copy of a file lies; the hash keeps two files of one name apart."""
-    return files / f"{sha256[:12]}_{file}"
+    """Where the copy of a file lies: under its own name, in a folder for its content."""
+    return files / sha256[:12] / file
 
 
 def stored_file(files: Path, record: DocumentRecord) -> Path:

@@ -265,7 +265,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A [Source n] of an answer tied to its place: a quote, its page and its boxes there.
+    """A [Source n] of an answer tied to its place: the quote that bears the statement out and the page it is on.
 
     `start` and `end` are offsets of the quote in the document's text.
     """

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
+import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 from rag_engine.errors import WorkspaceError
+
+# A process that began this much later than the announcement that names it only bears the number again. Clocks are
+# corrected by seconds while a server runs; a number is not given again so soon.
+_CLOCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ def write_lock(workspace: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = json.loads(owner.read_text(encoding="utf-8")) if owner.exists() else {}
+        holder = _read(owner)
         raise WorkspaceError(
             f"Workspace {workspace} is being written by process {holder.get('process', '?')} "
             f"since {holder.get('since', '?')}.",
@@ -77,17 +85,31 @@ def write_lock(workspace: Path) -> Iterator[None]:
 @contextmanager
 def work_lock(workspace: Path) -> Iterator[bool]:
     """Whether this process is the workspace's one worker."""
+    # A moment's patience, because `await_worker` holds the lock while it looks.
+    lock = _acquired(workspace, 1.0)
+    try:
+        yield lock is not None
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def await_worker(workspace: Path, seconds: float = 0.0) -> bool:
+    """Whether the workspace has no worker, or none any more after so many seconds."""
+    lock = _acquired(workspace, seconds)
+    if lock is not None:
+        lock.release()
+    return lock is not None
+
+
+def _acquired(workspace: Path, seconds: float) -> FileLock | None:
     workspace.mkdir(parents=True, exist_ok=True)
     lock = FileLock(workspace / "worker.lock")
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=seconds)
     except Timeout:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()
+        return None
+    return lock
 
 
 def announce(workspace: Path, serving: Serving) -> None:
@@ -99,17 +121,38 @@ def announce(workspace: Path, serving: Serving) -> None:
 
 
 def withdraw(workspace: Path) -> None:
-    """Nothing; the servers of this workspace are no more."""
-    (workspace / "serving.json").unlink(missing_ok=True)
+    """Nothing; the servers of this process are no more."""
+    if _read(workspace / "serving.json").get("process") == os.getpid():
+        (workspace / "serving.json").unlink(missing_ok=True)
 
 
 def find_serving(workspace: Path) -> Serving | None:
-    """The server that runs on this workspace and answers, or None."""
-    path = workspace / "serving.json"
-    if not path.exists():
+    """The `sextant serve` that runs on this workspace, whose page and Chroma answer, or None."""
+    said = _read(workspace / "serving.json")
+    if said.keys() != Serving.__dataclass_fields__.keys():
         return None
-    serving = Serving(**json.loads(path.read_text(encoding="utf-8")))
-    return serving if chroma_answers(serving.chroma_url) else None
+    serving = Serving(**said)
+    alive = _lives(serving) and _listens(serving.address) and chroma_answers(serving.chroma_url)
+    return serving if alive else None
+
+
+def _lives(serving: Serving) -> bool:
+    announced = time.mktime(time.strptime(serving.since, "%Y-%m-%d %H:%M:%S"))
+    try:
+        process = psutil.Process(serving.process)
+        return bool(process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= announced + _CLOCK_SECONDS)
+    except psutil.Error:
+        return False
+
+
+def _listens(url: str) -> bool:
+    """Whether somebody takes calls at the URL. A page that loads its models takes them too, though it answers late."""
+    address = urlsplit(url)
+    try:
+        socket.create_connection((address.hostname or "", address.port or 0), timeout=2.0).close()
+    except OSError:
+        return False
+    return True
 
 
 def chroma_answers(url: str) -> bool:
@@ -118,3 +161,12 @@ def chroma_answers(url: str) -> bool:
         return httpx.get(f"{url}/api/v2/heartbeat", timeout=2.0).status_code == 200
     except httpx.HTTPError:
         return False
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a small file of the workspace says; empty when it is not there or not whole (its writer was killed)."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -120,7 +120,7 @@ def test_adding_again_changes_nothing_and_a_changed_file_is_replaced(own_workspa
 
 def test_the_same_content_under_another_name_is_not_indexed_twice(own_workspace: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy of flood.md"
-    copy.write_bytes(next((own_workspace / "files").glob("*_flood.md")).read_bytes())
+    copy.write_bytes(next((own_workspace / "files").glob("*/flood.md")).read_bytes())
     [added] = run_json("add", "add", copy, "-w", own_workspace)["documents"]
     assert added["status"] == "unchanged"
     assert "flood.md" in added["reason"]

@@ -13,13 +13,13 @@ from ingestion.backends.archive import Element
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
 from ingestion.types import FileRefused
 
-_FURNITURE = re.compile(
-    "script|style|noscript|template|nav|header|footer|aside|form|button|select|iframe|svg|object|dialog"
-)
+_FURNITURE = (
+    "script", "style", "noscript", "template", "nav", "aside", "button", "select", "iframe", "svg", "object", "dialog",
+)  # fmt: skip
 _HEADING = re.compile("h[1-6]")
 _BREAK = re.compile(
-    "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|hr|html|li|main|"
-    "ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
+    "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
+    "header|hr|html|li|main|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
 _DECLARED = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)|^\s*<\?xml[^>]+encoding=[\"']([\w.:-]+)", re.I)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -34,9 +34,11 @@ def extract_html(path: Path) -> tuple[list[DraftBlock], str]:
     if not text.strip():
         return [], ""
     try:
-        root = html.document_fromstring(text, parser=html.HTMLParser(no_network=True, remove_comments=True))
+        parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True)
+        root = html.document_fromstring(text, parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return [], ""
+    _clear(root)
     blocks = list(_blocks(_content(root)))
     first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
     declared = root.findtext(".//title") or ""
@@ -67,6 +69,23 @@ def _decoded(raw: bytes, path: Path) -> str:
             f"{path.name} declares no charset and is not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}.",
             help="Save it as UTF-8.",
         ) from error
+
+
+def _clear(root: html.HtmlElement) -> None:
+    """Nothing; takes what no reader came for out of the page: scripts, menus, forms, what is hidden."""
+    etree.strip_elements(root, *_FURNITURE, with_tail=False)
+    for element in root.xpath("//body//*[@hidden or @style]"):
+        if element.get("hidden") is not None or _HIDDEN.search(element.get("style", "")):
+            element.drop_tree()
+    # Those of an article hold its title and date; those of the page its menus and addresses.
+    inside = "ancestor::article or ancestor::main or ancestor::*[@role='main']"
+    for element in root.xpath(f"//*[self::header or self::footer][not({inside})]"):
+        element.drop_tree()
+    # Some servers wrap the whole page in one form; others are for searching and signing up.
+    whole = len(tidy(_all_text(root)))
+    for form in root.xpath("//form"):
+        if 2 * len(tidy(_all_text(form))) < whole:
+            form.drop_tree()
 
 
 def _content(root: Element) -> Element:
@@ -106,25 +125,36 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
         yield "text", element.text
     for child in element:
         tag = child.tag
-        if isinstance(tag, str) and not _FURNITURE.fullmatch(tag) and not _hidden(child):
-            if _HEADING.fullmatch(tag):
-                yield "block", paragraph(_all_text(child), kind="heading")
-            elif tag == "table" and child.find(".//table") is None:
-                yield "block", table(_cells(row) for row in child.iter("tr"))
-            else:
-                breaks = _BREAK.fullmatch(tag)
-                if breaks:
-                    yield "break", None
-                yield from _events(child)
-                if breaks:
-                    yield "break", None
+        if _HEADING.fullmatch(tag):
+            yield "block", paragraph(_on_one_line(child), kind="heading")
+        elif tag == "table" and child.find(".//table") is None:
+            if (caption := child.find("caption")) is not None:
+                yield "block", paragraph(_on_one_line(caption))
+            yield "block", table(_cells(row) for row in child.iter("tr"))
+        else:
+            breaks = _BREAK.fullmatch(tag)
+            if breaks:
+                yield "break", None
+            yield from _events(child)
+            if breaks:
+                yield "break", None
         if child.tail:
             yield "text", child.tail
 
 
 def _cells(row: Element) -> list[str]:
-    return [" ".join(map(str, cell.itertext())) for cell in row if cell.tag in ("td", "th")]
+    return [_on_one_line(cell) for cell in row if cell.tag in ("td", "th")]
 
 
-def _hidden(element: Element) -> bool:
-    return element.get("hidden") is not None or _HIDDEN.search(element.get("style", "")) is not None
+def _on_one_line(element: Element) -> str:
+    """The element's words, a space where a line or a paragraph ends and none where only the type changes."""
+    return tidy("".join(_pieces(element)))
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        gap = " " if _BREAK.fullmatch(child.tag) or _HEADING.fullmatch(child.tag) else ""
+        yield gap
+        yield from _pieces(child)
+        yield gap + (child.tail or "")

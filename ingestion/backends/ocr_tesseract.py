@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from ingestion.extraction.assemble import tidy
 from ingestion.types import OcrLine, Picture
 from rag_engine.errors import BackendError
 from rag_engine.types import Box
@@ -19,6 +20,7 @@ from rag_engine.types import Box
 LANGUAGES = {"eng": "en", "ita": "it", "spa": "es", "fra": "fr", "deu": "de", "por": "pt", "tur": "tr"}
 _MINIMUM_CONFIDENCE = 30.0
 _MINIMUM_LETTERS = 60
+_PICTURE_AT_FAULT = "Error during processing"
 _CURE = (
     "Install Tesseract 4 or later with the languages of your documents (Debian: tesseract-ocr, tesseract-ocr-deu ...)."
 )
@@ -41,7 +43,10 @@ class TesseractOcr:
         self._languages = installed
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """For each picture its lines in Tesseract's reading order; none when it took too long."""
+        """For each picture its lines in Tesseract's reading order; none when it took too long or cannot be read.
+
+        BackendError when Tesseract itself does not run.
+        """
         language = self._languages[0]
         for picture in pictures:
             lines = self._lines(picture, language)
@@ -70,6 +75,12 @@ class TesseractOcr:
             return ()
         except OSError as error:
             raise BackendError(f"tesseract cannot be started: {error}.", help=_CURE) from error
+        said = tidy(done.stderr.decode("utf-8", "replace"))
+        if done.returncode != 0:
+            # It read its data and gave up on this one picture, as on one wider than 32,767 pixels.
+            if _PICTURE_AT_FAULT in said:
+                return ()
+            raise BackendError(f"tesseract ended with code {done.returncode}: {said or 'no message'}.", help=_CURE)
         return parse_tsv(done.stdout.decode("utf-8", "replace"))
 
 
@@ -77,7 +88,10 @@ class TesseractOcr:
 def _listed() -> frozenset[str]:
     if shutil.which("tesseract") is None:
         return frozenset()
-    done = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=False, timeout=30)
+    try:
+        done = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return frozenset()
     return frozenset(done.stdout.split())
 
 

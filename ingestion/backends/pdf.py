@@ -55,14 +55,14 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 if _needs_ocr(page, rows):
                     pictured.append(number)
             except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
-                if _OUT_OF_MEMORY.search(str(error)):
-                    raise MemoryError from error
+                _raise_out_of_memory(error)
                 unread.append(number)
                 pages.append(PageRows(number, 0.0, 0.0, ()))
                 warnings.append(f"Page {number} is damaged: {tidy(str(error))}.")
         recognised: list[int] = []
         if pictured and ocr is not None:
-            recognised = _recognise(document, pictured, pages, ocr)
+            recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
+            warnings += [f"Page {number} could not be drawn for OCR: {cause}." for number, cause in undrawn.items()]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if missed and ocr is None:
             _refuse_unless_text(path, pages)
@@ -87,7 +87,7 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
         raise FileRefused(
             "too_many_pages",
             f"{path.name} has {document.page_count} pages; the limit is {limits.max_pages}.",
-            help="Split it into volumes, or raise max_pages.",
+            help="Split it into volumes and add those.",
         )
     return document
 
@@ -145,14 +145,34 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
     return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
 
 
-def _recognise(document: pymupdf.Document, numbers: list[int], pages: list[PageRows], ocr: OcrEngine) -> list[int]:
-    """The numbers of the pages that OCR could read; their rows replace those of a scantier or scrambled text layer."""
+def _recognise(
+    document: pymupdf.Document, path: Path, numbers: list[int], pages: list[PageRows], ocr: OcrEngine
+) -> tuple[list[int], dict[int, str]]:
+    """The numbers of the pages that OCR could read, and why no picture could be made of some others.
+
+    The rows of the former replace those of a scantier or scrambled text layer.
+    """
     read: list[int] = []
-    pictures = _pictures(document, numbers)
+    drawn: list[tuple[int, int]] = []
+    undrawn: dict[int, str] = {}
+
+    def pictures() -> Iterator[Picture]:
+        for number in numbers:
+            try:
+                picture = _picture(document[number - 1], number)
+            except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+                _raise_out_of_memory(error)
+                undrawn[number] = tidy(str(error))
+            else:
+                drawn.append((number, picture.dpi))
+                yield picture
+
     try:
-        for number, picture_lines in zip(numbers, ocr.read(pictures), strict=True):
+        # An engine answers in the order of the pictures, and may draw several before it reads the first.
+        for index, picture_lines in enumerate(ocr.read(pictures())):
+            number, dpi = drawn[index]
             page = pages[number - 1]
-            lines = _recognised_lines(picture_lines, 72.0 / _dpi(document[number - 1].rect))
+            lines = _recognised_lines(picture_lines, 72.0 / dpi)
             said = " ".join(row.text for row in page.rows)
             seen = " ".join(line.text for line in lines)
             if len(seen) > len(said) or (is_scrambled(said) and not is_scrambled(seen)):
@@ -160,9 +180,9 @@ def _recognise(document: pymupdf.Document, numbers: list[int], pages: list[PageR
                 read.append(number)
     except BackendError as error:
         raise FileRefused(
-            "ocr_missing", f"Scanned pages could not be read: {error.args[0]}", help=error.help
+            "ocr_missing", f"{path.name} has scanned pages that could not be read: {error.args[0]}", help=error.help
         ) from error
-    return read
+    return read, undrawn
 
 
 def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
@@ -190,12 +210,16 @@ def _dpi(rect: pymupdf.Rect) -> int:
     return int(min(_DPI, max(36.0, (_MOST_PIXELS / max(inches, 1e-6)) ** 0.5)))
 
 
-def _pictures(document: pymupdf.Document, numbers: list[int]) -> Iterator[Picture]:
-    for number in numbers:
-        page = document[number - 1]
-        dpi = _dpi(page.rect)
-        pixmap = page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
-        yield Picture(number, pixmap.width, pixmap.height, dpi, pixmap.samples)
+def _picture(page: pymupdf.Page, number: int) -> Picture:
+    dpi = _dpi(page.rect)
+    pixmap = page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
+    return Picture(number, pixmap.width, pixmap.height, dpi, pixmap.samples)
+
+
+def _raise_out_of_memory(error: Exception) -> None:
+    """Nothing; MemoryError when that is what the error means: then the file is at its limit, not one page damaged."""
+    if _OUT_OF_MEMORY.search(str(error)):
+        raise MemoryError from error
 
 
 def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:

@@ -27,6 +27,8 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
         try:
             workbook = load_workbook(path, read_only=True, data_only=True)
             for number, sheet in enumerate(workbook.worksheets, 1):
+                # Some programs declare A1 as the range of a full sheet, and openpyxl would stop there.
+                sheet.reset_dimensions()
                 blocks.append(paragraph(sheet.title, number, "heading"))
                 blocks.append(table((map(_shown, row) for row in sheet.iter_rows(values_only=True)), number))
             title = workbook.properties.title or ""

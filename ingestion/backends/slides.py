@@ -42,7 +42,8 @@ def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:
             yield table(([cell.text for cell in row.cells] for row in shape.table.rows), number)
         elif shape.has_text_frame:
             for line in shape.text_frame.paragraphs:
-                yield paragraph("".join(run.text for run in line.runs) or line.text, number)
+                # Not the runs alone: line breaks and fields (dates, numbers) stand between them.
+                yield paragraph(line.text, number)
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
         yield paragraph(notes.text, number, "note")
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingestion.backends.archive import Element, check_archive, open_archive, read_xml
+from ingestion.backends.word_numbering import write_numbers
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
 from ingestion.types import ExtractionLimits
 from rag_engine.types import BlockKind
@@ -21,16 +22,19 @@ _EDGES = re.compile(r"word/(header|footer)\d*\.xml")
 
 
 def extract_docx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str]:
-    """The blocks of a DOCX and its declared title.
+    """The blocks of a DOCX, with the numbers that Word counts itself, and its declared title.
 
     Headers come first and footers last, each once; footnotes follow the text.
     """
     with open_archive(path) as archive:
         check_archive(archive, path, limits)
         names = set(archive.namelist())
-        styles = _heading_styles(read_xml(archive, "word/styles.xml", path)) if "word/styles.xml" in names else {}
+        styles = read_xml(archive, "word/styles.xml", path) if "word/styles.xml" in names else None
+        headings = {} if styles is None else _heading_styles(styles)
         body = read_xml(archive, _main_part(archive, path), path).find(f"{_W}body")
-        content = list(_blocks(body, styles)) if body is not None else []
+        if body is not None and "word/numbering.xml" in names:
+            write_numbers(body, read_xml(archive, "word/numbering.xml", path), styles)
+        content = list(_blocks(body, headings)) if body is not None else []
         headers, footers = (_edge(archive, path, kind) for kind in ("header", "footer"))
         notes = [
             paragraph(text, kind="note")

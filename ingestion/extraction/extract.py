@@ -40,7 +40,7 @@ def _check_file(path: Path, limits: ExtractionLimits) -> None:
         raise FileRefused(
             "too_large",
             f"{path.name} has {size:,} bytes; the limit is {limits.max_bytes:,}.",
-            help="Split it, or raise max_bytes.",
+            help="Split it into smaller files and add those.",
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table
-from ingestion.extraction.hyphens import join_lines
+from ingestion.extraction.hyphens import join_lines, vocabulary_of
 from ingestion.types import FileRefused
 
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
@@ -36,10 +36,14 @@ def read_text(path: Path) -> str:
 
 def text_blocks(text: str) -> Iterator[DraftBlock]:
     """Paragraphs, which blank lines part; a list item begins a line of its own."""
+    return _paragraphs(text, vocabulary_of(text.splitlines()))
+
+
+def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
     lines: list[str] = []
     for line in [*text.splitlines(), ""]:
         if lines and (not line.strip() or _ITEM.match(line)):
-            yield DraftBlock(1, "text", join_lines([(kept.strip(), None) for kept in lines], frozenset()))
+            yield DraftBlock(1, "text", join_lines([(kept.strip(), None) for kept in lines], vocabulary))
             lines = []
         if line.strip():
             lines.append(line)
@@ -47,6 +51,7 @@ def text_blocks(text: str) -> Iterator[DraftBlock]:
 
 def markdown_blocks(text: str) -> Iterator[DraftBlock]:
     """Headings, tables and paragraphs of Markdown; inline marks stay, since an analyst quotes what stands there."""
+    vocabulary = vocabulary_of(text.splitlines())
     pending: list[str] = []
     rows: list[str] = []
     fenced = False
@@ -61,7 +66,7 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
         elif underlined:
             yield paragraph(pending.pop(), kind="heading")
         elif heading or (not fenced and _ROW.match(line)):
-            yield from text_blocks("\n".join(pending))
+            yield from _paragraphs("\n".join(pending), vocabulary)
             pending = []
             if heading:
                 yield paragraph(heading[1], kind="heading")
@@ -70,5 +75,5 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
         elif line.strip():
             pending.append(line)
         else:
-            yield from text_blocks("\n".join(pending))
+            yield from _paragraphs("\n".join(pending), vocabulary)
             pending = []

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +16,12 @@ from rag_engine.errors import InputError, WorkspaceError
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
+# A turn is added by reading the conversation and writing it again, and two tabs may be at that in the same moment.
+_changing = threading.Lock()
+
 
 def new_id() -> str:
-    """A random id; whoever knows it may read the conversation, so it cannot be guessed."""
+    """A random id that no other conversation has. It is no secret: everybody who opens the page sees the list."""
     return secrets.token_hex(16)
 
 
@@ -58,22 +62,33 @@ def begin_turn(workspace: Path, id: str, question: str) -> Conversation:
     """
     if not _ID.fullmatch(id):
         raise InputError(f"{id!r} is not the id of a conversation.", help="Start a new conversation.")
-    before = read_conversation(workspace, id) or Conversation(id, ())
-    turn = Turn(question, datetime.now(UTC).isoformat(timespec="seconds"), None)
-    answered = tuple(one for one in before.turns if one.reply is not None)
-    return _write(workspace, replace(before, turns=(*answered, turn)))
+    # To the microsecond: this is also how the turn is found again.
+    turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None)
+    with _changing:
+        before = read_conversation(workspace, id) or Conversation(id, ())
+        answered = tuple(one for one in before.turns if one.reply is not None)
+        return _write(workspace, replace(before, turns=(*answered, turn)))
 
 
-def end_turn(workspace: Path, conversation: Conversation, reply: Reply) -> Conversation:
-    """The conversation with the reply to its last question."""
-    *before, last = conversation.turns
-    return _write(workspace, replace(conversation, turns=(*before, replace(last, reply=reply))))
+def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
+    """The conversation as it is now, with the reply to the last question of `begun`; None when it was deleted.
+
+    Turns that another tab has added meanwhile stay. The question is added again if another one made it give way.
+    """
+    ended = replace(begun.turns[-1], reply=reply)
+    with _changing:
+        now = read_conversation(workspace, begun.id)
+        if now is None:
+            return None
+        turns = [ended if turn.asked == ended.asked else turn for turn in now.turns]
+        return _write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
 
 
 def delete_conversation(workspace: Path, id: str) -> None:
     """Nothing; the conversation is gone."""
     if _ID.fullmatch(id):
-        _path(workspace, id).unlink(missing_ok=True)
+        with _changing:
+            _path(workspace, id).unlink(missing_ok=True)
 
 
 def _write(workspace: Path, conversation: Conversation) -> Conversation:

@@ -79,7 +79,8 @@ def _confirm(document: DocumentRecord) -> None:
     )
     with st.container(horizontal=True):
         if st.button("Delete", key="delete confirmed", type="primary", icon=":material/delete:"):
-            queue("erase", {"document_id": document.document_id})
+            # By its source: two documents of one content have the same id.
+            queue("erase", {"document_id": document.source})
             _close()
             st.rerun()
         if st.button("Keep it", key="delete refused"):

@@ -26,10 +26,12 @@ def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[Docum
 
 def draw_table(documents: Sequence[DocumentRecord]) -> None:
     """Nothing; draws the documents, and choosing a row puts its document into the address."""
+    # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
+    shown = hash(tuple(document.key for document in documents))
     chosen = st.dataframe(
         pd.DataFrame([_row(document) for document in documents]),
         hide_index=True,
-        key="library table",
+        key=f"library table {shown}",
         on_select="rerun",
         selection_mode="single-row",
         height=min(38 + 35 * len(documents), 400),
@@ -41,15 +43,15 @@ def draw_table(documents: Sequence[DocumentRecord]) -> None:
         alt="The documents of the collection",
     )
     rows = chosen["selection"]["rows"]
-    if rows and rows[0] < len(documents):
-        _remember(documents[rows[0]].document_id)
+    _remember(documents[rows[0]].document_id if rows else "")
 
 
 def _remember(document_id: str) -> None:
     # Only a new choice changes the address: the row stays selected when the document is closed.
-    if st.session_state.get("library choice") != document_id:
+    if st.session_state.get("library choice", "") != document_id:
         st.session_state["library choice"] = document_id
-        st.query_params["document"] = document_id
+        if document_id:
+            st.query_params["document"] = document_id
 
 
 def _row(document: DocumentRecord) -> dict[str, str | int]:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from ingestion.adding import Progress
 from ingestion.ledger import Run
+from ingestion.uploading import kept_uploads
 from ingestion.worker import ensure_worker
 from pages._shared import resources
 from pages._shared.plain import plain
@@ -32,8 +33,6 @@ def queue(action: str, arguments: Mapping[str, Any]) -> None:
 def draw_runs() -> None:
     """Nothing; draws the work that goes on, looking again each second while there is any, and the latest results."""
     active = [run for run in resources.ledger().runs(_SHOWN) if is_active(run)]
-    if any(not run.alive for run in active):
-        ensure_worker(resources.workspace())
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
@@ -61,6 +60,9 @@ def _draw_runs(*, watching: bool) -> None:
     active = [run for run in runs if is_active(run)]
     if active:
         st.session_state[_WATCHED] = active[0].id
+        if not any(run.alive for run in active):
+            # The worker has died, or went before the last run was queued.
+            ensure_worker(resources.workspace())
     elif watching:
         # All is done: the table, the filters and the figures are others now.
         st.rerun()
@@ -83,10 +85,12 @@ def _draw_active(run: Run) -> None:
             now = run.progress
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
+        elif run.progress:
+            st.caption(plain(run.progress.current))
         if run.action == "add":
             stopping = "Stopping …" if run.cancel else "Cancel"
             if button.button(stopping, key=f"cancel {run.id}", icon=":material/close:", disabled=run.cancel):
-                resources.ledger().cancel(run.id)
+                resources.ledger().cancel(run.id, kept_uploads(resources.workspace(), run))
 
 
 def _progress(run: Run, now: Progress) -> str:

@@ -10,10 +10,12 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 from filelock import FileLock, Timeout
 
@@ -27,63 +29,72 @@ _SEARCH_EFFORT = 400
 
 
 class ChromaIndex:
-    """One collection of a Chroma client, in cosine space, as a VectorIndex."""
+    """One collection of a Chroma client, in cosine space, as a VectorIndex.
+
+    Every call raises BackendError when the server is away or Chroma fails.
+    """
 
     def __init__(self, client: Any, name: str, lock: FileLock | None = None) -> None:
         self._client = client
         self._lock = lock
         self.name = name
-        self._collection = client.get_or_create_collection(
-            name,
-            configuration={"hnsw": {"space": "cosine", "ef_search": _SEARCH_EFFORT}},
-            embedding_function=None,
-        )
+        with _reported(name):
+            self._collection = client.get_or_create_collection(
+                name,
+                configuration={"hnsw": {"space": "cosine", "ef_search": _SEARCH_EFFORT}},
+                embedding_function=None,
+            )
 
     def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
         for some in _batches(len(keys)):
-            self._collection.upsert(
-                ids=[str(key) for key in keys[some].tolist()],
-                embeddings=vectors[some],
-                metadatas=[dict(one) for one in facets[some]],
-            )
+            with _reported(self.name):
+                self._collection.upsert(
+                    ids=[str(key) for key in keys[some].tolist()],
+                    embeddings=vectors[some],
+                    metadatas=[dict(one) for one in facets[some]],
+                )
 
     def delete(self, keys: Keys) -> None:
         for some in _batches(len(keys)):
-            self._collection.delete(ids=[str(key) for key in keys[some].tolist()])
+            with _reported(self.name):
+                self._collection.delete(ids=[str(key) for key in keys[some].tolist()])
 
     def search(
         self, queries: Vectors, top_k: int, *, where: Mapping[str, object] | None = None
     ) -> list[tuple[Keys, Vectors]]:
-        count = self._collection.count()
-        if count == 0:
-            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
-        found = self._collection.query(
-            query_embeddings=queries, n_results=min(top_k, count), where=where, include=["distances"]
-        )
+        with _reported(self.name):
+            count = self._collection.count()
+            if count == 0:
+                return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
+            found = self._collection.query(
+                query_embeddings=queries, n_results=min(top_k, count), where=where, include=["distances"]
+            )
         return [
             (np.array([int(id) for id in ids], np.int64), 1 - np.array(distances, np.float32))
             for ids, distances in zip(found["ids"], found["distances"], strict=True)
         ]
 
     def keys(self) -> set[int]:
-        total = self._collection.count()
         found: set[int] = set()
-        for first in range(0, total, _BATCH):
-            found.update(int(id) for id in self._collection.get(limit=_BATCH, offset=first, include=[])["ids"])
+        with _reported(self.name):
+            for first in range(0, self._collection.count(), _BATCH):
+                found.update(int(id) for id in self._collection.get(limit=_BATCH, offset=first, include=[])["ids"])
         return found
 
     def sibling(self, name: str) -> ChromaIndex:
         """An empty collection of the same client beside this one."""
-        if name in self._names():
-            self._client.delete_collection(name)
+        with _reported(name):
+            if name in self._names():
+                self._client.delete_collection(name)
         return ChromaIndex(self._client, name)
 
     def keep_only(self, name: str) -> None:
-        """Removes every other collection whose name begins as this one's does."""
-        family = self.name.rpartition("-")[0]
-        for other in self._names():
-            if other != name and other.startswith(family):
-                self._client.delete_collection(other)
+        """Removes every other generation of this collection: those named alike but for the number at the end."""
+        family = self.name.rpartition("-")[0] + "-"
+        with _reported(self.name):
+            for other in self._names():
+                if other != name and other.startswith(family) and other.removeprefix(family).isdigit():
+                    self._client.delete_collection(other)
 
     def _names(self) -> list[str]:
         return [collection.name for collection in self._client.list_collections()]
@@ -97,6 +108,7 @@ class ChromaIndex:
 def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
     """The collection `name`: of the server at `url`, else of the folder, locked for this process alone."""
     import chromadb
+    from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False)
@@ -104,19 +116,21 @@ def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
         address = urlsplit(url)
         if not address.hostname:
             raise WorkspaceError(f"The Chroma URL {url!r} has no host.", help="Give it as http://HOST:PORT.")
-        try:
+        with _reported(name):
             client = chromadb.HttpClient(
                 address.hostname, port=address.port or 8000, ssl=address.scheme == "https", settings=settings
             )
-            return ChromaIndex(client, name)
-        except (ValueError, OSError) as error:
-            raise BackendError(
-                f"The Chroma server {url} does not answer: {error}.",
-                help="Start it, or unset SEXTANT_CHROMA_URL to use the workspace's own folder.",
-                retryable=True,
-            ) from error
+        return ChromaIndex(client, name)
     lock = lock_folder(folder)
-    return ChromaIndex(chromadb.PersistentClient(str(folder), settings=settings), name, lock)
+    try:
+        with _reported(name):
+            client = chromadb.PersistentClient(str(folder), settings=settings)
+        return ChromaIndex(client, name, lock)
+    except BackendError:
+        # Chroma would hand out the client that could not be opened again.
+        SharedSystemClient.clear_system_cache()
+        lock.release()
+        raise
 
 
 def lock_folder(folder: Path) -> FileLock:
@@ -135,6 +149,21 @@ def lock_folder(folder: Path) -> FileLock:
         ) from None
     owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
     return lock
+
+
+@contextmanager
+def _reported(name: str) -> Iterator[None]:
+    """Nothing; what Chroma raises comes out as BackendError."""
+    from chromadb.errors import ChromaError
+
+    try:
+        yield
+    except (ChromaError, httpx.HTTPError, ValueError, RuntimeError, OSError) as error:
+        raise BackendError(
+            f"Chroma failed at the collection {name}: {error}.",
+            help="Start its server again, or run `sextant rebuild` if its folder is damaged.",
+            retryable=True,
+        ) from error
 
 
 def _batches(total: int) -> Iterator[slice]:

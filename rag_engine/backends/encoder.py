@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from rag_engine.backends.encoder_export import (
     EncoderSettings,
     describe,
     export,
+    first_line,
     open_sentence_transformer,
     read_settings,
     torch_vectors,
@@ -28,7 +30,18 @@ from rag_engine.backends.model_source import ModelSource, locate
 from rag_engine.errors import InputError
 from rag_engine.protocols import Embedder, Vectors
 
-_RUNTIMES: dict[str, Callable[[Path], Runtime]] = {"openvino": open_openvino, "onnx": open_onnx}
+
+def _open_onnx(folder: Path) -> Runtime:
+    """ONNX Runtime, whose own errors share no base class; RuntimeError instead."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    try:
+        return open_onnx(folder)
+    except (state.Fail, state.InvalidGraph, state.InvalidProtobuf, state.NoSuchFile, state.NotImplemented) as error:
+        raise RuntimeError(str(error)) from error
+
+
+_RUNTIMES: dict[str, Callable[[Path], Runtime]] = {"openvino": open_openvino, "onnx": _open_onnx}
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "exported-1"
@@ -94,8 +107,8 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     """An encoder ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
 
     The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant), later ones do not
-    import torch. A runtime whose vectors differ from torch's is not used, and `execution` says which. Raises
-    BackendError for a model that is nowhere and InputError for an unknown execution.
+    import torch. A runtime that fails or whose vectors differ from torch's is not used, and `execution` says so. Raises
+    BackendError for a model that is nowhere or cannot be loaded and InputError for an unknown execution.
     """
     if execution not in _CHOICES:
         raise InputError(f"Execution {execution!r} is not a runtime.", help=f"Use one of {', '.join(_CHOICES)}.")
@@ -106,11 +119,25 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     folder = exported_folder(source, cache)
     if read_settings(folder).failure:
         return Encoder(source.name, TorchModel(source, cache, "torch (cannot be exported)"))
+    passed_over: list[str] = []
     for choice in _CHOICES[execution]:
-        model = ExportedModel(folder, _RUNTIMES[choice](folder))
-        if agrees(model, folder):
+        try:
+            runtime = _RUNTIMES[choice](folder)
+            told = replace(runtime, execution=_told(runtime.execution, passed_over))
+            model = ExportedModel(folder, told)
+            agreed = agrees(model, folder)
+        except (ImportError, RuntimeError) as error:  # absent, not for this processor, or a file that is damaged
+            passed_over.append(f"{choice} failed: {first_line(error)}")
+            continue
+        if agreed:
             return Encoder(source.name, model)
-    return Encoder(source.name, TorchModel(source, cache, "torch (export differs)"))
+        passed_over.append(f"{choice} differs from it")
+    return Encoder(source.name, TorchModel(source, cache, _told("torch", passed_over)))
+
+
+def _told(execution: str, passed_over: Sequence[str]) -> str:
+    """The runtime that computes and why not a faster one, for those who ask what works."""
+    return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:

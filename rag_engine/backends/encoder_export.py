@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag_engine.errors import BackendError
 from rag_engine.protocols import Vectors
 
 if TYPE_CHECKING:
@@ -50,15 +51,28 @@ class EncoderSettings:
 
 
 def open_sentence_transformer(location: str) -> SentenceTransformer:
-    """The model of a folder or a hub name, on the processor."""
+    """The model of a folder or a hub name, on the processor; BackendError for one that is not whole."""
     import transformers
+    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
     # A report about a pooler nobody uses and a progress bar tell an analyst nothing.
     reports: Any = transformers.logging
     reports.set_verbosity_error()
     reports.disable_progress_bar()
-    return SentenceTransformer(location, device="cpu").eval()
+    try:
+        return SentenceTransformer(location, device="cpu").eval()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+        raise BackendError(
+            f"Encoder {location} cannot be loaded: {first_line(error)}",
+            help="Give a model with its configuration, tokenizer and weights, of a type that the installed "
+            "transformers knows, or use multilingual-e5-small.",
+        ) from error
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, on one line and of a readable length; its type where it says nothing."""
+    return next((line.strip()[:200] for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def read_settings(folder: Path) -> EncoderSettings:

@@ -13,7 +13,7 @@ import numpy as np
 from rag_engine.chunking.semantic import context_header, encoder_text
 from rag_engine.citations import shared_words, words
 from rag_engine.errors import BackendError
-from rag_engine.prompts import QUOTATIONS_ONLY, neutralise
+from rag_engine.prompts import QUOTATIONS_ONLY, one_line
 from rag_engine.protocols import Embedder
 from rag_engine.sentences import sentence_spans
 from rag_engine.types import Prompt, Source
@@ -117,7 +117,7 @@ def _quotations(source: Source) -> list[_Quotation]:
         return next(ranks, len(source.hits)), start
 
     spans = sorted(sentence_spans(source.text, source.document.metadata.language), key=distance)
-    shown = ((start, " ".join(neutralise(source.text[start:end]).split())) for start, end in spans)
+    shown = ((start, one_line(source.text[start:end], limit=None).strip()) for start, end in spans)
     return [_Quotation(source, start, text) for start, text in shown if text]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from time import monotonic
 from typing import Literal
 
@@ -10,14 +11,19 @@ import httpx
 import ollama
 
 from rag_engine.backends.json_reply import read_object
+from rag_engine.backends.loopback import is_loopback
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
+from rag_engine.generation import CONTEXT_STEP
 from rag_engine.types import Prompt
 
-_QUICK = httpx.Timeout(0.3, connect=0.2)  # is anyone there? asked each time the engine opens
+_DEFAULT_URL = GenerationConfig().ollama_url
+_QUICK = httpx.Timeout(2.0, connect=0.3)  # is anyone there? asked every few seconds; a busy server takes its time
 _CONNECT = 3.0
-_PLAN_CONTEXT = 2048
+_SMALLEST_CONTEXT = 2048
 _PLAN_TOKENS = 512
+_TEMPLATE_TOKENS = 64  # put by a chat template around two messages
+_BYTES_PER_TOKEN = 3  # at least, in UTF-8: a bound on the tokens of a message that needs no tokenizer
 _UNKNOWN_WINDOW = 4096  # assumed of a model that does not tell
 _ENCODER_FAMILIES = ("bert", "nomic-bert", "xlm-roberta")
 
@@ -38,7 +44,7 @@ class OllamaGenerator:
         self._think: Literal[False] | None = False if thinks else None
         # Ollama loads a model anew whenever num_ctx changes (seconds to minutes), so the window only ever grows,
         # beginning with the one it is loaded with.
-        self._num_ctx = min(max(_PLAN_CONTEXT, loaded), context_window)
+        self._num_ctx = min(max(_SMALLEST_CONTEXT, loaded), context_window)
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Pieces of the answer; BackendError when the server is away, breaks off or stops at the token limit."""
@@ -48,6 +54,9 @@ class OllamaGenerator:
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         """One JSON object under the schema, at temperature 0; BackendError when there is none in time."""
+        message = ceil(len((system + user).encode()) / _BYTES_PER_TOKEN)
+        needed = ceil((message + _TEMPLATE_TOKENS + _PLAN_TOKENS) / CONTEXT_STEP) * CONTEXT_STEP
+        self._num_ctx = min(max(self._num_ctx, needed), self.context_window)
         options = {"temperature": 0.0, "num_predict": _PLAN_TOKENS}
         reply = "".join(self._chat(system, user, options, seconds=seconds, schema=schema))
         return read_object(reply, schema, model=self.name)
@@ -103,20 +112,28 @@ class OllamaGenerator:
 
 
 def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
-    """The configured model of the server at `ollama_url`, else its first that writes; None when no server answers.
+    """The configured model of the server at `ollama_url`, else its first that writes.
 
-    Waits half a second at most for a server that is not there. BackendError when the configured model is missing.
+    None only where nobody asked for Ollama: neither address nor model is set and nothing listens at the default one.
+    BackendError for a server that is set and away, slow or at fault, and for a model that is missing.
     """
     try:
         with _client(config, _QUICK) as client:
             models = [entry.model for entry in client.list().models if entry.model and not _encodes(entry)]
-    except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError):
-        return None
+    except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError) as error:
+        refused = isinstance(error, (ConnectionError, httpx.ConnectError))
+        if refused and config.ollama_url == _DEFAULT_URL and not config.ollama_model:
+            return None
+        raise _no_models(error, config) from error
     model = next((name for name in models if name in (config.ollama_model, f"{config.ollama_model}:latest")), None)
     if config.ollama_model and model is None:
         raise _missing(config.ollama_model)
     model = model or next(iter(models), None)
-    return None if model is None else _open(config, model)
+    if model is None:
+        raise BackendError(
+            f"Ollama at {config.ollama_url} has no model that writes.", help="Run: ollama pull mistral-nemo"
+        )
+    return _open(config, model)
 
 
 def _open(config: GenerationConfig, model: str) -> OllamaGenerator:
@@ -146,8 +163,7 @@ def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
             f"Ollama's address {config.ollama_url!r} cannot be read: {error}.",
             help="Set SEXTANT_OLLAMA_URL to one like http://127.0.0.1:11434.",
         ) from error
-    local = url.host in ("127.0.0.1", "localhost", "::1")
-    return ollama.Client(config.ollama_url, timeout=timeout, trust_env=not local)
+    return ollama.Client(config.ollama_url, timeout=timeout, trust_env=not is_loopback(url.host))
 
 
 def _missing(model: str) -> BackendError:
@@ -165,9 +181,37 @@ def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendE
             retryable=True,
         )
     if isinstance(error, (ConnectionError, httpx.ConnectError)):
+        return _away(config)
+    return BackendError(f"The connection to Ollama broke: {error}.", help="Ask again.", retryable=True)
+
+
+def _no_models(error: Exception, config: GenerationConfig) -> BackendError:
+    """Why the server did not say which models it has, with the cure."""
+    url = config.ollama_url
+    if isinstance(error, (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout)):
+        return _away(config)
+    if isinstance(error, httpx.TimeoutException):
         return BackendError(
-            f"Ollama does not answer at {config.ollama_url}.",
-            help="Start it with: ollama serve, or set SEXTANT_OLLAMA_URL.",
+            f"Ollama at {url} did not say within {_QUICK.read:g} seconds which models it has.",
+            help="Ask again; if it stays so, restart it with: ollama serve.",
             retryable=True,
         )
-    return BackendError(f"The connection to Ollama broke: {error}.", help="Ask again.", retryable=True)
+    if isinstance(error, ollama.ResponseError):
+        return BackendError(
+            f"{url} answered with status {error.status_code} when asked for its models: {error.error[:200]}.",
+            help="See Ollama's log, or set SEXTANT_OLLAMA_URL if this is another server.",
+            retryable=True,
+        )
+    return BackendError(
+        f"{url} did not answer in Ollama's protocol: {error}.",
+        help="Set SEXTANT_OLLAMA_URL to the address of Ollama.",
+        retryable=True,
+    )
+
+
+def _away(config: GenerationConfig) -> BackendError:
+    return BackendError(
+        f"Ollama does not answer at {config.ollama_url}.",
+        help="Start it with: ollama serve, or set SEXTANT_OLLAMA_URL.",
+        retryable=True,
+    )

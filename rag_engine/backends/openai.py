@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from rag_engine.backends.json_reply import read_object
+from rag_engine.backends.loopback import is_loopback
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
@@ -164,10 +165,25 @@ def _window(config: GenerationConfig) -> int:
 def _client(config: GenerationConfig, seconds: float) -> openai.OpenAI:
     import openai
 
-    # Without a key the package would take OPENAI_API_KEY, and send someone's key to a server it is not for.
-    return openai.OpenAI(
+    # The package fills what it is not given from OPENAI_* variables, and would send someone's key, organisation and
+    # project to a server they are not for. A key in the headers also wins over OPENAI_CUSTOM_HEADERS.
+    key = config.openai_key or "none"
+    timeout = openai.Timeout(seconds, connect=_CONNECT)
+    try:
+        host = httpx.URL(config.openai_url).host
+    except httpx.InvalidURL as error:
+        raise BackendError(
+            f"The endpoint's address {config.openai_url!r} cannot be read: {error}.",
+            help="Set SEXTANT_OPENAI_URL to one like http://127.0.0.1:8000/v1.",
+        ) from error
+    client = openai.OpenAI(
         base_url=config.openai_url,
-        api_key=config.openai_key or "none",
-        timeout=openai.Timeout(seconds, connect=_CONNECT),
+        api_key=key,
+        default_headers={"Authorization": f"Bearer {key}"},
+        timeout=timeout,
         max_retries=0,
+        # A proxy set for the web must not see questions and sources that go to this machine.
+        http_client=openai.DefaultHttpxClient(timeout=timeout, trust_env=not is_loopback(host)),
     )
+    client.organization = client.project = None
+    return client

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,23 +27,19 @@ _MARGIN = 1.5  # points around a mark, so that it does not touch the letters
 _TALLEST = 4  # heights in widths: a page longer than this is drawn smaller, to bound memory
 _SHEET = 595.0  # points: the width of A4
 
+# MuPDF shares its state among the threads of a process and does not guard it.
+_drawing = threading.Lock()
+
 
 def draw_page(file: Path, page: int, marks: Sequence[Box], strong: Sequence[Box] = (), *, width: int = 1000) -> bytes:
     """PNG of a page (counted from 1) with `marks` washed softly and `strong` more, `width` pixels wide.
 
     Boxes are in points of the page as it is drawn. A page much taller than wide comes out narrower. InputError when
-    the file has no such page, WorkspaceError when it cannot be opened.
+    the file has no such page, WorkspaceError when file or page cannot be read.
     """
     import pymupdf
 
-    try:
-        document = pymupdf.open(file)
-    except (pymupdf.FileDataError, pymupdf.FileNotFoundError) as error:
-        raise WorkspaceError(
-            f"{file.name} cannot be opened: {error}.",
-            help="Add the document again; its stored file is damaged or gone.",
-        ) from error
-    with document:
+    with _drawing, _damage_told(file, page), pymupdf.open(file) as document:
         if document.needs_pass:
             raise WorkspaceError(f"{file.name} asks for a password.", help="Add a copy without a password.")
         if not 1 <= page <= document.page_count:
@@ -67,13 +65,28 @@ def draw_text(
         "body {font-family: sans-serif; font-size: 11px; line-height: 1.45; color: #1c1c1c; white-space: pre-wrap}"
         f".m1 {{background-color: {_css(_SOFT)}}} .m2 {{background-color: {_css(_STRONG)}}}"
     )
-    with pymupdf.open() as document:
+    with _drawing, pymupdf.open() as document:
         tallest = _SHEET * _TALLEST
         page = document.new_page(width=_SHEET, height=tallest)
         frame = pymupdf.Rect(40, 32, _SHEET - 40, tallest - 32)
         spare, _ = page.insert_htmlbox(frame, body, css=style, scale_low=0)
         page.set_cropbox(pymupdf.Rect(0, 0, _SHEET, tallest - max(spare, 0.0)))
         return _draw(page, (), (), width)
+
+
+@contextmanager
+def _damage_told(file: Path, page: int) -> Iterator[None]:
+    """Nothing; what PyMuPDF raises over a file, at opening or at a page, becomes a WorkspaceError."""
+    import pymupdf
+
+    try:
+        yield
+    # RuntimeError at opening, IndexError for a page that the file only claims to have, the rest of MuPDF as it is.
+    except (RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
+        raise WorkspaceError(
+            f"Page {page} of {file.name} cannot be drawn: {error}.",
+            help="Add the document again; its stored file is damaged or gone.",
+        ) from error
 
 
 def _draw(page: pymupdf.Page, marks: Sequence[Box], strong: Sequence[Box], width: int) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from rag_engine.protocols import Keys
+from rag_engine.protocols import ChildrenOf, Keys
 
 
 def split_at_spaces(text: str, language: str) -> list[str]:
@@ -59,6 +59,10 @@ class PaperSparseIndex:
             np.fromiter(self._rows, dtype=np.int64),
             np.array([document for document, _ in self._rows.values()], dtype=np.int64),
         )
+
+    def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:  # noqa: ARG002
+        """0: what was deleted has left the memory with `commit`."""
+        return 0
 
     def search(
         self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False

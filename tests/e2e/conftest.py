@@ -61,6 +61,13 @@ def model_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, thread
             go_on.set()
 
 
+@pytest.fixture
+def misled_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
+    """Where a server answers that was given a setting that there is not."""
+    with _serving(workspace, tmp_path / "log", SEXTANT_EXECUTION="abacus") as address:
+        yield address
+
+
 @contextmanager
 def _serving(workspace: Path, log: Path, **settings: str) -> Iterator[str]:
     with socket.socket() as probe:

@@ -16,6 +16,7 @@ from rag_engine.backends.chroma import open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.catalog import open_catalog
 from rag_engine.chunking.semantic import child_id
+from rag_engine.engine import collection_name
 from tests.ingestion.killed_addition import run
 
 # Forked from a process that has imported everything, so that the kills fall on the work and not on imports.
@@ -59,7 +60,7 @@ def _state(workspace: Path) -> dict[str, list[object]]:
         c.key: child_id(r.sha256, c.parent_index, c.index) for r in records for c in catalog.document_children(r.key)
     }
     texts = [c.text for r in records for c in catalog.document_children(r.key)]
-    dense = open_chroma(workspace / "index" / "chroma", "policy_documents-1")
+    dense = open_chroma(workspace / "index" / "chroma", collection_name(catalog.state("workspace"), 1))
     sparse = open_sparse_index(workspace / "index" / "1" / "keywords", writable=False)
     v = tables.vectors.c
     state = {
@@ -69,7 +70,7 @@ def _state(workspace: Path) -> dict[str, list[object]]:
         "dense": sorted(children[key] for key in dense.keys()),  # noqa: SIM118 - a method, not a dict
         "sparse": sorted(children[key] for key in sparse.keys()),  # noqa: SIM118
         "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
-        "files": sorted(path.name for path in (workspace / "files").iterdir()),
+        "files": sorted(path.name for path in (workspace / "files").rglob("*")),
     }
     dense.close()
     catalog.close()

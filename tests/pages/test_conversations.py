@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,7 @@ def test_a_conversation_is_read_as_it_was_written(tmp_path: Path) -> None:
 
     ended = conversations.end_turn(tmp_path, begun, REPLY)
 
+    assert ended is not None
     assert conversations.read_conversation(tmp_path, id) == ended
     assert ended.turns[0].reply == REPLY
 
@@ -78,6 +80,43 @@ def test_a_question_asked_again_replaces_the_one_that_was_broken_off(tmp_path: P
     again = conversations.begin_turn(tmp_path, id, "Why?")
 
     assert len(again.turns) == 1
+
+
+def test_two_tabs_on_one_conversation_keep_both_answers(tmp_path: Path) -> None:
+    id = conversations.new_id()
+    first = conversations.begin_turn(tmp_path, id, "Why?")
+    second = conversations.begin_turn(tmp_path, id, "Why?")
+
+    conversations.end_turn(tmp_path, second, replace(REPLY, text="Second."))
+    conversations.end_turn(tmp_path, first, replace(REPLY, text="First."))
+
+    read = conversations.read_conversation(tmp_path, id)
+    assert read is not None
+    assert [turn.reply.text for turn in read.turns if turn.reply] == ["Second.", "First."]
+
+
+def test_an_answer_takes_the_place_of_its_own_question_only(tmp_path: Path) -> None:
+    id = conversations.new_id()
+    first = conversations.begin_turn(tmp_path, id, "Why?")
+    conversations.end_turn(tmp_path, first, REPLY)
+    conversations.begin_turn(tmp_path, id, "How?")
+
+    conversations.end_turn(tmp_path, first, replace(REPLY, text="Stopped."))
+
+    read = conversations.read_conversation(tmp_path, id)
+    assert read is not None
+    assert [(turn.question, turn.reply and turn.reply.text) for turn in read.turns] == [
+        ("Why?", "Stopped."),
+        ("How?", None),
+    ]
+
+
+def test_a_conversation_that_is_deleted_while_its_answer_is_written_stays_deleted(tmp_path: Path) -> None:
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+    conversations.delete_conversation(tmp_path, begun.id)
+
+    assert conversations.end_turn(tmp_path, begun, REPLY) is None
+    assert conversations.read_conversation(tmp_path, begun.id) is None
 
 
 @pytest.mark.parametrize("id", ["", "../secret", "0" * 31, "0" * 33, "0" * 31 + "G", "0" * 32 + "\n", "A" * 32])

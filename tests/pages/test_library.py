@@ -47,6 +47,41 @@ def test_words_and_filters_narrow_the_table(start: Start, collection: Path) -> N
     assert list(app.dataframe[0].value["Title"]) == ["Flood Act"]
 
 
+def choose(app: AppTest, file: str) -> AppTest:
+    """The page after a click on a file's row: this test bed cannot click, but a widget's state can be set."""
+    [table] = app.dataframe
+    row = list(table.value["File"]).index(file)
+    app.session_state[table.key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    return app.run()
+
+
+def test_a_row_that_is_chosen_opens_its_document(start: Start, collection: Path) -> None:
+    app = choose(library(start(collection)), "piano-caldo.txt")
+
+    assert app.header[0].value == "Piano caldo"
+
+
+def test_a_row_that_is_chosen_opens_no_other_document_when_the_rows_change(start: Start, collection: Path) -> None:
+    app = choose(library(start(collection)), "hostile.txt")
+    opened = app.query_params["document"]
+
+    app.text_input[0].set_value("flood act").run()
+
+    assert list(app.dataframe[0].value["File"]) == ["flood-act.txt"]
+    assert app.query_params["document"] == opened
+
+
+def test_a_document_that_was_closed_opens_again_after_a_search(start: Start, collection: Path) -> None:
+    app = choose(library(start(collection)), "piano-caldo.txt")
+    app.button(key="close").click().run()
+    assert not app.header
+    app.text_input[0].set_value("caldo").run()
+
+    app = choose(app, "piano-caldo.txt")
+
+    assert app.header[0].value == "Piano caldo"
+
+
 def test_a_link_to_a_document_shows_what_is_known_of_it(start: Start, collection: Path) -> None:
     engine = open_engine(read_config(collection))
     [document] = search_titles(engine.documents(), "flood act")

@@ -119,6 +119,21 @@ def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(evidence, as
     assert any("did not fit" in warning and "[Source 5]" in warning for warning in result.warnings)
 
 
+def test_a_source_of_which_only_a_part_was_read_is_reported(evidence, ask):
+    generator = Scripted(("Dykes [Source 1].",), context_window=2600)
+    _, result = ask(evidence, generator)
+    read = {source.n: source.text for source in generator.prompts[0].sources}
+    (short,) = [n for n, text in read.items() if text != evidence.sources[n - 1].text]
+    assert [warning for warning in result.warnings if "shortened" in warning] == [
+        f"[Source {short}] was shortened to fit into the model's context window."
+    ]
+
+
+def test_nothing_is_said_of_sources_that_were_read_whole(evidence, ask):
+    _, result = ask(evidence, Scripted(("Dykes [Source 1].",), context_window=32768))
+    assert result.warnings == ()
+
+
 @pytest.mark.parametrize(("language", "expected"), [("it", "it"), ("tr", "tr"), ("xx", "en")])
 def test_no_sources_gives_the_sentence_in_the_questions_language_and_asks_no_model(
     language, expected, make_evidence, ask

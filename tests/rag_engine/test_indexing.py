@@ -45,7 +45,7 @@ def make_document(stores: Stores, text: str, source: str = "/in/a.txt", language
     lines = (Line(0, half, 1, Box(10, 10, 500, 20)), Line(half, len(text), 2, Box(10, 30, 500, 40)))
     extracted = ExtractedText(text, 2, lines, (), "text/plain")
     copy = stored_name(stores.files, sha256, Path(source).name)
-    copy.parent.mkdir(exist_ok=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
     copy.write_text(text)
     return Document(source, Path(source).name, sha256, Metadata("A plan", language), extracted)
 
@@ -55,6 +55,10 @@ def add(stores: Stores, embedder: CountingEmbedder, *documents: Document) -> Non
     for document in documents:
         indexer.add(document, document.sha256)
     indexer.finish()
+
+
+def copies(stores: Stores) -> list[str]:
+    return sorted(str(path.relative_to(stores.files)) for path in stores.files.rglob("*") if path.is_file())
 
 
 def held(stores: Stores) -> tuple[set[int], set[int], set[int]]:
@@ -95,7 +99,7 @@ def test_a_changed_file_takes_the_place_of_its_older_version_everywhere(
     known, dense, sparse = held(stores)
     assert known == dense == sparse
     assert stores.catalog.text(record.key) == HEAT
-    assert [path.name for path in stores.files.iterdir()] == [f"{record.document_id}_a.txt"]
+    assert copies(stores) == [f"{record.document_id}/a.txt"]
     assert stores.sparse.search("river authority flood maps", "en", 10) == []
 
 
@@ -120,7 +124,7 @@ def test_erasing_leaves_nothing_behind(stores: Stores, embedder: CountingEmbedde
     known, dense, sparse = held(stores)
     assert known == dense == sparse == {child.key for child in stores.catalog.document_children(heat.key)}
     assert not np.array(stores.vectors.all()[rows]).any()
-    assert [path.name for path in stores.files.iterdir()] == [f"{heat.document_id}_b.txt"]
+    assert copies(stores) == [f"{heat.document_id}/b.txt"]
 
 
 def test_what_was_interrupted_is_undone_at_the_next_start(stores: Stores, embedder: CountingEmbedder) -> None:
@@ -130,7 +134,7 @@ def test_what_was_interrupted_is_undone_at_the_next_start(stores: Stores, embedd
     interrupted.add(make_document(stores, FLOOD), "1")
     assert recover(stores) == 1
     assert held(stores) == before
-    assert len(list(stores.files.iterdir())) == 1
+    assert len(copies(stores)) == 1
 
 
 def test_the_same_text_is_never_encoded_twice(stores: Stores, embedder: CountingEmbedder) -> None:
@@ -144,14 +148,30 @@ def test_the_same_text_is_never_encoded_twice(stores: Stores, embedder: Counting
     assert record.children > sentences
 
 
-def test_vectors_of_a_run_that_was_broken_off_are_found_again_and_swept_when_unused(
+def test_what_a_broken_off_addition_has_encoded_is_found_again_and_swept_when_nobody_comes_for_it(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
-    interrupted = Indexer(stores, embedder, ChunkingConfig())
-    count = interrupted.add(make_document(stores, FLOOD), "1")
+    document = make_document(stores, FLOOD + HEAT)
+    children = Indexer(stores, embedder, ChunkingConfig()).add(document, "1")
     recover(stores)
+    before = embedder.encoded
+    Indexer(stores, embedder, ChunkingConfig()).add(make_document(stores, FLOOD + HEAT), "1")
+    assert embedder.encoded - before == 2  # its two kinds of sentences, but no child
+    recover(stores)
+    assert 2 < sweep(stores) <= children
     assert sweep(stores) == 0
-    assert count > 0
+
+
+def test_vectors_that_were_lost_are_encoded_again_and_never_taken_for_others(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    stores.vectors.path.unlink()
+    recover(stores)
+    add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
+    snapshot = read_snapshot(stores.catalog)
+    flood, heat = stores.catalog.active_documents()
+    assert not set(snapshot.rows[snapshot.owners == flood.key]) & set(snapshot.rows[snapshot.owners == heat.key])
 
 
 def test_both_indexes_can_be_filled_again_without_encoding(

@@ -12,6 +12,7 @@ from rag_engine.prompts import (
     PLANNER_SCHEMA,
     answer_rules,
     neutralise,
+    one_line,
     planner_message,
     source_block,
     user_message,
@@ -78,7 +79,30 @@ def test_no_text_comes_out_as_a_fence_or_a_citation(text):
     assert check_marks(clean, {1, 11, 111}).cited == ()
 
 
-@pytest.mark.parametrize("piece", ["[", "\n", "(Source ", "[Source 1 ", " <", "!["])
+@pytest.mark.parametrize(
+    "text",
+    ["The dam is safe [Source source 1].", "È sicura (fonte: fonte 2).", "[source (source 1)", "[Quelle [Quelle 3]"],
+)
+def test_a_mark_that_says_the_word_twice_is_no_citation(text):
+    assert check_marks(text, {1, 2, 3}).cited
+    assert check_marks(neutralise(text), {1, 2, 3}).cited == ()
+
+
+_OPENING, _CLOSING = st.sampled_from("[【［(（"), st.sampled_from("]】］)）")
+_SAID = st.sampled_from(
+    ("source", "Sources", "fonte", "fonti", "fuente", "Fuentes", "Quelle", "Quellen", "fontes", "kaynak", "KAYNAKLAR")
+)
+_BETWEEN = st.sampled_from(("", " ", ": ", "  ", "\n", " (", ", ", "\u200b", "\x00", "”", "#", " - "))
+_DIGITS = st.integers(1, 20).map(str)
+
+
+@given(st.lists(st.one_of(_OPENING, _SAID, _BETWEEN, _DIGITS, _CLOSING), max_size=24).map("".join))
+def test_no_text_of_brackets_source_words_and_digits_is_read_as_a_citation(text):
+    assert check_marks(neutralise(text), range(1, 21)).cited == ()
+    assert check_marks(one_line(text), range(1, 21)).cited == ()
+
+
+@pytest.mark.parametrize("piece", ["[", "\n", "(Source ", "[Source 1 ", "[source source ", " <", "!["])
 def test_a_document_made_to_be_slow_is_cleaned_at_once(piece):
     started = perf_counter()
     check_marks(neutralise(piece * 20_000 + "system"), {1})

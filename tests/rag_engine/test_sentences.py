@@ -267,7 +267,20 @@ def test_no_span_is_longer_than_the_bound(text: str, times: int) -> None:
     assert all(end - start <= LONGEST_SENTENCE for start, end in sentence_spans(text * times, "en"))
 
 
-@pytest.mark.parametrize("unit", [".", ". ", "a.", "\n", " ", "(", "«", "x", "1.\n", '."', "- ", "; ", "a.\n\n", "…»"])
+def test_a_leader_of_any_length_and_spacing_ends_a_contents_entry() -> None:
+    for leader in ("....", " . . . . . ", "." * 300, ".  ....... "):
+        assert len(sentences(f"1 Scope{leader}3\n2 Definitions{leader}xii\nThe text")) == 3
+
+
+DOTTED_LINE = "." * 8000 + "\n"
+SPACED_LINE = ". " * 4000 + "x\n"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [".", ". ", "a.", "\n", " ", "(", "«", "x", "1.\n", '."', "- ", "; ", "a.\n\n", "…»", DOTTED_LINE, SPACED_LINE],
+    ids=lambda unit: repr(unit[:6]),
+)
 def test_time_grows_with_length_and_no_faster(unit: str) -> None:
     started = time.perf_counter()
     sentence_spans(unit * (400_000 // len(unit)), "de")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pymupdf
@@ -10,11 +11,34 @@ from rapidfuzz.distance import Levenshtein
 
 from ingestion.backends.ocr import choose_ocr
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
-from rag_engine.types import ExtractedText
+from ingestion.types import ExtractionLimits, FileRefused, OcrLine, Picture
+from rag_engine.errors import BackendError
+from rag_engine.types import Box, ExtractedText
 from tests.ingestion.documents import pdf
 
 LIMITS = ExtractionLimits()
+
+
+class _Reading:
+    """An engine that reads the same line on every picture."""
+
+    name = "reading"
+
+    def __init__(self, text: str) -> None:
+        self._line = OcrLine(text, Box(10, 10, 200, 30), 0)
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        for _ in pictures:
+            yield (self._line,)
+
+
+class _Broken:
+    """An engine that is installed and does not run."""
+
+    name = "broken"
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        raise BackendError("no engine", help="Install one.")
 
 
 def block_texts(extracted: ExtractedText, kind: str) -> list[str]:
@@ -141,6 +165,31 @@ def test_scanned_pages_beside_text_are_named_when_no_ocr_can_read_them(tmp_path:
     extracted = extract(path, LIMITS, None)
     assert extracted.unread_pages == (2,)
     assert "no OCR" in extracted.warnings[0]
+
+
+def test_a_scanned_page_too_large_to_draw_stays_unread_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "poster.pdf"
+    with pymupdf.open() as document:
+        document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
+        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
+        document.new_page(width=1_000_000, height=1_000_000).insert_image((0, 0, 100, 100), pixmap=blank)
+        document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
+        document.save(path)
+    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+    assert extracted.text == "A page with a text layer of its own.\n\nRead by OCR"
+    assert (extracted.unread_pages, extracted.ocr_pages) == ((2,), (3,))
+    assert "Page 2 could not be drawn" in extracted.warnings[0]
+
+
+def test_an_engine_that_does_not_run_is_our_failure_and_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "scan.pdf"
+    with pymupdf.open() as document:
+        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
+        document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
+        document.save(path)
+    with pytest.raises(FileRefused, match=r"scan\.pdf .* no engine") as caught:
+        extract(path, LIMITS, _Broken())
+    assert (caught.value.reason, caught.value.status) == ("ocr_missing", "failed")
 
 
 @pytest.mark.parametrize("name", ["en_paris_agreement.pdf", "it_costituzione_repubblica.pdf"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from rag_engine.backends.atomic_folder import build_once
 from rag_engine.backends.encoder import load_encoder
 from rag_engine.backends.encoder_runtimes import batches
+from rag_engine.backends.model_source import locate
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
 
@@ -173,7 +175,94 @@ def test_a_runtime_that_differs_from_torch_is_not_used(tmp_path: Path) -> None:
     load_encoder(str(folder), cache=tmp_path / "cache")
     (check,) = (tmp_path / "cache").rglob("check.npy")
     np.save(check, -np.load(check))
-    assert load_encoder(str(folder), cache=tmp_path / "cache").execution == "torch (export differs)"
+    execution = load_encoder(str(folder), cache=tmp_path / "cache").execution
+    assert execution == "torch (openvino differs from it; onnx differs from it)"
+
+
+def test_a_runtime_that_does_not_open_gives_way_to_the_next_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_model(tmp_path, "mean")
+    monkeypatch.setitem(sys.modules, "openvino", None)
+    encoder = load_encoder(str(folder), cache=tmp_path / "cache")
+    assert encoder.execution.startswith("onnx (openvino failed: ")
+    assert encoder.encode_queries(["flood"]).shape == (1, 32)
+
+
+def test_a_damaged_export_leaves_torch_and_says_why(tmp_path: Path) -> None:
+    folder = tiny_model(tmp_path, "mean")
+    load_encoder(str(folder), "onnx", tmp_path / "cache")
+    (graph,) = (tmp_path / "cache").rglob("model.onnx")
+    graph.write_bytes(graph.read_bytes()[:1000])
+    execution = load_encoder(str(folder), cache=tmp_path / "cache").execution
+    assert execution.startswith("torch (openvino failed: ")
+    assert "; onnx failed: " in execution
+    assert "\n" not in execution
+
+
+def drop_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def cut_weights(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+
+
+def change_type(folder: Path) -> None:
+    path = folder / "config.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"bert"', '"no-such-type"'), encoding="utf-8")
+
+
+@pytest.mark.parametrize("execution", ["auto", "torch"])
+@pytest.mark.parametrize("harm", [drop_weights, cut_weights, change_type])
+def test_a_model_that_is_not_whole_is_named_with_the_right_cure(
+    harm: Callable[[Path], None], execution: str, tmp_path: Path
+) -> None:
+    folder = tiny_model(tmp_path, "mean")
+    harm(folder)
+    with pytest.raises(BackendError, match=r"Encoder .*model cannot be loaded") as caught:
+        load_encoder(str(folder), execution, tmp_path / "cache")
+    assert "weights" in caught.value.help
+    assert "space" not in str(caught.value)
+    # Nothing half made stays that a mended model would be taken for.
+    assert not [path for path in (tmp_path / "cache").rglob("model@*") if path.is_dir() and path.name[0] != "."]
+
+
+def test_the_packaged_model_is_found_by_the_name_an_index_remembers(encoder: Embedder) -> None:
+    assert load_encoder(encoder.name).name == encoder.name
+
+
+@pytest.fixture
+def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A hub's cache with two snapshots of one model."""
+    cache = tmp_path / "hub"
+    for snapshot in ("a" * 40, "b" * 40):
+        (cache / "models--owner--tiny" / "snapshots" / snapshot).mkdir(parents=True)
+        for file in ("config.json", "model.safetensors"):
+            (cache / "models--owner--tiny" / "snapshots" / snapshot / file).touch()
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    return cache
+
+
+def test_a_snapshot_of_the_hubs_cache_is_found_by_the_name_an_index_remembers(hub_cache: Path) -> None:
+    source = locate("tiny@" + "b" * 12)
+    assert source.name == "tiny@" + "b" * 12
+    assert source.folder == hub_cache / "models--owner--tiny" / "snapshots" / ("b" * 40)
+
+
+@pytest.mark.usefixtures("hub_cache")
+@pytest.mark.parametrize("name", ["tiny@cccccccccccc", "tiny@", "tiny@*", "t*@aaaaaaaaaaaa", "multilingual-e5-small@x"])
+def test_a_version_that_is_not_here_says_what_to_give_instead(name: str) -> None:
+    with pytest.raises(BackendError, match=r"neither the packaged .* nor in the hub's cache") as caught:
+        locate(name)
+    assert "folder" in caught.value.help
+
+
+def test_a_snapshot_without_its_weights_is_not_taken(hub_cache: Path) -> None:
+    (hub_cache / "models--owner--tiny" / "snapshots" / ("a" * 40) / "model.safetensors").unlink()
+    with pytest.raises(BackendError, match="hub's cache"):
+        locate("tiny@" + "a" * 12)
 
 
 def test_an_unknown_model_says_what_to_do(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from time import monotonic
 
 import pytest
 
+from rag_engine.backends import ollama
 from rag_engine.backends.ollama import find_ollama
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
@@ -69,23 +70,57 @@ def test_a_configured_model_that_is_missing_names_the_command(config):
         find_ollama(replace(config, ollama_model="phi4"))
 
 
-def test_a_server_with_no_model_that_writes_is_no_generator(server, config):
+def test_a_server_with_no_model_that_writes_says_how_to_get_one(server, config):
     server.replies["/api/tags"] = listing("bge-m3", family="bert")
-    assert find_ollama(config) is None
+    with pytest.raises(BackendError, match=r"no model that writes.*ollama pull"):
+        find_ollama(config)
 
 
-@pytest.mark.parametrize("reply", [Reply((b"garbage",)), Reply((b"[1]",)), Reply((b"",), status=500)])
-def test_something_else_on_the_port_is_no_generator(server, config, reply):
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply((b"garbage",)), "not answer in Ollama's protocol"),
+        (Reply((b"[1]",)), "not answer in Ollama's protocol"),
+        (Reply((b"busy",), status=500), "status 500.*busy"),
+        (Reply((b"",), status=404), "status 404"),
+    ],
+)
+def test_something_else_on_the_port_is_told(server, config, reply, said):
     server.replies["/api/tags"] = reply
-    assert find_ollama(config) is None
+    with pytest.raises(BackendError, match=said):
+        find_ollama(config)
 
 
-def test_a_server_that_is_away_or_silent_costs_half_a_second(server, config):
+@pytest.fixture
+def nobody_at_the_default(monkeypatch):
+    """The default address, moved to a port where no Ollama of this machine listens."""
+    url = "http://127.0.0.1:9"
+    monkeypatch.setattr(ollama, "_DEFAULT_URL", url)
+    return url
+
+
+def test_nobody_at_the_default_address_is_no_generator(config, nobody_at_the_default):
+    assert find_ollama(replace(config, ollama_url=nobody_at_the_default)) is None
+
+
+def test_a_model_that_was_asked_for_is_missed_also_at_the_default_address(config, nobody_at_the_default):
+    with pytest.raises(BackendError, match="does not answer at"):
+        find_ollama(replace(config, ollama_url=nobody_at_the_default, ollama_model="phi4"))
+
+
+def test_an_address_that_was_set_and_does_not_answer_is_told(config):
+    with pytest.raises(BackendError, match=r"does not answer at http://127.0.0.1:9"):
+        find_ollama(replace(config, ollama_url="http://127.0.0.1:9"))
+
+
+def test_a_silent_server_is_told_after_two_seconds_even_at_the_default_address(config, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        for url in ("http://127.0.0.1:9", f"http://127.0.0.1:{silent.getsockname()[1]}"):
-            started = monotonic()
-            assert find_ollama(replace(config, ollama_url=url)) is None
-            assert monotonic() - started < 2  # half a second, and room for a busy machine
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr(ollama, "_DEFAULT_URL", url)
+        started = monotonic()
+        with pytest.raises(BackendError, match=r"within 2 seconds"):
+            find_ollama(replace(config, ollama_url=url))
+        assert monotonic() - started < 4  # two seconds, and room for a busy machine
 
 
 def test_an_address_that_cannot_be_read_names_the_setting(config):
@@ -117,6 +152,18 @@ def test_the_window_never_shrinks_since_that_would_load_the_model_anew(server, c
         list(generator.stream(replace(PROMPT, num_ctx=num_ctx)))
     windows = [body["options"]["num_ctx"] for path, body in server.asked if path == "/api/chat"]
     assert windows == [4096, 6144, 6144]
+
+
+def test_the_window_of_a_plan_holds_a_question_of_any_length_and_script(server, config):
+    server.replies["/api/chat"] = Reply(words(json.dumps(PLAN)))
+    generator = find_ollama(config)
+    for question in ("Floods?", "洪水" * 2000, "Floods?"):
+        generator.complete_json("s", question, PLANNER_SCHEMA, seconds=5)
+    windows = [body["options"]["num_ctx"] for path, body in server.asked if path == "/api/chat"]
+    assert windows == [2048, 4608, 4608]  # 4,000 signs of three bytes, a template and a plan, in steps of 512
+    small = ollama.OllamaGenerator(config, "mistral:7b", 4096)
+    small.complete_json("s", "洪水" * 2000, PLANNER_SCHEMA, seconds=5)
+    assert server.asked[-1][1]["options"]["num_ctx"] == 4096
 
 
 def test_a_model_that_thinks_aloud_is_told_not_to(server, config):

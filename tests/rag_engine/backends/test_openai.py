@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import httpx
 import pytest
 
 from rag_engine.backends.openai import find_openai
@@ -126,3 +127,26 @@ def test_the_key_of_another_service_is_never_sent(server, config, monkeypatch):
     server.replies[CHAT] = Reply(words("x"))
     assert list(find_openai(replace(config, openai_key="")).stream(PROMPT)) == ["x"]
     assert "secret" not in json.dumps(server.headers)
+
+
+def test_organisation_project_and_headers_of_another_service_are_never_sent(server, config, monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "secret-organisation")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "secret-project")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer secret-key")
+    server.replies[CHAT] = Reply(words("x"))
+    assert list(find_openai(config).stream(PROMPT)) == ["x"]
+    assert "secret" not in json.dumps(server.headers)
+    assert {httpx.Headers(headers)["Authorization"] for headers in server.headers} == {"Bearer k"}
+
+
+def test_what_goes_to_this_machine_passes_no_proxy(server, config, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert find_openai(config).context_window == 32768  # told by the server itself
+
+
+def test_an_address_that_cannot_be_read_names_the_setting(config):
+    with pytest.raises(BackendError, match="SEXTANT_OPENAI_URL"):
+        find_openai(replace(config, openai_url="http://127.0.0.1:port/v1"))

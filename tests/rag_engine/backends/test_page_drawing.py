@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pymupdf
 import pytest
@@ -56,6 +58,30 @@ def test_a_missing_page_and_a_damaged_file_say_so(report, tmp_path):
     for name in ("broken.pdf", "gone.pdf"):
         with pytest.raises(WorkspaceError, match=name):
             draw_page(tmp_path / name, 1, [])
+
+
+@pytest.mark.parametrize("children", [b"3 0 R", b"3 0 R 2 0 R"], ids=["a page is missing", "the pages go in a circle"])
+def test_a_page_that_cannot_be_read_is_told_like_a_damaged_file(tmp_path, children):
+    claims_two = (
+        b"%%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        b"2 0 obj<</Type/Pages/Count 2/Kids[%b]>>endobj\n"
+        b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>\n%%%%EOF" % children
+    )
+    (tmp_path / "claims.pdf").write_bytes(claims_two)
+    with pytest.raises(WorkspaceError, match=r"Page 2 of claims\.pdf cannot be drawn.*Add the document again"):
+        draw_page(tmp_path / "claims.pdf", 2, [])
+
+
+def test_pages_are_drawn_alike_by_many_threads_at_once(report):
+    alone = (
+        draw_page(report, 1, [Box(100, 188, 260, 204)], width=200),
+        draw_text("The dyke. " * 50, [(0, 9)], width=200),
+    )
+    with ThreadPoolExecutor(8) as pool:
+        pages = [pool.submit(draw_page, report, 1, [Box(100, 188, 260, 204)], width=200) for _ in range(40)]
+        sheets = [pool.submit(draw_text, "The dyke. " * 50, [(0, 9)], width=200) for _ in range(40)]
+    assert {page.result() for page in pages} == {alone[0]}
+    assert {sheet.result() for sheet in sheets} == {alone[1]}
 
 
 def test_a_plain_sheet_marks_the_passage_and_grows_with_its_text():

@@ -1,0 +1,23 @@
+"""Numbers as documents print them."""
+
+from __future__ import annotations
+
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
+
+
+def roman(number: int) -> str:
+    """A positive number in small Roman numerals."""
+    written = ""
+    for value, numeral in _ROMAN:
+        count, number = divmod(number, value)
+        written += numeral * count
+    return written
+
+
+def letters(number: int) -> str:
+    """A positive number as word processors letter their lists: a ... z, aa, bb ... zz, aaa."""
+    repeats, place = divmod(number - 1, 26)
+    return chr(ord("a") + place) * (repeats + 1)

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from ingestion.extraction.extract import extract
+from ingestion.types import ExtractionLimits
+from tests.ingestion.documents import docx
+
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def level(depth: int, kind: str, text: str, more: str = "") -> str:
+    counting = f'<w:start w:val="1"/><w:numFmt w:val="{kind}"/>{more}'
+    return f'<w:lvl w:ilvl="{depth}">{counting}<w:lvlText w:val="{text}"/></w:lvl>'
+
+
+NUMBERING = (
+    f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0">'
+    + level(0, "upperRoman", "Chapter %1")
+    + level(1, "decimal", "Article %2", '<w:lvlRestart w:val="0"/>')
+    + level(2, "lowerLetter", "(%3)")
+    + '</w:abstractNum><w:abstractNum w:abstractNumId="1">'
+    + level(0, "decimal", "%1.")
+    + level(1, "decimal", "%1.%2")
+    + level(2, "bullet", "\uf0b7")
+    + '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+    '<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>'
+    '<w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/>'
+    "</w:lvlOverride></w:num></w:numbering>"
+)
+STYLES = (
+    f'<w:styles {_W}><w:style w:styleId="Clause"><w:pPr><w:numPr><w:numId w:val="2"/></w:numPr></w:pPr></w:style>'
+    '<w:style w:styleId="Narrow"><w:basedOn w:val="Clause"/></w:style></w:styles>'
+)
+
+
+def item(text: str, number: int, depth: int = 0) -> str:
+    place = f'<w:ilvl w:val="{depth}"/><w:numId w:val="{number}"/>'
+    return f"<w:p><w:pPr><w:numPr>{place}</w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def paragraphs(path: Path, body: str) -> list[str]:
+    docx(path, body)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("word/numbering.xml", NUMBERING)
+        archive.writestr("word/styles.xml", STYLES)
+    return extract(path, ExtractionLimits(), None).text.split("\n\n")
+
+
+def test_the_articles_of_a_statute_keep_the_numbers_that_word_counts(tmp_path: Path) -> None:
+    body = (
+        item("General", 1) + item("Scope", 1, 1) + item("floods", 1, 2) + item("fires", 1, 2) + item("Terms", 1, 1)
+        + item("Duties", 1) + item("Plans", 1, 1) + item("towns", 1, 2)
+    )  # fmt: skip
+    assert paragraphs(tmp_path / "a.docx", body) == [
+        "Chapter I General",
+        "Article 1 Scope",
+        "(a) floods",
+        "(b) fires",
+        "Article 2 Terms",
+        "Chapter II Duties",
+        "Article 3 Plans",
+        "(a) towns",
+    ]
+
+
+def test_decimal_levels_restart_and_bullets_have_no_number(tmp_path: Path) -> None:
+    body = item("One", 2) + item("Sub", 2, 1) + item("Two", 2) + item("Sub", 2, 1) + item("Dot", 2, 2)
+    assert paragraphs(tmp_path / "a.docx", body) == ["1. One", "1.1 Sub", "2. Two", "2.1 Sub", "Dot"]
+
+
+def test_a_list_that_begins_anew_and_one_that_is_empty_count_as_in_word(tmp_path: Path) -> None:
+    body = item("One", 2) + item("", 2) + item("Three", 2) + item("Seven", 3) + item("Eight", 3) + item("None", 0)
+    assert paragraphs(tmp_path / "a.docx", body) == ["1. One", "3. Three", "7. Seven", "8. Eight", "None"]
+
+
+def test_a_style_numbers_its_paragraphs_and_those_of_the_styles_based_on_it(tmp_path: Path) -> None:
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>Text</w:t></w:r></w:p>'
+        for style in ("Clause", "Narrow", "Other")
+    )
+    assert paragraphs(tmp_path / "a.docx", body) == ["1. Text", "2. Text", "Text"]

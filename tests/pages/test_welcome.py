@@ -1,0 +1,69 @@
+"""What a person meets before the first question: documents that come in, or a collection that cannot be opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from ingestion.adding import Progress
+from ingestion.ledger import Ledger
+from rag_engine.catalog import open_catalog, set_state
+
+Start = Callable[..., AppTest]
+
+
+def said(app: AppTest) -> str:
+    bars = [one.proto.text for one in app.get("progress")]
+    return "\n".join([*bars, *(str(one.value) for one in [*app.markdown, *app.caption])])
+
+
+def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_path: Path) -> None:
+    catalog = open_catalog(tmp_path)
+    ledger = Ledger(catalog)
+    ledger.queue("add", {"paths": ["/sample"]})
+    run = ledger.next()
+    assert run is not None
+    ledger.beat(run.id, Progress(7, 30, 700, 3000, "plan.pdf"))
+
+    app = start(tmp_path)
+
+    assert not app.exception
+    assert "7 of 30 documents are indexed" in said(app)
+    assert "The collection is empty" not in said(app)
+
+    ledger.finish(run.id, "done", [])
+    app.run()
+
+    assert "documents are indexed" not in said(app)
+    assert "The collection is empty" in said(app)
+    catalog.close()
+
+
+def test_a_catalog_of_another_schema_is_told_with_its_cure(start: Start, tmp_path: Path) -> None:
+    catalog = open_catalog(tmp_path)
+    with catalog.begin() as connection:
+        set_state(connection, "schema", "0")
+    catalog.close()
+
+    app = start(tmp_path)
+
+    assert not app.exception
+    assert "has schema 0" in app.error[0].value
+    assert not app.title
+
+
+def test_a_setting_that_is_none_is_told_with_its_cure(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEXTANT_EXECUTION", "abacus")
+    st.cache_resource.clear()
+
+    app = start(tmp_path)
+
+    assert not app.exception
+    assert "abacus" in app.error[0].value
+    assert "openvino" in app.error[0].value
