@@ -18,11 +18,14 @@ check: .venv/tested
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The environment is made anew when the lock changes.
-.venv/installed: requirements.lock pyproject.toml
+# The environment is made anew when the lock changes; another pyproject.toml only puts Sextant into it again.
+.venv/locked: requirements.lock
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Sextant needs Python 3.11 to 3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.11")'
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements.lock
+	@touch $@
+
+.venv/installed: .venv/locked pyproject.toml
 	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --editable .
 	@touch $@
 

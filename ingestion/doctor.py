@@ -12,6 +12,7 @@ from typing import Literal
 from ingestion.backends.ocr_tesseract import installed_languages
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
+from rag_engine.workspace import chroma_answers, find_serving
 
 # What Tesseract calls the seven languages.
 _OCR_LANGUAGES = ("eng", "ita", "spa", "fra", "deu", "por", "tur")
@@ -30,7 +31,8 @@ class Check:
 
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
-    return [_encoder(engine), _language_model(engine), *_ocr(), *_index(engine), *_sources(engine), _disk(engine)]
+    models = _encoder(engine), _language_model(engine), *_ocr()
+    return [*models, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
 
 
 def _encoder(engine: Engine) -> Check:
@@ -70,6 +72,22 @@ def _ocr() -> Iterator[Check]:
         )
 
 
+def _servers(engine: Engine) -> Check:
+    url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
+    if url and not chroma_answers(url):
+        cure = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
+        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={url}", cure)
+    if serving is not None:
+        found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
+        return Check("Servers", "good", f"{found}, Chroma at {serving.chroma_url}")
+    if url:
+        return Check(
+            "Servers", "good", f"Chroma answers at SEXTANT_CHROMA_URL={url}; `sextant serve` does not run here"
+        )
+    found = "`sextant serve` does not run on this workspace; a command opens the indexes itself"
+    return Check("Servers", "note", found, "Run `sextant serve` for the page in the browser.")
+
+
 def _index(engine: Engine) -> Iterator[Check]:
     snapshot = engine.snapshot()
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
@@ -86,13 +104,17 @@ def _index(engine: Engine) -> Iterator[Check]:
         state: Literal["good", "bad"] = "bad" if missing else "good"
         cure = "Run `sextant rebuild`." if missing else ""
         yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", cure)
-    zero = engine.vectors_missing()
-    yield Check(
-        "Vectors",
-        "bad" if zero else "good",
-        f"{len(snapshot) - zero} of {len(snapshot)} passages have theirs",
-        "Run `sextant rebuild --encode`." if zero else "",
-    )
+    yield _vectors(engine, len(snapshot))
+
+
+def _vectors(engine: Engine, wanted: int) -> Check:
+    try:
+        missing = engine.vectors_missing()
+    except SextantError as error:
+        return Check("Vectors", "bad", str(error))
+    cure = "Run `sextant rebuild --encode`." if missing else ""
+    state: Literal["good", "bad"] = "bad" if missing else "good"
+    return Check("Vectors", state, f"{wanted - missing} of {wanted} passages have theirs", cure)
 
 
 def _sources(engine: Engine) -> Iterator[Check]:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 # (a question, the stem of the sample file that answers it)
 _EXAMPLES = (
-    ("What must lead flood authorities do under the Flood Resilience Act?", "en-uk-flood-resilience-act"),
+    ("When must a local flood plan be replaced and reviewed?", "en-uk-flood-resilience-act"),
     ("Quali misure prevede il piano caldo per le persone anziane?", "it-italia-piano-caldo"),
     ("Quels sont les niveaux de vigilance du plan canicule ?", "fr-france-plan-canicule"),
     ("¿Qué medidas prevé el plan nacional frente al calor?", "es-espana-plan-calor"),

@@ -64,7 +64,7 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
         return SentenceTransformer(location, device="cpu").eval()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         raise BackendError(
-            f"Encoder {location} cannot be loaded: {first_line(error)}",
+            f"Encoder {location} cannot be loaded: {first_line(error).rstrip('.')}.",
             help="Give a model with its configuration, tokenizer and weights, of a type that the installed "
             "transformers knows, or use multilingual-e5-small.",
         ) from error

@@ -70,7 +70,7 @@ def _state(workspace: Path) -> dict[str, list[object]]:
         "dense": sorted(children[key] for key in dense.keys()),  # noqa: SIM118 - a method, not a dict
         "sparse": sorted(children[key] for key in sparse.keys()),  # noqa: SIM118
         "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
-        "files": sorted(path.name for path in (workspace / "files").rglob("*")),
+        "files": sorted(path.name for path in (workspace / "files").rglob("*") if path.is_file()),
     }
     dense.close()
     catalog.close()
