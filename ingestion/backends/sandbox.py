@@ -130,7 +130,7 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> FileRefus
         return FileRefused(
             reason,
             f"{path.name} needs more than {limits.memory_bytes:,} bytes of memory.",
-            help="Split it, or raise memory_bytes.",
+            help="Split it into smaller files.",
         )
     return FileRefused(reason, answer["message"], help=answer.get("help") or _CONVERT)
 
@@ -142,7 +142,7 @@ def _too_slow(path: Path, limits: ExtractionLimits) -> FileRefused:
     return FileRefused(
         "too_slow",
         f"{path.name} was not read within {limits.seconds:g} seconds.",
-        help="Split it, or raise seconds.",
+        help="Split it into smaller files.",
     )
 
 
