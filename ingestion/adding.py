@@ -90,7 +90,7 @@ def add_paths(
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
     results: list[Added] = []
-    with engine.indexer() as indexer, Sandbox(limits or ExtractionLimits()) as sandbox:
+    with engine.indexer() as indexer, Sandbox(limits or ExtractionLimits(), engine.config.ocr) as sandbox:
         reader = _Reader(engine, files, descriptions, sandbox)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):

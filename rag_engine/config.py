@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from rag_engine.errors import InputError
 
@@ -13,6 +13,7 @@ from rag_engine.errors import InputError
 DATA = Path(__file__).resolve().parents[1] / "data"
 
 RetrievalMode = Literal["default", "paper"]
+OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class Config:
     workspace: Path
     encoder: str = "multilingual-e5-small"
     execution: str = "auto"
+    ocr: OcrChoice = "auto"
     chroma_url: str = ""
     catalog_url: str = ""
     question_characters: int = 4000
@@ -94,11 +96,9 @@ class Config:
 def read_config(workspace: Path | str | None = None) -> Config:
     """Configuration from SEXTANT_* environment variables; an argument wins over its variable."""
     env = os.environ
-    execution = env.get("SEXTANT_EXECUTION", "auto")
-    if execution not in ("auto", "torch", "onnx", "openvino"):
-        raise InputError(
-            f"SEXTANT_EXECUTION={execution!r} is not a runtime.", help="Use auto, openvino, onnx or torch."
-        )
+    execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
+    mode = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalMode))
+    ocr = _one_of("SEXTANT_OCR", get_args(OcrChoice))
     generation = GenerationConfig(
         ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
         ollama_model=env.get("SEXTANT_OLLAMA_MODEL", ""),
@@ -110,7 +110,17 @@ def read_config(workspace: Path | str | None = None) -> Config:
         workspace=Path(workspace or env.get("SEXTANT_WORKSPACE") or DATA / "workspace").expanduser().absolute(),
         encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
         execution=execution,
+        ocr=cast(OcrChoice, ocr),
+        retrieval=RetrievalConfig(mode=cast(RetrievalMode, mode)),
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
         generation=generation,
     )
+
+
+def _one_of(variable: str, values: tuple[str, ...]) -> str:
+    """The variable's value, which must be one of the given; the first of them when it is not set."""
+    value = os.environ.get(variable) or values[0]
+    if value not in values:
+        raise InputError(f"{variable}={value!r} is not known.", help=f"Use {', '.join(values)}.")
+    return value

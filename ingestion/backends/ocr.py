@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ingestion.types import ExtractionLimits, OcrEngine
-
-OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
+from rag_engine.config import OcrChoice
 
 
 def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:

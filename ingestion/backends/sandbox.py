@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
 
-from ingestion.backends.ocr import OcrChoice
 from ingestion.extraction.wire import Message, Reassembler, encode, from_json, write_all
 from ingestion.types import ExtractionLimits, FileRefused, Reason
+from rag_engine.config import OcrChoice
 from rag_engine.types import ExtractedText
 
 _ROOT = Path(__file__).resolve().parents[2]
