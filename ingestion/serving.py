@@ -29,6 +29,8 @@ from rag_engine.errors import BackendError, InputError, WorkspaceError
 _ROOT = Path(__file__).resolve().parents[1]
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
+# The Chroma of a `sextant serve` that was killed ends by itself, after two seconds where it was measured.
+_PREDECESSOR_SECONDS = 6.0
 _LOOK_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
 
@@ -64,8 +66,7 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
     with ExitStack() as at_end, log.open("ab") as output:
         chroma_url = config.chroma_url
         if not chroma_url:
-            # Only to say who holds the folder: the server takes the lock itself.
-            lock_folder(places.chroma(config.workspace)).release()
+            _check_free(places.chroma(config.workspace))
             chroma_port = _take_port(0)
             chroma_url = f"http://127.0.0.1:{chroma_port}"
             command = [sys.executable, "-m", "ingestion.serving", str(config.workspace), str(chroma_port)]
@@ -85,6 +86,20 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
             # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
             places.withdraw(config.workspace)
             end_worker(engine, _WORKER_SECONDS)
+
+
+def _check_free(folder: Path) -> None:
+    """Nothing; WorkspaceError says who holds the folder. The lock itself is for the server to take."""
+    deadline = time.monotonic() + _PREDECESSOR_SECONDS
+    while True:
+        try:
+            lock_folder(folder).release()
+        except WorkspaceError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return
 
 
 def _take_port(port: int) -> int:
@@ -168,10 +183,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _serve_chroma(workspace: Path, port: int) -> None:
     """Nothing; is the Chroma server. The lock is this process's own, so that it stays taken as long as the folder
     may be written, whatever becomes of the `sextant serve` that started it."""
-    lock_folder(places.chroma(workspace))
-    chroma = next(iter(entry_points(group="console_scripts", name="chroma")))
-    sys.argv = ["chroma", "run", "--path", str(places.chroma(workspace)), "--host", "127.0.0.1", "--port", str(port)]
-    chroma.load()()
+    folder = places.chroma(workspace)
+    with lock_folder(folder):
+        chroma = next(iter(entry_points(group="console_scripts", name="chroma")))
+        sys.argv = ["chroma", "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+        chroma.load()()
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def write_lock(workspace: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = _read(owner)
+        holder = read_json(owner)
         raise WorkspaceError(
             f"Workspace {workspace} is being written by process {holder.get('process', '?')} "
             f"since {holder.get('since', '?')}.",
@@ -122,13 +122,13 @@ def announce(workspace: Path, serving: Serving) -> None:
 
 def withdraw(workspace: Path) -> None:
     """Nothing; the servers of this process are no more."""
-    if _read(workspace / "serving.json").get("process") == os.getpid():
+    if read_json(workspace / "serving.json").get("process") == os.getpid():
         (workspace / "serving.json").unlink(missing_ok=True)
 
 
 def find_serving(workspace: Path) -> Serving | None:
     """The `sextant serve` that runs on this workspace, whose page and Chroma answer, or None."""
-    said = _read(workspace / "serving.json")
+    said = read_json(workspace / "serving.json")
     if said.keys() != Serving.__dataclass_fields__.keys():
         return None
     serving = Serving(**said)
@@ -163,7 +163,7 @@ def chroma_answers(url: str) -> bool:
         return False
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """What a small file of the workspace says; empty when it is not there or not whole (its writer was killed)."""
     try:
         said = json.loads(path.read_text(encoding="utf-8"))

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.protocols import Keys, Vectors
+from rag_engine.workspace import read_json
 
 # Chroma refuses more than 5,461 records in one call.
 _BATCH = 5000
@@ -141,9 +142,10 @@ def lock_folder(folder: Path) -> FileLock:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        holder = json.loads(owner.read_text(encoding="utf-8")) if owner.exists() else {"process": "?", "since": "?"}
+        holder = read_json(owner)
         raise WorkspaceError(
-            f"Chroma folder {folder} is in use by process {holder['process']} since {holder['since']}.",
+            f"Chroma folder {folder} is in use by process {holder.get('process', '?')} "
+            f"since {holder.get('since', '?')}.",
             help="Stop it, wait for it, or set SEXTANT_CHROMA_URL to a shared server.",
             retryable=True,
         ) from None

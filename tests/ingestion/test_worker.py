@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,14 +16,41 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.adding import Progress
-from ingestion.ledger import DEAD_AFTER_SECONDS, Ledger, runs
-from ingestion.uploading import keep_upload
-from ingestion.worker import work
+from ingestion.ledger import DEAD_AFTER_SECONDS, Ledger, Run, runs
+from ingestion.uploading import keep_upload, remove_leftovers
+from ingestion.worker import ensure_worker, work
 from rag_engine import workspace as places
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
+from rag_engine.errors import BackendError
+from rag_engine.protocols import Vectors
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
+
+
+class BrokenEmbedder(CountingEmbedder):
+    """A model that goes away at texts about a harbour."""
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        if any("harbour" in text for text in texts):
+            raise BackendError("The model is away.")
+        return super().encode_passages(texts)
+
+
+def upload(engine: Engine, name: str, text: str) -> Path:
+    """Where the queued upload waits."""
+    path = keep_upload(engine.config.workspace, name, io.BytesIO(text.encode()))
+    Ledger(engine.catalog).queue("add", {"paths": [str(path)]})
+    return path
+
+
+def await_run(ledger: Ledger, condition: Callable[[Run], bool], seconds: float = 60) -> Run:
+    """The latest run, as soon as it is as it should be."""
+    deadline = time.monotonic() + seconds
+    while not condition(run := ledger.runs()[0]):
+        assert time.monotonic() < deadline, run
+        threading.Event().wait(0.05)
+    return run
 
 
 @pytest.fixture
@@ -47,13 +75,66 @@ def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, smal
 
 def test_an_upload_is_known_by_its_name_and_does_not_stay_behind(engine: Engine) -> None:
     for text in ("The first edition of the rules. " * 20, "The second edition of the rules. " * 20):
-        path = keep_upload(engine.config.workspace, "rules.txt", io.BytesIO(text.encode()))
-        Ledger(engine.catalog).queue("add", {"paths": [str(path)]})
+        upload(engine, "rules.txt", text)
         work(engine)
     [record] = engine.documents()
     assert record.source == "upload:rules.txt"
     assert "second" in engine.catalog.text(record.key)
     assert list(places.uploads(engine.config.workspace).iterdir()) == []
+    assert Ledger(engine.catalog).runs()[0].message == ""
+
+
+def test_an_upload_that_can_never_be_read_does_not_stay_behind(engine: Engine) -> None:
+    path = upload(engine, "empty.pdf", "")
+    work(engine)
+    assert Ledger(engine.catalog).runs()[0].results[0]["status"] == "rejected"
+    assert not path.parent.exists()
+
+
+def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_path: Path) -> None:
+    engine = Engine(read_config(tmp_path / "workspace"), embedder=BrokenEmbedder())
+    path = upload(engine, "rules.txt", "The rules of the harbour. " * 20)
+    work(engine)
+    [run] = Ledger(engine.catalog).runs()
+    assert path.exists()
+    assert run.results[0]["status"] == "failed"
+    assert "rules.txt" in run.message
+    assert str(places.uploads(engine.config.workspace)) in run.message
+    engine.close()
+
+
+def test_what_a_killed_worker_left_of_an_upload_is_removed_and_what_waits_stays(engine: Engine) -> None:
+    done, waiting = upload(engine, "done.txt", "Done."), upload(engine, "waiting.txt", "Waiting.")
+    ledger = Ledger(engine.catalog)
+    result = {"path": f"{done.parent.name}/done.txt", "status": "indexed"}
+    ledger.finish(ledger.runs()[1].id, "done", [result])
+    remove_leftovers(engine.config.workspace, ledger)
+    assert not done.parent.exists()
+    assert waiting.exists()
+
+
+def test_a_run_waits_while_another_process_writes(engine: Engine, small_documents: Path) -> None:
+    ledger = Ledger(engine.catalog)
+    ledger.queue("add", {"paths": [str(small_documents)]})
+    with ThreadPoolExecutor(1) as pool:
+        with places.write_lock(engine.config.workspace):
+            worked = pool.submit(work, engine)
+            waiting = await_run(ledger, lambda run: run.progress is not None)
+            assert waiting.alive
+            assert "being written by process" in (waiting.progress or Progress(0, 0, 0, 0, "")).current
+        assert worked.result(30) == 1
+    assert [one["status"] for one in ledger.runs()[0].results] == ["indexed"] * 3
+
+
+def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
+    ledger = Ledger(engine.catalog)
+    id = ledger.queue("add", {"paths": [str(small_documents)]})
+    with places.write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
+        worked = pool.submit(work, engine)
+        await_run(ledger, lambda run: run.progress is not None)
+        ledger.cancel(id)
+        assert worked.result(30) == 1
+    assert ledger.runs()[0].status == "cancelled"
 
 
 def test_a_run_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine) -> None:
@@ -99,11 +180,49 @@ def test_a_run_whose_worker_died_is_taken_up_again(engine: Engine, small_documen
     assert ledger.runs()[0].status == "done"
 
 
-def test_a_worker_of_its_own_does_the_work_with_the_real_encoder(tmp_path: Path, small_documents: Path) -> None:
+def test_a_run_that_has_broken_its_worker_twice_is_not_tried_again(engine: Engine, small_documents: Path) -> None:
+    ledger = Ledger(engine.catalog)
+    ledger.queue("add", {"paths": [str(small_documents)]})
+    for _ in range(2):
+        assert ledger.next() is not None
+        ledger.take_over()
+    work(engine)
+    [run] = ledger.runs()
+    assert run.status == "failed"
+    assert "2 times" in run.message
+    assert engine.documents() == []
+
+
+def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
+    ledger = Ledger(engine.catalog)
+    ledger.queue("fly", {})
+    ledger.queue("add", {"paths": []})
+    with pytest.raises(KeyError, match="fly"):
+        work(engine)
+    assert [run.status for run in ledger.runs()] == ["queued", "failed"]
+    work(engine)
+    assert [run.status for run in ledger.runs()] == ["done", "failed"]
+
+
+def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_it_is_started_in(
+    tmp_path: Path, small_documents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ingestion.py").write_text("raise SystemExit('a stray module')")
+    monkeypatch.chdir(tmp_path)
     workspace = tmp_path / "workspace"
     engine = Engine(read_config(workspace))
-    Ledger(engine.catalog).queue("add", {"paths": [str(small_documents / "flood.md")]})
-    command = [sys.executable, "-m", "ingestion.worker", str(workspace)]
-    subprocess.run(command, cwd=ROOT, env=os.environ | {"HF_HUB_OFFLINE": "1"}, check=True, timeout=120)
+    ledger = Ledger(engine.catalog)
+    ledger.queue("add", {"paths": [str(small_documents / "flood.md")]})
+    ensure_worker(workspace)
+    assert await_run(ledger, lambda run: run.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.documents()] == ["flood.md"]
+    assert places.await_worker(workspace, 30)
     engine.close()
+
+
+def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone(engine: Engine) -> None:
+    ledger = Ledger(engine.catalog)
+    ledger.queue("add", {"paths": []})
+    command = [sys.executable, "-m", "ingestion.worker", str(engine.config.workspace), "999999"]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=60)
+    assert ledger.runs()[0].status == "queued"
