@@ -1,0 +1,50 @@
+"""The analyst's task on real documents: one question in four languages finds the decision and its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingestion.adding import add_paths
+from rag_engine.config import read_config
+from rag_engine.engine import Engine, open_engine
+from rag_engine.types import Answer
+
+FILES = (
+    "en_unfccc_cop19_warsaw_loss_damage.pdf",
+    "en_unfccc_cop21_decision1_paris.pdf",
+    "en_paris_agreement.pdf",
+    "de_zskg_zivilschutz_katastrophenhilfe.pdf",
+    "it_dpc_rilevamento_effetti_territorio.pdf",
+)
+# Decision 2/CP.19 begins at the foot of page 5 and ends on page 8.
+DECISION = range(5, 9)
+
+
+@pytest.fixture(scope="module")
+def engine(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    engine = open_engine(read_config(tmp_path_factory.mktemp("corpus") / "workspace"))
+    added = add_paths([shared / "data" / "corpus" / name for name in FILES], engine)
+    assert [one.status for one in added] == ["indexed"] * len(FILES), added
+    return engine
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did Parties decide on loss and damage at Warsaw?",
+        "Che cosa hanno deciso le Parti a Varsavia su perdite e danni?",
+        "¿Qué decidieron las Partes en Varsovia sobre pérdidas y daños?",
+        "Was haben die Vertragsparteien in Warschau zu Verlusten und Schäden beschlossen?",
+    ],
+)
+def test_the_warsaw_decision_is_cited_with_its_page_in_every_language(engine: Engine, question: str) -> None:
+    answer = list(engine.ask(question))[-1]
+    assert isinstance(answer, Answer)
+    assert answer.status == "answered"
+    pages = {citation.page for citation in answer.citations if citation.file == FILES[0]}
+    assert pages & set(DECISION), answer.text
+    for citation in answer.citations:
+        document = engine.catalog.find_document(citation.document_id)
+        assert engine.catalog.text(document.key)[citation.start : citation.end] == citation.quote
