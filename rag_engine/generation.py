@@ -18,8 +18,8 @@ from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, S
 
 CONTEXT_STEP = 512  # a window is asked for in these steps, so that few different ones are
 _TEMPLATE = 64  # tokens a chat template puts around two messages
-# Of true passages the nearest is below this for 1% of questions in the passages' language, up to 10% across languages;
-# of off-topic questions the nearest passage is below it for two in three (benchmarks/encoders.py --calibration).
+# Between the floor, which most off-topic questions' nearest passage passes, and "moderate", which none does
+# (benchmarks/encoders.py --calibration). Chosen by looking at a dozen off-topic questions; to be measured properly.
 _NEARER_THAN_CHANCE = 0.40
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,

@@ -25,7 +25,7 @@ from rag_engine.workspace import read_json
 
 # Chroma refuses more than 5,461 records in one call.
 _BATCH = 5000
-# Measured at 280,000 children: recall@75 .957 at the default of 100, .973 at 400.
+# Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval_scale.py.
 _SEARCH_EFFORT = 400
 
 
