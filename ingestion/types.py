@@ -28,10 +28,13 @@ Reason = Literal[
     "too_much_memory",
     "crashed",
     "ocr_missing",
+    "office_missing",
 ]
 RefusalStatus = Literal["rejected", "failed"]
 
-_OUR_FAILURES: frozenset[Reason] = frozenset({"too_slow", "too_much_memory", "crashed", "ocr_missing"})
+_OUR_FAILURES: frozenset[Reason] = frozenset(
+    {"too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"}
+)
 
 
 class FileRefused(SextantError):  # noqa: N818 - refusing is an answer, not an accident

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 HEAVY = {
     "chromadb", "docx", "easyocr", "fitz", "ollama", "onnx", "onnxruntime", "openai", "openpyxl", "openvino", "pandas",
-    "pptx", "pymupdf", "rank_bm25", "rapidocr", "sentence_transformers", "streamlit", "tantivy", "torch",
+    "playwright", "pptx", "pymupdf", "rank_bm25", "rapidocr", "sentence_transformers", "streamlit", "tantivy", "torch",
     "transformers", "trafilatura",
 }  # fmt: skip
 FOLDERS = ("rag_engine", "ingestion", "pages")

@@ -1,0 +1,121 @@
+"""How sources become documents: every threshold, with the defaults; read from the environment once, at the edge."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ingestion.types import ExtractionLimits
+from rag_engine.errors import InputError
+
+ProfileName = Literal["default", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """What the network may cost: seconds and bytes.
+
+    `host_seconds` is the least time between two requests to one host (robots.txt may ask for more, up to
+    `most_delay`); `intranet` names hosts, addresses or networks (host, host:port, 10.1.0.0/16) that may be fetched
+    although they are not public. `tries` counts requests for what may pass (429, 503, broken connections), with
+    `backoff` seconds before the second one, doubled each time.
+    """
+
+    user_agent: str = "Sextant/0.1 (document collection for policy analysis)"
+    connect_seconds: float = 10.0
+    read_seconds: float = 30.0
+    total_seconds: float = 120.0
+    max_bytes: int = 200_000_000
+    page_bytes: int = 10_000_000
+    redirects: int = 8
+    host_seconds: float = 1.0
+    most_delay: float = 30.0
+    tries: int = 3
+    backoff: float = 1.0
+    parallel: int = 8
+    browser: bool = True
+    browser_seconds: float = 45.0
+    intranet: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PortalConfig:
+    """How far a portal is explored (Buriasco 2026): levels below it, links followed on each, documents in all."""
+
+    depth: int = 2
+    per_level: int = 5
+    most_documents: int = 50
+    most_pages: int = 40
+    direct_similarity: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class QualityConfig:
+    """What a document must have; the title blacklist stands in data/quality.toml."""
+
+    minimum_bytes: int = 0
+    minimum_pages: int = 1
+    minimum_characters: int = 400
+    minimum_readability: float = 0.5
+    minimum_score: float = 0.0
+
+
+# The paper drops files below 200,000 bytes and documents below four pages.
+PROFILES: dict[ProfileName, QualityConfig] = {
+    "default": QualityConfig(),
+    "paper": QualityConfig(minimum_bytes=200_000, minimum_pages=4, minimum_characters=0, minimum_readability=0.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DeduplicationConfig:
+    """From which likeness (0..1) two documents are one: of titles, of text (Jaccard of word shingles), of meaning."""
+
+    title_similarity: float = 0.85
+    text_similarity: float = 0.85
+    translation_similarity: float = 0.9
+    preferred_languages: tuple[str, ...] = ("en",)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestionConfig:
+    """Everything the phases may be told."""
+
+    web: WebConfig = field(default_factory=WebConfig)
+    portals: PortalConfig = field(default_factory=PortalConfig)
+    quality: QualityConfig = field(default_factory=QualityConfig)
+    deduplication: DeduplicationConfig = field(default_factory=DeduplicationConfig)
+    limits: ExtractionLimits = field(default_factory=ExtractionLimits)
+    profile: ProfileName = "default"
+    extraction_processes: int = 2
+    model_seconds: float = 90.0
+    use_model: bool = True
+
+
+def read_ingestion_config() -> IngestionConfig:
+    """Configuration from the environment: SEXTANT_INTRANET, SEXTANT_QUALITY, SEXTANT_HOST_SECONDS, ..."""
+    env = os.environ
+    profile = env.get("SEXTANT_QUALITY", "default")
+    if profile not in PROFILES:
+        raise InputError(f"SEXTANT_QUALITY is {profile!r}.", help=f"Choose one of {', '.join(PROFILES)}.")
+    intranet = tuple(part.strip() for part in env.get("SEXTANT_INTRANET", "").split(",") if part.strip())
+    web = WebConfig(intranet=intranet, host_seconds=_number("SEXTANT_HOST_SECONDS", 1.0))
+    languages = tuple(env.get("SEXTANT_PREFERRED_LANGUAGES", "en").replace(",", " ").lower().split())
+    return IngestionConfig(
+        web=web,
+        quality=PROFILES[profile],
+        profile=profile,
+        deduplication=DeduplicationConfig(preferred_languages=languages),
+    )
+
+
+def _number(name: str, default: float) -> float:
+    text = os.environ.get(name, "")
+    try:
+        value = float(text) if text else default
+    except ValueError:
+        value = -1.0
+    if value < 0:
+        raise InputError(f"{name} is {text!r}.", help="Give a number of seconds, such as 1.5.")
+    return value

@@ -1,0 +1,166 @@
+"""Everything that is known of one source, and its description as the index takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ingestion.outcomes import (
+    FIELDS,
+    LIST_FIELDS,
+    PHASES,
+    Description,
+    Download,
+    Extraction,
+    FieldName,
+    FieldValue,
+    LicenceVerdict,
+    Outcome,
+    Phase,
+    PortalFindings,
+    Quality,
+    Relation,
+    Source,
+)
+from rag_engine.types import Metadata
+
+_Evidence = TypeVar("_Evidence")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person says of a field; wins over every other value, whatever is run again.
+
+    `values` has one element, or any number for a list field; none means that the field is empty. `when` is an ISO
+    time.
+    """
+
+    code: str
+    field: FieldName
+    values: tuple[str, ...]
+    author: str = ""
+    note: str = ""
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's word on a licence ("GREEN", "RED") or a rejection ("restore"); survives every re-run."""
+
+    code: str
+    phase: Phase
+    choice: str
+    author: str
+    note: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """A source with the latest outcome of each phase and what people said of it."""
+
+    source: Source
+    outcomes: Mapping[Phase, Outcome]
+    corrections: tuple[Correction, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def verdict(self) -> LicenceVerdict | None:
+        return self._evidence("licence", LicenceVerdict)
+
+    @property
+    def download(self) -> Download | None:
+        return self._evidence("acquisition", Download)
+
+    @property
+    def findings(self) -> PortalFindings | None:
+        return self._evidence("portals", PortalFindings)
+
+    @property
+    def extraction(self) -> Extraction | None:
+        return self._evidence("extraction", Extraction)
+
+    @property
+    def quality(self) -> Quality | None:
+        return self._evidence("quality", Quality)
+
+    @property
+    def relation(self) -> Relation | None:
+        return self._evidence("deduplication", Relation)
+
+    @property
+    def description(self) -> Description | None:
+        return self._evidence("metadata", Description)
+
+    @property
+    def stopped(self) -> tuple[Phase, Outcome] | None:
+        """The phase that the source did not pass, with its outcome; None while it goes on or is indexed."""
+        for phase in PHASES:
+            outcome = self.outcomes.get(phase)
+            if outcome is not None and not outcome.passes:
+                return phase, outcome
+        return None
+
+    @property
+    def values(self) -> tuple[FieldValue, ...]:
+        """The description with people's corrections in place of what they correct, in the order of the fields."""
+        described = self.description.values if self.description else ()
+        corrected = {one.field: one for one in self.corrections}
+        merged: list[FieldValue] = []
+        for field in FIELDS:
+            if field in corrected:
+                one = corrected[field]
+                merged += [FieldValue(field, value, "person", one.note, None, 1.0) for value in one.values]
+            else:
+                merged += [value for value in described if value.field == field]
+        return tuple(merged)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The description as the index takes it."""
+        return metadata_of(self)
+
+    def _evidence(self, phase: Phase, kind: type[_Evidence]) -> _Evidence | None:
+        outcome = self.outcomes.get(phase)
+        return outcome.evidence if outcome and isinstance(outcome.evidence, kind) else None
+
+
+def metadata_of(dossier: Dossier) -> Metadata:
+    """The description of a source as one Metadata; title and language fall back to extraction's and the list's."""
+    values, extraction, source, verdict = dossier.values, dossier.extraction, dossier.source, dossier.verdict
+    date = _one(values, "date")
+    return Metadata(
+        title=_one(values, "title") or source.title or (extraction.title if extraction else "") or source.code,
+        language=_one(values, "language") or (extraction.language if extraction else ""),
+        authority=_one(values, "authority") or source.authority,
+        hazards=_all(values, "hazards"),
+        geographical_level=_one(values, "geographical_level"),
+        countries=_all(values, "countries"),
+        document_type=_one(values, "document_type"),
+        year=int(date[:4]) if date[:4].isdigit() else None,
+        date=date,
+        target=_one(values, "target"),
+        key_criteria=_all(values, "key_criteria"),
+        tags=_all(values, "tags"),
+        description=_one(values, "description"),
+        licence=verdict.licence if verdict else source.licence,
+        source_url=source.url,
+        notes=_one(values, "notes"),
+    )
+
+
+def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:
+    """The surest value of a single-valued field; a person's before any other."""
+    assert field not in LIST_FIELDS, f"{field} has several values"
+    found = [value for value in values if value.field == field]
+    return max(found, key=lambda value: (value.source == "person", value.confidence), default=None)
+
+
+def _one(values: Sequence[FieldValue], field: FieldName) -> str:
+    found = best(values, field)
+    return found.value if found else ""
+
+
+def _all(values: Sequence[FieldValue], field: FieldName) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value.value for value in values if value.field == field))

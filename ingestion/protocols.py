@@ -1,0 +1,65 @@
+"""What the phases ask of the outside world; tests put small fakes here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from ingestion.outcomes import Fetched, Validators
+from rag_engine.types import ExtractedText
+
+
+class Web(Protocol):
+    """Plain requests to addresses that may be fetched; `Refused` with the reason for everything else.
+
+    Safe from several threads. It waits its turn at each host and keeps to robots.txt.
+    """
+
+    def fetch(
+        self,
+        url: str,
+        *,
+        into: Path | None = None,
+        max_bytes: int | None = None,
+        validators: Validators | None = None,
+        accept: str = "",
+    ) -> Fetched:
+        """The body in memory, or streamed to the file `into` (which appears only when it is whole).
+
+        A status of 400 or more is a refusal (not_found, access_denied, rate_limited, http_error); 304 is not.
+        """
+        ...
+
+
+class Browser(Protocol):
+    """A real browser for pages that need JavaScript and files that refuse plain requests. From one thread at a time."""
+
+    def render(self, url: str) -> Fetched:
+        """The page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
+        ...
+
+    def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
+        """The file behind an address, streamed to `into`."""
+        ...
+
+
+# Opens the browser when it is first needed; None where there is none or it is switched off.
+OpenBrowser = Callable[[], Browser | None]
+
+
+class Extractor(Protocol):
+    """A file to text with positions, under limits; FileRefused with the reason."""
+
+    def extract(self, path: Path) -> ExtractedText: ...
+
+
+class Judge(Protocol):
+    """A language model that fills a JSON schema; BackendError when it does not in time."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete_json(
+        self, system: str, user: str, schema: dict[str, object], *, seconds: float
+    ) -> dict[str, object]: ...
