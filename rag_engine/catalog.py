@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.types import Box, DocumentRecord, Line, Metadata
 
-SCHEMA = 1
+SCHEMA = 2
 
 _tables = sql.MetaData()
 state = sql.Table("state", _tables, sql.Column("name", sql.String, primary_key=True), sql.Column("value", sql.String))

@@ -27,7 +27,7 @@ from rag_engine.catalog import Catalog, open_catalog, set_state
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.filters import Facets, Filter, allowed_documents
+from rag_engine.filters import Facets, Filter, allowed_documents, answering_documents
 from rag_engine.generation import answer
 from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
 from rag_engine.indexing import Indexer, page_finder
@@ -107,11 +107,11 @@ class Engine:
         """The passages that bear on the question, from the documents the filter allows."""
         started = time.perf_counter()
         # A filter that names nothing is said before a model is asked for a plan.
-        allowed_documents(wanted or {}, self.snapshot().facets)
+        answering_documents(wanted or {}, self.snapshot().facets, self.snapshot().documents)
         plan = self.plan(question)
         planned = time.perf_counter() - started
         snapshot, note = self.snapshot(), self._note()
-        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        allowed = answering_documents(wanted or {}, snapshot.facets, snapshot.documents)
         if not snapshot.documents or note is None:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
         vectors = self._vector_store(note.name, note.dimension).all()

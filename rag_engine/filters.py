@@ -6,13 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 from rag_engine.errors import InputError
-from rag_engine.types import Metadata
+from rag_engine.types import DocumentRecord, Metadata
 
 FACETS = ("hazard", "geographical_level", "country", "language", "document_type", "year", "authority")
+# What narrows to one version of each work: a date, or "versions=all" for every version and translation.
+AS_OF, VERSIONS = "as_of", "versions"
 
 Filter = Mapping[str, tuple[str, ...]]
 Facets = Mapping[str, Mapping[str, frozenset[int]]]
 
+_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 _YEARS = re.compile(r"(\d{4})?\s*(?:\.\.|-|–)\s*(\d{4})?")
 
 
@@ -26,6 +29,10 @@ def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
         "document_type": (metadata.document_type,) if metadata.document_type else (),
         "year": (str(metadata.year),) if metadata.year else (),
         "authority": (metadata.authority,) if metadata.authority else (),
+        # Not filters: by these the one version and translation of a work that answers is found.
+        "work": (metadata.work,) if metadata.work else (),
+        "superseded": (metadata.superseded,) if metadata.superseded else (),
+        "translation_of": (metadata.translation_of,) if metadata.translation_of else (),
     }
 
 
@@ -37,8 +44,8 @@ def parse_filters(spoken: Sequence[str]) -> Filter:
         name = re.sub(r"[\s-]+", "_", key.strip().lower())
         if not equals or not value.strip():
             raise InputError(f"The filter {text!r} is not KEY=VALUE.", help="For example --filter hazard=Flood.")
-        if name not in FACETS:
-            raise InputError(f"There is no filter {key!r}.", help=f"Filters are {', '.join(FACETS)}.")
+        if name not in (*FACETS, AS_OF, VERSIONS):
+            raise InputError(f"There is no filter {key!r}.", help=f"Filters are {_listed()}.")
         parsed[name] = (*parsed.get(name, ()), value.strip())
     return parsed
 
@@ -51,13 +58,64 @@ def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
     """
     allowed: frozenset[int] | None = None
     for name, values in wanted.items():
-        if name not in FACETS:
-            raise InputError(f"There is no filter {name!r}.", help=f"Filters are {', '.join(FACETS)}.")
-        if not values:
+        if name not in (*FACETS, AS_OF, VERSIONS):
+            raise InputError(f"There is no filter {name!r}.", help=f"Filters are {_listed()}.")
+        if not values or name in (AS_OF, VERSIONS):
             continue
         documents = frozenset().union(*(_documents(name, value, facets.get(name, {})) for value in values))
         allowed = documents if allowed is None else allowed & documents
     return allowed
+
+
+def answering_documents(
+    wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None:
+    """Keys of the allowed documents that answer: of each work one version and one translation; None allows all.
+
+    The newest version answers, or with `as_of` the one that stood on that date; of translations the preferred one,
+    unless the filter leaves it out. With `versions=all` every one answers.
+    """
+    allowed = allowed_documents(wanted, facets)
+    if "all" in wanted.get(VERSIONS, ()):
+        return allowed
+    date = _as_of(wanted)
+    superseded = frozenset().union(*facets.get("superseded", {}).values())
+    twins = frozenset().union(*facets.get("translation_of", {}).values())
+    works = frozenset().union(*facets.get("work", {}).values())
+    if not (superseded or twins or (date and works)):
+        return allowed
+    left = frozenset(documents) if allowed is None else allowed
+    if date:
+        left -= {key for key in works & left if not _stood(documents[key].metadata, date)}
+    else:
+        left -= superseded
+    answers = {documents[key].metadata.work for key in works & left - twins}
+    for key in sorted(twins & left):
+        # The preferred translation, or where that is left out the first of the others.
+        work = documents[key].metadata.work
+        if work in answers:
+            left -= {key}
+        answers.add(work)
+    return left
+
+
+def _stood(metadata: Metadata, date: str) -> bool:
+    """Whether this version of its work was the one that stood on a date."""
+    begun = not metadata.date or metadata.date <= date or date.startswith(metadata.date)
+    over = metadata.superseded and (metadata.superseded == "unknown" or metadata.superseded <= date)
+    return begun and not over
+
+
+def _as_of(wanted: Filter) -> str:
+    dates = wanted.get(AS_OF, ())
+    for date in dates:
+        if not _DATE.fullmatch(date.strip()):
+            raise InputError(f"as_of is {date!r}.", help="Give a date as 2019, 2019-05 or 2019-05-01.")
+    return dates[-1].strip() if dates else ""
+
+
+def _listed() -> str:
+    return ", ".join((*FACETS, f"{AS_OF}=DATE", f"{VERSIONS}=all"))
 
 
 def chroma_where(allowed: frozenset[int] | None) -> dict[str, object] | None:

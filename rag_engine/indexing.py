@@ -23,7 +23,7 @@ from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.removal import beyond_used_rows, free_rows, purge, sweep
 from rag_engine.stores import Stores
-from rag_engine.types import Document, DocumentRecord, Line, Parent
+from rag_engine.types import Document, DocumentRecord, Line, Metadata, Parent
 
 # A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
 _GROUP_CHILDREN = 400
@@ -70,6 +70,29 @@ class Indexer:
         full = self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS
         if full and not self._whole:
             self.flush()
+        return len(children)
+
+    def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
+        """Number of children of a document of the collection that is described anew.
+
+        Where what the encoder reads of the description is the same, only the catalog and Chroma's facets change.
+        """
+        changed = replace(record, metadata=metadata)
+        if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
+            catalog = self._stores.catalog
+            return self.index(changed, catalog.text(record.key), catalog.lines(record.key), fingerprint)
+        d, c = tables.documents, tables.children.c
+        rows = np.array(self._stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
+        children = self._stores.catalog.document_children(record.key)
+        facets = facets_of_document(changed, record.key)
+        named = [facets | {"child_id": child_id(record.sha256, one.parent_index, one.index)} for one in children]
+        if len(rows):
+            rows = rows[np.argsort(rows[:, 0])]
+            self._stores.dense.upsert(rows[:, 0], np.array(self._stores.vectors.all()[rows[:, 1]]), named)
+        with self._stores.catalog.begin() as connection:
+            values = {"metadata": metadata_json(metadata), "fingerprint": fingerprint}
+            connection.execute(sql.update(d).where(d.c.key == record.key).values(values))
+            mark_changed(connection)
         return len(children)
 
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:

@@ -75,6 +75,10 @@ class Metadata:
 
     `geographical_level` is one of the taxonomy's labels, with "National" for every country;
     `countries` are English names; `language` is an ISO 639-1 code; `date` is an ISO date or its prefix.
+
+    `work` is shared by the versions and translations of one work, empty for a document that stands alone. `version`
+    is a label; `superseded` the ISO date or its prefix from which a newer version stands ("unknown" where that has
+    no date), empty for the newest; `translation_of` the code of the translation that answers in its place.
     """
 
     title: str
@@ -93,6 +97,10 @@ class Metadata:
     licence: str = ""
     source_url: str = ""
     notes: str = ""
+    work: str = ""
+    version: str = ""
+    superseded: str = ""
+    translation_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

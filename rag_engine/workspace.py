@@ -44,6 +44,21 @@ def uploads(workspace: Path) -> Path:
     return workspace / "uploads"
 
 
+def downloads(workspace: Path) -> Path:
+    """Folder of files that were fetched from the list of sources."""
+    return workspace / "downloads"
+
+
+def quarantine(workspace: Path) -> Path:
+    """Folder of fetched files whose source was refused; they can be restored."""
+    return workspace / "quarantine"
+
+
+def readings(workspace: Path) -> Path:
+    """Folder of what was read from files."""
+    return workspace / "readings"
+
+
 def sparse_index(workspace: Path, generation: int) -> Path:
     """Folder of one generation of the keyword index."""
     return workspace / "index" / str(generation) / "keywords"

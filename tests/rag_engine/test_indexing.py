@@ -114,6 +114,35 @@ def test_new_metadata_for_the_same_content_replaces_without_a_gap(stores: Stores
     assert stored_name(stores.files, document.sha256, "a.txt").exists()
 
 
+def test_a_document_described_anew_keeps_its_passages_and_encodes_nothing(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    (before,) = stores.catalog.active_documents()
+    encoded = embedder.encoded
+    indexer = Indexer(stores, embedder, ChunkingConfig())
+    indexer.redescribe(before, replace(before.metadata, description="A plan.", countries=("Italy",)), "described")
+    indexer.finish()
+    [(after, print_)] = stores.catalog.fingerprints()
+    assert (after.key, after.metadata.description, print_) == (before.key, "A plan.", "described")
+    assert embedder.encoded == encoded
+    assert held(stores)[0] == held(stores)[1] == held(stores)[2]
+
+
+def test_a_new_title_is_read_by_the_encoder_and_takes_the_place_of_the_old(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    (before,) = stores.catalog.active_documents()
+    indexer = Indexer(stores, embedder, ChunkingConfig())
+    indexer.redescribe(before, replace(before.metadata, title="Another title"), "described")
+    indexer.finish()
+    (after,) = stores.catalog.active_documents()
+    assert after.metadata.title == "Another title"
+    assert after.children == before.children
+    assert held(stores)[0] == held(stores)[1] == held(stores)[2]
+
+
 def test_erasing_leaves_nothing_behind(stores: Stores, embedder: CountingEmbedder) -> None:
     add(stores, embedder, make_document(stores, FLOOD), make_document(stores, HEAT, "/in/b.txt", "it"))
     flood, heat = stores.catalog.active_documents()

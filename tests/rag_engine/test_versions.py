@@ -1,0 +1,59 @@
+"""Which version and translation of a work answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rag_engine.errors import InputError
+from rag_engine.filters import Facets, answering_documents, facets_of, parse_filters
+from rag_engine.types import DocumentRecord, Metadata
+
+_RECORD = DocumentRecord(0, "", "", "", "", "", 1, 0, 1, 1, 1, "", Metadata("", ""))
+_MADE = {
+    1: Metadata("Flood plan", "en", date="2016-03", work="A", superseded="2021-05-01"),
+    2: Metadata("Flood plan", "en", date="2021-05-01", work="A"),
+    3: Metadata("Plan inondation", "fr", date="2021-05-01", work="A", translation_of="A"),
+    4: Metadata("Hochwasserplan", "de", date="2021-05-01", work="A", translation_of="A"),
+    5: Metadata("Heat plan", "it", date="2018"),
+}
+DOCUMENTS = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata in _MADE.items()}
+
+
+def _facets() -> Facets:
+    found: dict[str, dict[str, frozenset[int]]] = {}
+    for key, metadata in _MADE.items():
+        for name, values in facets_of(metadata).items():
+            for value in values:
+                found.setdefault(name, {})[value] = found.get(name, {}).get(value, frozenset()) | {key}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spoken", "answering"),
+    [
+        ([], {2, 5}),
+        (["versions=all"], {1, 2, 3, 4, 5}),
+        (["language=fr"], {3}),
+        (["language=fr", "language=de"], {3}),
+        (["language=en"], {2}),
+        (["as_of=2019"], {1, 5}),
+        (["as_of=2021-05-01"], {2, 5}),
+        (["as_of=2021-04-30"], {1, 5}),
+        (["as_of=2015-12-31"], {5}),
+    ],
+)
+def test_of_each_work_one_version_and_one_translation_answers(spoken: list[str], answering: set[int]) -> None:
+    found = answering_documents(parse_filters(spoken), _facets(), DOCUMENTS)
+    assert (set(DOCUMENTS) if found is None else found) == answering
+
+
+def test_a_collection_without_versions_is_not_narrowed() -> None:
+    facets = {"language": {"it": frozenset({5})}}
+    assert answering_documents({}, facets, {5: DOCUMENTS[5]}) is None
+
+
+def test_a_date_that_is_none_is_said() -> None:
+    with pytest.raises(InputError, match="as_of is 'soon'"):
+        answering_documents(parse_filters(["as_of=soon"]), _facets(), DOCUMENTS)
