@@ -121,7 +121,7 @@ def test_a_document_described_anew_keeps_its_passages_and_encodes_nothing(
     (before,) = stores.catalog.active_documents()
     encoded = embedder.encoded
     indexer = Indexer(stores, embedder, ChunkingConfig())
-    indexer.redescribe(before, replace(before.metadata, description="A plan.", countries=("Italy",)), "described")
+    indexer.redescribe(before, replace(before.metadata, description="A plan.", tags=("Gender",)), "described")
     indexer.finish()
     [(after, print_)] = stores.catalog.fingerprints()
     assert (after.key, after.metadata.description, print_) == (before.key, "A plan.", "described")
