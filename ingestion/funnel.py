@@ -1,0 +1,46 @@
+"""How many sources came how far, and why the others did not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ingestion.dossier import Dossier
+from ingestion.outcomes import OutcomeReason, Phase
+
+# The stations of the funnel and the phase that leads to each.
+STATIONS: Mapping[str, Phase] = {
+    "licence": "licence",
+    "acquired": "acquisition",
+    "extracted": "extraction",
+    "quality": "quality",
+    "distinct": "deduplication",
+    "described": "metadata",
+    "indexed": "indexing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """A station of the funnel: sources that reached it, and those that were stopped on the way to it, by reason."""
+
+    name: str
+    reached: int
+    stopped: Mapping[OutcomeReason, int]
+    waiting: int
+
+
+def funnel(dossiers: Iterable[Dossier]) -> list[Station]:
+    """The stations in order, beginning with all sources ("raw"). A portal counts until its documents are found."""
+    present = list(dossiers)
+    stations = [Station("raw", len(present), {}, 0)]
+    for name, phase in STATIONS.items():
+        passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]
+        stopped: Counter[OutcomeReason] = Counter(
+            outcome.reason for one in present if (outcome := one.outcomes.get(phase)) and not outcome.passes
+        )
+        waiting = len(present) - len(passed) - stopped.total()
+        stations.append(Station(name, len(passed), dict(stopped.most_common()), waiting))
+        present = passed
+    return stations
