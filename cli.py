@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rag_engine.config import DATA, read_config
-from rag_engine.errors import SextantError
-
-if TYPE_CHECKING:
-    from rag_engine.engine import Engine
+import cli_sources
+from cli_frame import AsJson, Workspace, bar, engine_of, out, print_json, warn
+from rag_engine.config import DATA
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,12 +23,11 @@ app = typer.Typer(
     help="Ask questions of your own documents; every claim is tied to a page you can look at.",
 )
 
-Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.schema.json).")]
+app.add_typer(cli_sources.app)
+app.add_typer(cli_sources.seeds, name="seeds")
+
 Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 TopK = Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="How many passages.")]
-
-_out, _err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 
 @app.command()
@@ -44,14 +35,14 @@ def add(paths: list[Path], workspace: Workspace = None, as_json: AsJson = False)
     """Put files and folders into the collection; what has not changed is skipped."""
     from ingestion.adding import add_paths
 
-    with _engine(workspace, as_json) as engine, _bar("Adding") as advance:
+    with engine_of(workspace, as_json) as engine, bar("Adding") as advance:
         added = add_paths(paths, engine, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current))
     if as_json:
-        _print_json({"documents": [asdict(one) for one in added]})
+        print_json({"documents": [asdict(one) for one in added]})
     else:
         for one in added:
             figures = f"{one.pages} pages, {one.children} passages" if one.children else ""
-            _out.print(f"{one.status:10} {Path(one.path).name}  {figures}  {one.reason}".rstrip(), markup=False)
+            out.print(f"{one.status:10} {Path(one.path).name}  {figures}  {one.reason}".rstrip(), markup=False)
     raise typer.Exit(1 if any(one.status == "failed" for one in added) else 0)
 
 
@@ -63,16 +54,16 @@ def search(
     from rag_engine.contract import search_json
     from rag_engine.filters import parse_filters
 
-    with _engine(workspace, as_json) as engine:
+    with engine_of(workspace, as_json) as engine:
         evidence = engine.search(question, parse_filters(filters or []), engine.retrieval(top_k=top_k))
     if as_json:
-        _print_json(search_json(evidence))
+        print_json(search_json(evidence))
         return
     for rank, hit in enumerate(evidence.hits, start=1):
-        _out.print(f"\n{rank}. {hit.document.metadata.title}, page {hit.page}", style="bold", markup=False)
-        _out.print(f"   {hit.document.file}  similarity {hit.similarity:.2f} ({hit.tier})", style="dim", markup=False)
-        _out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
-    _warn(evidence.warnings)
+        out.print(f"\n{rank}. {hit.document.metadata.title}, page {hit.page}", style="bold", markup=False)
+        out.print(f"   {hit.document.file}  similarity {hit.similarity:.2f} ({hit.tier})", style="dim", markup=False)
+        out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
+    warn(evidence.warnings)
 
 
 @app.command()
@@ -84,22 +75,22 @@ def ask(
     from rag_engine.filters import parse_filters
     from rag_engine.types import Answer
 
-    with _engine(workspace, as_json, error_json) as engine:
+    with engine_of(workspace, as_json, error_json) as engine:
         answer = None
         for part in engine.ask(question, parse_filters(filters or []), engine.retrieval(top_k=top_k)):
             if isinstance(part, str) and not as_json:
-                _out.print(part, end="", markup=False, soft_wrap=True)
+                out.print(part, end="", markup=False, soft_wrap=True)
             elif isinstance(part, Answer):
                 answer = part
     assert answer is not None, "an answer always ends with itself"
     if as_json:
-        _print_json(answer_json(answer))
+        print_json(answer_json(answer))
     else:
-        _out.print("\n")
+        out.print("\n")
         for citation in answer.citations:
             place = f"[Source {citation.n}] {citation.title}, page {citation.page} ({citation.file})"
-            _out.print(place, style="dim", markup=False)
-        _warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
+            out.print(place, style="dim", markup=False)
+        warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)
 
 
@@ -109,10 +100,10 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
     from rag_engine.contract import document_json
     from rag_engine.filters import parse_filters
 
-    with _engine(workspace, as_json) as engine:
+    with engine_of(workspace, as_json) as engine:
         records = engine.documents(parse_filters(filters or []))
     if as_json:
-        _print_json({"documents": [document_json(record) for record in records]})
+        print_json({"documents": [document_json(record) for record in records]})
         return
     table = Table("id", "title", "file", "language", "pages", "passages", box=None)
     for record in records:
@@ -120,7 +111,7 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
         table.add_row(
             record.document_id, m.title[:60], record.file, m.language, str(record.pages), str(record.children)
         )
-    _out.print(table, markup=False)
+    out.print(table, markup=False)
 
 
 @app.command()
@@ -129,33 +120,33 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
     from rag_engine.chunking.semantic import child_id
     from rag_engine.contract import document_json
 
-    with _engine(workspace, as_json) as engine:
+    with engine_of(workspace, as_json) as engine:
         record = engine.catalog.find_document(document)
         children = engine.catalog.document_children(record.key)
     passages = [
         {"child_id": child_id(record.sha256, c.parent_index, c.index), "page": c.page, "text": c.text} for c in children
     ]
     if as_json:
-        _print_json({"document": document_json(record), "children": passages})
+        print_json({"document": document_json(record), "children": passages})
         return
     for name, value in (document_json(record) | document_json(record)["metadata"]).items():
         if name != "metadata" and value not in ("", (), None):
-            _out.print(f"{name:20} {', '.join(value) if isinstance(value, tuple) else value}", markup=False)
+            out.print(f"{name:20} {', '.join(value) if isinstance(value, tuple) else value}", markup=False)
     for passage in passages:
-        _out.print(f"\n{passage['child_id']}, page {passage['page']}", style="dim", markup=False)
-        _out.print(passage["text"], markup=False)
+        out.print(f"\n{passage['child_id']}, page {passage['page']}", style="dim", markup=False)
+        out.print(passage["text"], markup=False)
 
 
 @app.command()
 def erase(document: str, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Remove a document everywhere: files, catalog, vectors, both indexes."""
-    with _engine(workspace, as_json) as engine:
+    with engine_of(workspace, as_json) as engine:
         erasure = engine.erase(engine.catalog.find_document(document))
     if as_json:
-        _print_json(asdict(erasure))
+        print_json(asdict(erasure))
     else:
         left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
-        _out.print(f"Erased {erasure.file}: {erasure.children} passages; looked again, {left}.", markup=False)
+        out.print(f"Erased {erasure.file}: {erasure.children} passages; looked again, {left}.", markup=False)
     raise typer.Exit(1 if erasure.left_behind else 0)
 
 
@@ -166,12 +157,12 @@ def rebuild(
     as_json: AsJson = False,
 ) -> None:
     """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole."""
-    with _engine(workspace, as_json) as engine, _bar("Rebuilding") as advance:
+    with engine_of(workspace, as_json) as engine, bar("Rebuilding") as advance:
         children = engine.rebuild(encode=encode, progress=advance)
     if as_json:
-        _print_json({"children": children})
+        print_json({"children": children})
     else:
-        _out.print(f"Rebuilt both indexes: {children} passages.")
+        out.print(f"Rebuilt both indexes: {children} passages.")
 
 
 @app.command()
@@ -179,17 +170,17 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Check models, servers, OCR, indexes and disk; say what is missing and how to get it."""
     from ingestion.doctor import examine
 
-    with _engine(workspace, as_json) as engine:
+    with engine_of(workspace, as_json) as engine:
         checks = examine(engine)
     if as_json:
-        _print_json({"checks": [asdict(check) for check in checks]})
+        print_json({"checks": [asdict(check) for check in checks]})
     else:
         for check in checks:
             mark = {"good": "[green]ok[/]", "note": "[yellow]--[/]", "bad": "[red]!![/]"}[check.state]
-            _out.print(mark, end=" ")
-            _out.print(f"{check.name}: {check.found}", markup=False)
+            out.print(mark, end=" ")
+            out.print(f"{check.name}: {check.found}", markup=False)
             if check.cure:
-                _out.print(f"   {check.cure}", style="dim", markup=False)
+                out.print(f"   {check.cure}", style="dim", markup=False)
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
 
@@ -209,55 +200,15 @@ def serve(
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with _engine(workspace, as_json) as engine, serving(engine, port) as servers:
+    with engine_of(workspace, as_json) as engine, serving(engine, port) as servers:
         filling = sample and ensure_sample(engine, DATA / "sample" / "documents")
         if as_json:
-            _print_json(asdict(servers.here))
+            print_json(asdict(servers.here))
         else:
             if filling:
-                _out.print("The sample collection is being indexed; the page shows how far it is.")
-            _out.print(f"Sextant is at {servers.here.address}  (Ctrl-C ends it)", markup=False)
+                out.print("The sample collection is being indexed; the page shows how far it is.")
+            out.print(f"Sextant is at {servers.here.address}  (Ctrl-C ends it)", markup=False)
         servers.watch(stop)
-
-
-@contextmanager
-def _engine(
-    workspace: Path | None, as_json: bool, shape: Callable[[str], dict[str, Any]] | None = None
-) -> Iterator[Engine]:
-    """The engine; an error ends the command with its message and cure, and exit code 2."""
-    from rag_engine.engine import open_engine
-
-    try:
-        engine = open_engine(read_config(workspace))
-        try:
-            yield engine
-        finally:
-            engine.close()
-    except SextantError as error:
-        if as_json:
-            _print_json(shape(str(error)) if shape else {"error": str(error), "retryable": error.retryable})
-        else:
-            _err.print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from None
-
-
-@contextmanager
-def _bar(verb: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A function that moves a progress bar with the remaining time; it draws only on a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.fields[now]}"))
-    with Progress(*columns, console=_err, disable=not sys.stderr.isatty(), transient=True) as progress:
-        task = progress.add_task(verb, now="")
-        yield lambda done, total, now: progress.update(task, completed=done, total=total, now=now[:50])
-
-
-def _warn(warnings: tuple[str, ...]) -> None:
-    for warning in warnings:
-        _err.print(warning, style="yellow", markup=False)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-    sys.stdout.flush()
 
 
 def main() -> None:

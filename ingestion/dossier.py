@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ingestion.outcomes import (
@@ -15,7 +15,9 @@ from ingestion.outcomes import (
     Extraction,
     FieldName,
     FieldValue,
+    LicenceMark,
     LicenceVerdict,
+    Light,
     Outcome,
     Phase,
     PortalFindings,
@@ -124,6 +126,38 @@ class Dossier:
     def _evidence(self, phase: Phase, kind: type[_Evidence]) -> _Evidence | None:
         outcome = self.outcomes.get(phase)
         return outcome.evidence if outcome and isinstance(outcome.evidence, kind) else None
+
+
+def decided(dossier: Dossier) -> Dossier:
+    """The dossier with its outcomes as people's decisions leave them.
+
+    A word on the licence sets the light; "restore" lets a source pass where a phase rejected it; "withdraw" keeps it
+    out of the index.
+    """
+    outcomes = dict(dossier.outcomes)
+    for decision in dossier.decisions:
+        before = outcomes.get(decision.phase)
+        if decision.phase == "licence":
+            outcomes["licence"] = _licence_by(decision, dossier.verdict)
+        elif decision.choice == "restore" and before is not None and before.status == "rejected":
+            message = f"Restored by {decision.author}: {decision.note or 'no reason given'} (was: {before.message})"
+            outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
+        elif decision.choice == "withdraw":
+            message = f"Withdrawn by {decision.author}. {decision.note}".strip()
+            outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
+    return replace(dossier, outcomes=outcomes)
+
+
+def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
+    light: Light = "GREEN" if decision.choice == "GREEN" else "RED"
+    licence = verdict.licence if verdict else ""
+    quote = decision.note or "no reason given"
+    mark = LicenceMark("person", light, licence, 100.0, quote, f"{decision.author}, {decision.when}")
+    marks = (mark, *(verdict.marks if verdict else ()))
+    restrictions = verdict.restrictions if verdict else ()
+    judged = LicenceVerdict(light, licence, marks, restrictions, verdict.language if verdict else "")
+    message = f"{decision.author} decided: {light}. {decision.note}".strip()
+    return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
 
 
 def metadata_of(dossier: Dossier) -> Metadata:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ingestion.outcomes import PHASES, Phase
+from rag_engine.errors import InputError
 
 Which = Literal["due", "failed", "all"]
 
@@ -36,3 +37,11 @@ class Tally:
     failed: int
     reasons: Mapping[str, int]
     seconds: float
+
+
+def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
+    """The phases of these names in their order, all of them for none."""
+    unknown = sorted(set(names) - set(PHASES))
+    if unknown:
+        raise InputError(f"There is no phase {', '.join(unknown)}.", help=f"Phases are {', '.join(PHASES)}.")
+    return tuple(phase for phase in PHASES if phase in names) or PHASES

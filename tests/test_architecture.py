@@ -17,7 +17,7 @@ HEAVY = {
 }  # fmt: skip
 FOLDERS = ("rag_engine", "ingestion", "pages")
 SOURCES = [*sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
-SOURCES += [ROOT / "app.py", ROOT / "cli.py"]
+SOURCES += [ROOT / "app.py", *sorted(ROOT.glob("cli*.py"))]
 PAGES = sorted((ROOT / "pages").glob("[a-z]*.py"))
 
 
