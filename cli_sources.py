@@ -147,17 +147,18 @@ def review(
 
 
 @app.command("export")
-def export_dataset(out: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
+def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
     from ingestion.dataset import export
     from ingestion.register import Register
 
     with engine_of(workspace, as_json) as engine:
-        written = export(out, list(Register(engine.catalog).dossiers().values()))
+        dossiers = list(Register(engine.catalog).dossiers().values())
+        written = export(path, dossiers, workspace=engine.config.workspace)
     if as_json:
-        print_json({"path": str(out), **asdict(written)})
+        print_json(asdict(written) | {"path": str(path)})
     else:
-        out.print(f"Wrote {out}: {written.documents} documents, {written.rejected} others.", markup=False)
+        out.print(f"Wrote {path}: {written.documents} documents, {written.others} others.", markup=False)
         warn(written.warnings)
 
 

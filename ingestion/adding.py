@@ -33,7 +33,7 @@ Status = Literal["indexed", "unchanged", "rejected", "failed"]
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
 # Raised when the text that is extracted from the same file becomes another, so that it is read again.
-_EXTRACTION_VERSION = "1"
+_EXTRACTION_VERSION = "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,17 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an addition is; bytes tell the remaining time better than files do."""
+    """How far the work is; bytes tell the remaining time of an addition better than files do.
+
+    `phase` names the phase of a run over sources, whose `done` and `total` count sources.
+    """
 
     done: int
     total: int
     done_bytes: int
     total_bytes: int
     current: str
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True)

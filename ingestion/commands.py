@@ -24,9 +24,15 @@ _PHASE_WORDS: dict[Phase, str] = {
     "indexing": "index|indiz|indic[ei]z|dizin",
 }
 _FAILED = "fail|error|retry|again what|fehl|fallit|falli|echou|echec|fallid|falh|basarisiz|hata"
-_ALL = "\\ball\\b|everything|every source|\\balle[sn]?\\b|tutt[oiae]|\\btou[st]|todo|todas|hepsi|tum\\b|again|noch ?mal|nuevo"
+_ALL = "|".join(
+    ("\\ball\\b", "everything", "every source", "again", "\\balle[sn]?\\b", "noch ?mal", "tutt[oiae]", "\\btou[st]")
+    + ("todo", "todas", "nuevo", "hepsi", "tum\\b")
+)
 _NEWER = "refresh|updat|newer|changed|aktualis|aggiorn|mise a jour|actualiz|atualiz|guncel"
-_RUN = "run|start|process|pipeline|check|pruef|pruf|starte|avvia|lance|ejecut|execut|calistir|elabor|verif|control|comprueb"
+_RUN = "|".join(
+    ("run|start|process|pipeline|check", "pruef|pruf|starte", "avvia|elabor|control", "lance|verif", "ejecut|comprueb")
+    + ("execut", "calistir")
+)
 _SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {

@@ -94,13 +94,22 @@ class IngestionConfig:
 
 
 def read_ingestion_config() -> IngestionConfig:
-    """Configuration from the environment: SEXTANT_INTRANET, SEXTANT_QUALITY, SEXTANT_HOST_SECONDS, ..."""
+    """Configuration from the environment.
+
+    SEXTANT_INTRANET (hosts or networks, by commas), SEXTANT_HOST_SECONDS, SEXTANT_WEB_SECONDS, SEXTANT_WEB_MEGABYTES,
+    SEXTANT_QUALITY (default or paper), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred).
+    """
     env = os.environ
     profile = env.get("SEXTANT_QUALITY", "default")
     if profile not in PROFILES:
         raise InputError(f"SEXTANT_QUALITY is {profile!r}.", help=f"Choose one of {', '.join(PROFILES)}.")
     intranet = tuple(part.strip() for part in env.get("SEXTANT_INTRANET", "").split(",") if part.strip())
-    web = WebConfig(intranet=intranet, host_seconds=_number("SEXTANT_HOST_SECONDS", 1.0))
+    web = WebConfig(
+        intranet=intranet,
+        host_seconds=_number("SEXTANT_HOST_SECONDS", 1.0),
+        total_seconds=_number("SEXTANT_WEB_SECONDS", 120.0),
+        max_bytes=int(_number("SEXTANT_WEB_MEGABYTES", 200.0) * 1e6),
+    )
     languages = tuple(env.get("SEXTANT_PREFERRED_LANGUAGES", "en").replace(",", " ").lower().split())
     return IngestionConfig(
         web=web,
@@ -117,5 +126,5 @@ def _number(name: str, default: float) -> float:
     except ValueError:
         value = -1.0
     if value < 0:
-        raise InputError(f"{name} is {text!r}.", help="Give a number of seconds, such as 1.5.")
+        raise InputError(f"{name} is {text!r}.", help="Give a number, such as 1.5.")
     return value

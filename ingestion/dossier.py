@@ -97,12 +97,20 @@ class Dossier:
 
     @property
     def stopped(self) -> tuple[Phase, Outcome] | None:
-        """The phase that the source did not pass, with its outcome; None while it goes on or is indexed."""
+        """The phase that the source did not pass, with its outcome; None while it goes on or is indexed.
+
+        A directory ends at the portals: with the documents found, or with what the portals say.
+        """
+        ended: tuple[Phase, Outcome] | None = None
         for phase in PHASES:
             outcome = self.outcomes.get(phase)
             if outcome is not None and not outcome.passes:
-                return phase, outcome
-        return None
+                ended = phase, outcome
+                if outcome.reason != "directory":
+                    return ended
+            elif ended is not None:
+                return ended if outcome is not None else None
+        return ended
 
     @property
     def values(self) -> tuple[FieldValue, ...]:

@@ -14,7 +14,8 @@ import sqlalchemy as sql
 from ingestion.adding import Progress
 from rag_engine.catalog import Catalog
 
-RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
+RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
+Wish = Literal["", "pause", "cancel"]
 
 # A killed worker may still answer signals as a zombie: it lives as long as its heart beats.
 HEARTBEAT_SECONDS = 2.0
@@ -31,7 +32,7 @@ runs = sql.Table(
     sql.Column("progress", sql.String, nullable=False, default=""),
     sql.Column("results", sql.String, nullable=False, default="[]"),
     sql.Column("message", sql.String, nullable=False, default=""),
-    sql.Column("cancel", sql.Boolean, nullable=False, default=False),
+    sql.Column("wish", sql.String, nullable=False, default=""),
     sql.Column("queued", sql.String, nullable=False),
     sql.Column("started", sql.String, nullable=False, default=""),
     sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
@@ -50,7 +51,7 @@ class Run:
     progress: Progress | None
     results: Sequence[Mapping[str, Any]]
     message: str
-    cancel: bool
+    wish: Wish
     queued: str
     started: str
     heartbeat: float
@@ -83,8 +84,13 @@ class Ledger:
 
     def finished(self) -> list[Run]:
         """All runs that have ended, oldest first."""
-        ended = runs.c.status.not_in(("queued", "running"))
+        ended = runs.c.status.not_in(("queued", "running", "paused"))
         return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
+
+    def find(self, id: int) -> Run | None:
+        """The run with this id."""
+        rows = self._catalog.read(sql.select(runs).where(runs.c.id == id))
+        return _run(rows[0]) if rows else None
 
     def waiting(self) -> bool:
         """Whether there is work that has not ended."""
@@ -106,9 +112,13 @@ class Ledger:
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.status == "running").values(heartbeat=0.0))
 
-    def beat(self, id: int, progress: Progress | None) -> bool:
-        """Whether the run shall be cancelled; notes that its worker lives and how far it is."""
-        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").cancel
+    def beat(self, id: int, progress: Progress | None) -> Wish:
+        """What people wish of the run; notes that its worker lives and how far it is."""
+        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").wish
+
+    def advance(self, id: int) -> None:
+        """Nothing; the run has got somewhere, so that being broken off now does not count against it."""
+        self._set(id, attempts=1)
 
     def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
         """The run as it ended."""
@@ -117,9 +127,25 @@ class Ledger:
     def cancel(self, id: int, message: str = "") -> None:
         """Nothing; a waiting run ends at once with the message, a running one after the file it is at."""
         with self._catalog.begin() as connection:
-            connection.execute(sql.update(runs).where(runs.c.id == id).values(cancel=True))
-            waiting = sql.and_(runs.c.id == id, runs.c.status == "queued")
+            connection.execute(sql.update(runs).where(runs.c.id == id).values(wish="cancel"))
+            waiting = sql.and_(runs.c.id == id, runs.c.status.in_(("queued", "paused")))
             connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message))
+
+    def pause(self, id: int) -> None:
+        """Nothing; a waiting run is laid aside at once, a running one after what it is at."""
+        with self._catalog.begin() as connection:
+            wished = sql.and_(runs.c.id == id, runs.c.wish == "")
+            connection.execute(sql.update(runs).where(wished).values(wish="pause"))
+            waiting = sql.and_(runs.c.id == id, runs.c.status == "queued", runs.c.wish == "pause")
+            connection.execute(sql.update(runs).where(waiting).values(status="paused"))
+
+    def resume(self, id: int) -> None:
+        """Nothing; a run that was laid aside waits for the worker again."""
+        with self._catalog.begin() as connection:
+            paused = sql.and_(runs.c.id == id, runs.c.status.in_(("paused", "running")), runs.c.wish == "pause")
+            connection.execute(sql.update(runs).where(paused).values(wish=""))
+            aside = sql.and_(runs.c.id == id, runs.c.status == "paused")
+            connection.execute(sql.update(runs).where(aside).values(status="queued", attempts=0))
 
     def _set(self, id: int, **values: object) -> Run:
         with self._catalog.begin() as connection:

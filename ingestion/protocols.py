@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from ingestion.declared import Declared
 from ingestion.outcomes import Fetched, Validators
 from rag_engine.types import ExtractedText
 
@@ -52,6 +53,10 @@ class Extractor(Protocol):
     """A file to text with positions, under limits; FileRefused with the reason."""
 
     def extract(self, path: Path) -> ExtractedText: ...
+
+    def declared(self, path: Path) -> Declared:
+        """What the file says of itself; an empty one where it says nothing or cannot be read."""
+        ...
 
 
 class Judge(Protocol):

@@ -9,11 +9,12 @@ from typing import Any
 from ingestion.corrections import CorrectionReport, read_corrections
 from ingestion.dossier import Decision, Dossier
 from ingestion.funnel import funnel
-from ingestion.outcomes import Phase
+from ingestion.outcomes import FieldName, Phase
 from ingestion.register import Register, now
-from ingestion.taxonomy import vocabulary
+from ingestion.taxonomy import load_taxonomy
 from rag_engine.errors import InputError
 
+_CONTROLLED: tuple[FieldName, ...] = ("hazards", "document_type", "geographical_level", "key_criteria", "tags")
 _LIGHTS = {"GREEN", "RED"}
 _OPEN = ("licence_unclear", "licence_conflict")
 
@@ -104,3 +105,9 @@ def take_corrections(path: Path, register: Register, author: str) -> CorrectionR
     report = read_corrections(path, dossiers, author, now(), vocabulary())
     register.correct(report.corrections)
     return report
+
+
+def vocabulary() -> dict[FieldName, tuple[str, ...]]:
+    """The labels of every field that has a controlled vocabulary."""
+    taxonomy = load_taxonomy()
+    return {field: taxonomy.labels(field) for field in _CONTROLLED}

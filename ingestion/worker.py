@@ -7,23 +7,38 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ingestion.adding import Progress, add_paths
-from ingestion.ledger import HEARTBEAT_SECONDS, Ledger, Run, RunStatus
+from ingestion.backends.browser import open_browser
+from ingestion.backends.http import HttpWeb
+from ingestion.backends.kept_pages import KeptWeb
+from ingestion.backends.sandboxes import Sandboxes
+from ingestion.config import IngestionConfig, read_ingestion_config
+from ingestion.ledger import HEARTBEAT_SECONDS, Ledger, Run, RunStatus, Wish
+from ingestion.outcomes import PHASES
+from ingestion.phases import run_phases
+from ingestion.protocols import Browser
+from ingestion.register import Register
+from ingestion.request import Request
+from ingestion.steps import Tools
 from ingestion.uploading import kept_uploads, remove_leftovers, remove_settled, upload_name
+from ingestion.withdrawing import withdraw
 from rag_engine import workspace as places
+from rag_engine.backends.language import identify_language
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import SextantError, WorkspaceError
 
 _ROOT = Path(__file__).resolve().parents[1]
 _AGAIN_SECONDS = 2.0
+_LOOK_SECONDS = 0.3
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = 2
+_ATTEMPTS = {"add": 2, "erase": 2, "run": 10}
 # A worker that cannot even start is not started anew each time a page looks.
 _PAUSE_SECONDS = 15.0
 
@@ -70,6 +85,20 @@ def ensure_sample(engine: Engine, folder: Path) -> bool:
     return True
 
 
+def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
+    """The run as it ended; `seen` gets it at every look. Somebody else may be at it, or a worker is started."""
+    ledger = Ledger(engine.catalog)
+    while (run := ledger.find(id)) is not None and run.status in ("queued", "running"):
+        seen(run)
+        if not run.alive:
+            ensure_worker(engine.config.workspace)
+        time.sleep(_LOOK_SECONDS)
+    if run is None:
+        raise WorkspaceError(f"Run {id} is not in the workspace any more.")
+    seen(run)
+    return run
+
+
 def end_worker(engine: Engine, seconds: float) -> bool:
     """Whether no worker is left; the run it is at is cancelled, and it has so many seconds to end."""
     ledger = Ledger(engine.catalog)
@@ -88,14 +117,49 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     return count
 
 
+@contextmanager
+def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
+    """What the phases work with; the browser is only started when a page needs it."""
+    workspace = engine.config.workspace
+    with ExitStack() as stack:
+        web = stack.enter_context(HttpWeb(config.web))
+        kept = KeptWeb(web, workspace / "pages")
+        browsers: list[Browser | None] = []
+        lock = threading.Lock()
+
+        def browser() -> Browser | None:
+            with lock:
+                if not browsers:
+                    found = open_browser(config.web, manners=web.manners)
+                    browsers.append(stack.enter_context(found) if found else None)
+            return browsers[0]
+
+        readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
+        judge, _ = engine.language_model() if config.use_model else (None, "")
+        yield Tools(
+            workspace=workspace,
+            config=config,
+            web=kept,
+            open_browser=browser,
+            forget=kept.forget,
+            extractor=readers,
+            judge=judge,
+            gazetteer=engine.gazetteer(),
+            identify=identify_language,
+            encode=lambda texts: engine.embedder().encode_passages(texts),
+            today=datetime.now(UTC).date(),
+        )
+
+
 def _carry_out(run: Run, engine: Engine, ledger: Ledger) -> None:
     ended: tuple[RunStatus, list[dict[str, Any]], str] = ("failed", [], "The worker broke off; worker.log says why.")
     try:
-        if run.attempts > _ATTEMPTS:
-            raise WorkspaceError(f"The worker broke off {_ATTEMPTS} times at this; worker.log may say why.")
+        if run.attempts > _ATTEMPTS[run.action]:
+            times = _ATTEMPTS[run.action]
+            raise WorkspaceError(f"The worker broke off {times} times at this; worker.log may say why.")
         with _heartbeat(run, ledger) as pulse:
             results = _try(run, engine, pulse)
-        ended = ("cancelled" if pulse.cancelled.is_set() else "done", results, "")
+        ended = (_ENDINGS[pulse.wish] if pulse.cancelled.is_set() else "done", results, "")
     except SextantError as error:
         ended = ("failed", [], str(error))
     finally:
@@ -103,6 +167,9 @@ def _carry_out(run: Run, engine: Engine, ledger: Ledger) -> None:
         kept = kept_uploads(workspace, replace(run, results=results))
         # First the ledger: a worker that is killed here must not look for files that it has removed.
         remove_settled(workspace, ledger.finish(run.id, status, results, f"{message} {kept}".strip()))
+
+
+_ENDINGS: Mapping[Wish, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
 
 
 def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
@@ -123,20 +190,31 @@ class _Pulse:
 
     def __init__(self) -> None:
         self.progress: Progress | None = None
+        self.wish: Wish = ""
+        # Set for either wish: what looks at it ends after what it is at.
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
+
+    def hear(self, wish: Wish) -> None:
+        """Nothing; takes note of what people wish of the run."""
+        self.wish = wish
+        if wish:
+            self.cancelled.set()
 
 
 @contextmanager
 def _heartbeat(run: Run, ledger: Ledger) -> Iterator[_Pulse]:
     pulse = _Pulse()
-    if run.cancel:
-        pulse.cancelled.set()
+    pulse.hear(run.wish)
 
     def beat() -> None:
+        moved = False
         while not pulse.stopped.wait(HEARTBEAT_SECONDS / 4):
-            if ledger.beat(run.id, pulse.progress):
-                pulse.cancelled.set()
+            pulse.hear(ledger.beat(run.id, pulse.progress))
+            if run.action == "run" and not moved and pulse.progress is not None and pulse.progress.done:
+                # What it did stays done, so that being broken off after it brings nobody back to the beginning.
+                moved = True
+                ledger.advance(run.id)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -157,10 +235,30 @@ def _add(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[di
 
 
 def _erase(arguments: Mapping[str, Any], engine: Engine, _pulse: _Pulse) -> list[dict[str, Any]]:
-    return [asdict(engine.erase(engine.catalog.find_document(arguments["document_id"])))]
+    record = engine.catalog.find_document(arguments["document_id"])
+    # First the word that it shall stay out: the next run over the list must not bring it back.
+    withdraw(record, Register(engine.catalog), engine.config.workspace, author=str(arguments.get("author", "")))
+    return [asdict(engine.erase(record))]
 
 
-_ACTIONS = {"add": _add, "erase": _erase}
+def _run(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    def progress(now: Progress) -> None:
+        pulse.progress = now
+
+    request = Request(
+        phases=tuple(arguments.get("phases") or PHASES),
+        codes=tuple(arguments.get("codes", ())),
+        which=arguments.get("which", "due"),
+        refresh=bool(arguments.get("refresh", False)),
+    )
+    with open_tools(engine, read_ingestion_config()) as tools:
+        tallies = run_phases(
+            Register(engine.catalog), engine, tools, request, progress=progress, wish=lambda: pulse.wish
+        )
+    return [asdict(tally) for tally in tallies]
+
+
+_ACTIONS = {"add": _add, "erase": _erase, "run": _run}
 
 
 def _server(workspace: Path) -> int:

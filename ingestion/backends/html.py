@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 from lxml import etree, html
@@ -28,7 +29,12 @@ _ENOUGH = 200
 
 def extract_html(path: Path) -> tuple[list[DraftBlock], str]:
     """The blocks of a page's main part and its title; headers, menus, forms and scripts are left out."""
-    text = _decoded(path.read_bytes(), path)
+    return html_blocks(path.read_bytes(), path)
+
+
+def html_blocks(raw: bytes, path: Path) -> tuple[list[DraftBlock], str]:
+    """The blocks and the title of a page given as bytes; `path` names its file in a refusal."""
+    text = _decoded(raw, path)
     # lxml refuses a str that declares an encoding of its own.
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
     if not text.strip():
@@ -130,7 +136,9 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
         elif tag == "table" and child.find(".//table") is None:
             if (caption := child.find("caption")) is not None:
                 yield "block", paragraph(_on_one_line(caption))
-            yield "block", table(_cells(row) for row in child.iter("tr"))
+            rows = list(child.iter("tr"))
+            named = list(takewhile(_names_columns, rows))
+            yield "block", table(map(_cells, rows), headers=len(named) or None)
         else:
             breaks = _BREAK.fullmatch(tag)
             if breaks:
@@ -140,6 +148,12 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
                 yield "break", None
         if child.tail:
             yield "text", child.tail
+
+
+def _names_columns(row: Element) -> bool:
+    """Whether a row of a table stands in its head or has only head cells."""
+    parent = row.getparent()
+    return row.find("td") is None or (parent is not None and parent.tag == "thead")
 
 
 def _cells(row: Element) -> list[str]:

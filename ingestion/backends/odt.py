@@ -45,7 +45,9 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
         elif tag == f"{_TEXT}p":
             yield paragraph(_text(element))
         elif tag == f"{_TABLE}table":
-            yield table([_text(cell) for cell in row if cell.tag == f"{_TABLE}table-cell"] for row in _rows(element))
+            named = sum(1 for group in element.iter(f"{_TABLE}table-header-rows") for _ in _rows(group))
+            cells = ([_text(cell) for cell in row if cell.tag == f"{_TABLE}table-cell"] for row in _rows(element))
+            yield table(cells, headers=named or None)
         elif isinstance(tag, str) and tag not in _SKIPPED:
             yield from _blocks(element)
 

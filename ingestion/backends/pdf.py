@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,8 +13,10 @@ import pymupdf
 
 from ingestion.extraction.assemble import assemble, tidy
 from ingestion.extraction.hyphens import vocabulary_of
-from ingestion.extraction.layout import PageRows, PrintedLine, blocks_of, body_size, rows_of
+from ingestion.extraction.layout import blocks_of, body_size
 from ingestion.extraction.legibility import is_scrambled
+from ingestion.extraction.page_breaks import joined_over_pages
+from ingestion.extraction.rows import PageRows, PrintedLine, rows_of
 from ingestion.extraction.running_heads import without_running_heads
 from ingestion.extraction.title import choose_title
 from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
@@ -29,7 +32,10 @@ _MOST_PIXELS = 40_000_000
 _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
+_RAISED = 1
 _BOLD = 16
+# Three letters: a unit of measure and its power (km², m³) are shorter.
+_NOTED_WORD = re.compile(r"[^\W\d_]{3}$")
 # Glyphs whose font does not say which characters they are.
 _UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 # How MuPDF says that there is no memory left.
@@ -74,7 +80,7 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
     try:
         document = pymupdf.open(path, filetype="pdf")
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
-        raise _damaged(path, tidy(str(error))) from error
+        raise _damaged(path, tidy(str(error).replace(os.fspath(path), path.name))) from error
     if document.needs_pass:
         raise FileRefused(
             "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
@@ -111,10 +117,20 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     for index, block in enumerate(page.get_text("dict", flags=_FLAGS)["blocks"]):
         for line in block["lines"]:
             spans = line["spans"]
-            text = tidy("".join(span["text"] for span in spans))
+            text = tidy(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
     return PageRows(number, page.rect.width, page.rect.height, rows_of(lines))
+
+
+def _spelled(spans: list[dict[str, Any]]) -> str:
+    """The text of a line; the raised number of a note stands off from its word, or both would be found by nobody."""
+    text = ""
+    for span in spans:
+        said = span["text"]
+        note = span["flags"] & _RAISED and said.strip().isdecimal() and _NOTED_WORD.search(text, max(0, len(text) - 3))
+        text += f" {said}" if note else said
+    return text
 
 
 def _printed(
@@ -123,10 +139,12 @@ def _printed(
     if turn is not None:
         bbox = tuple(pymupdf.Rect(bbox) * turn)
     box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
+    if len(spans) == 1:
+        return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & _BOLD), block)
     # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.
-    worded = spans if len(spans) == 1 else [span for span in spans if len(span["text"].strip()) > 1] or spans
+    worded = [span for span in spans if len(span["text"].strip()) > 1] or spans
     size = max(span["size"] for span in worded)
-    bold = all(span["flags"] & _BOLD for span in spans if len(spans) == 1 or span["text"].strip())
+    bold = all(span["flags"] & _BOLD for span in spans if span["text"].strip())
     return PrintedLine(text, box, size, bold, block)
 
 
@@ -134,7 +152,8 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
     """True when what the page shows is not in its text: a picture, a picture with a stamp, unmapped or scrambled
     glyphs."""
     text = " ".join(row.text for row in rows.rows)
-    if len(_UNMAPPED.findall(text)) > 0.3 * len(text) or is_scrambled(text):
+    unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
+    if unmapped > 0.3 * len(text) or is_scrambled(text):
         return True
     if len(text) >= _STAMP_CHARACTERS:
         return False
@@ -242,7 +261,8 @@ def _finish(
     kept = without_running_heads(pages)
     body = body_size(kept)
     vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)
-    text, lines, blocks = assemble(draft for page in kept for draft in blocks_of(page, body, vocabulary))
+    pages_blocks = (blocks_of(page, body, vocabulary) for page in kept)
+    text, lines, blocks = assemble(joined_over_pages(pages_blocks, vocabulary))
     title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
     return ExtractedText(
         text=text,

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
 
+from ingestion.declared import Declared
 from ingestion.extraction.wire import Message, Reassembler, encode, from_json, write_all
 from ingestion.types import ExtractionLimits, FileRefused, Reason
 from rag_engine.config import OcrChoice
@@ -52,10 +53,27 @@ class Sandbox:
     def extract(self, path: Path) -> ExtractedText:
         """What the file says; FileRefused when it says nothing or breaks its limits."""
         path = path.absolute()
+        answer = self._asked(path, {"path": os.fspath(path)})
+        if "refused" in answer:
+            raise _refusal(path, answer, self._limits)
+        return from_json(answer["extracted"])
+
+    def declared(self, path: Path) -> Declared:
+        """What the file says of itself; an empty one where it says nothing or cannot be read."""
+        path = path.absolute()
+        try:
+            answer = self._asked(path, {"declare": os.fspath(path)})
+        except FileRefused:
+            return Declared()
+        told: Message = answer.get("declared", {})
+        return Declared(**{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()})
+
+    def _asked(self, path: Path, request: Message) -> Message:
+        """The child's answer to a request about a file; a child that gave none is stopped."""
         healthy = False
         try:
             child = self._started()
-            _send(child, {"path": os.fspath(path)})
+            _send(child, request)
             answer = self._answer(child, path)
             healthy = answer.get("refused") not in ("too_much_memory", "crashed")
         except (BrokenPipeError, ValueError) as error:
@@ -64,9 +82,7 @@ class Sandbox:
             # Also after an interrupt: a child in the middle of a file would answer the next question with it.
             if not healthy:
                 self._stop()
-        if "refused" in answer:
-            raise _refusal(path, answer, self._limits)
-        return from_json(answer["extracted"])
+        return answer
 
     def _answer(self, child: subprocess.Popen[bytes], path: Path) -> Message:
         assert child.stdout is not None

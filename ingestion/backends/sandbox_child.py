@@ -12,8 +12,10 @@ import resource
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
+from ingestion.backends.declared_file import read_declared
 from ingestion.backends.ocr import choose_ocr
 from ingestion.extraction.extract import extract
 from ingestion.extraction.wire import Message, Reassembler, encode, to_json, write_all
@@ -37,10 +39,14 @@ def main() -> None:
     if settings["ocr"] == "none":
         ocr = None
     while True:
-        path = Path(requests.get()["path"])
+        request = requests.get()
+        path = Path(request["path"] if "path" in request else request["declare"])
         _allow_processor_time(limits.seconds)
         try:
-            answer = encode({"extracted": to_json(extract(path, limits, ocr))})
+            if "declare" in request:
+                answer = encode({"declared": asdict(read_declared(path, limits))})
+            else:
+                answer = encode({"extracted": to_json(extract(path, limits, ocr))})
         except FileRefused as refusal:
             answer = encode({"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help})
         except MemoryError:

@@ -39,7 +39,8 @@ def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:
         if title is not None and shape.shape_id == title.shape_id:
             continue
         if getattr(shape, "has_table", False):
-            yield table(([cell.text for cell in row.cells] for row in shape.table.rows), number)
+            cells = ([cell.text for cell in row.cells] for row in shape.table.rows)
+            yield table(cells, number, 1 if shape.table.first_row else None)
         elif shape.has_text_frame:
             for line in shape.text_frame.paragraphs:
                 # Not the runs alone: line breaks and fields (dates, numbers) stand between them.

@@ -77,7 +77,10 @@ def _blocks(container: Element, styles: dict[str, bool]) -> Iterator[DraftBlock]
         if element.tag == f"{_W}p":
             yield paragraph(_text(element), kind=_kind(element, styles))
         elif element.tag == f"{_W}tbl":
-            yield table([_text(cell) for cell in row if cell.tag == f"{_W}tc"] for row in _rows(element))
+            rows = list(_rows(element))
+            named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
+            cells = ([_text(cell) for cell in row if cell.tag == f"{_W}tc"] for row in rows)
+            yield table(cells, headers=named or None)
         elif element.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
             yield from _blocks(element, styles)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ingestion.extraction.assemble import DraftBlock, assemble
-from ingestion.extraction.media_type import MEDIA_TYPES, Format, detect
+from ingestion.extraction.media_type import CONVERTED, MEDIA_TYPES, Format, detect
 from ingestion.extraction.title import choose_title
 from ingestion.types import ExtractionLimits, FileRefused, OcrEngine
 from rag_engine.types import ExtractedText
@@ -71,6 +72,20 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
             from ingestion.backends.html import extract_html
 
             return _without_geometry(path, found, *extract_html(path))
+        case "epub":
+            from ingestion.backends.epub import extract_epub
+
+            return _without_geometry(path, found, *extract_epub(path, limits))
+        case "rtf":
+            from ingestion.backends.rtf import extract_rtf
+
+            return _without_geometry(path, found, *extract_rtf(path))
+        case "doc" | "ppt" | "xls" | "odp" | "ods":
+            from ingestion.backends.office import converted
+
+            # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
+            with converted(path, CONVERTED[found], limits) as copy:
+                return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
         case "markdown" | "text":
             from ingestion.extraction.plain import markdown_blocks, read_text, text_blocks
 
@@ -79,8 +94,13 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
 
 
 def _without_geometry(
-    path: Path, found: Format, drafts: Sequence[DraftBlock], declared: str, pages: int = 1
+    path: Path,
+    found: Format,
+    drafts: Sequence[DraftBlock],
+    declared: str,
+    pages: int = 1,
+    warnings: tuple[str, ...] = (),
 ) -> ExtractedText:
     text, lines, blocks = assemble(drafts)
     title = choose_title(declared, text, blocks, path) if blocks else ""
-    return ExtractedText(text=text, pages=pages, lines=lines, blocks=blocks, media_type=MEDIA_TYPES[found], title=title)
+    return ExtractedText(text, pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)

@@ -19,11 +19,20 @@ _LEAST_KINDS = 5
 
 def is_scrambled(text: str) -> bool:
     """Whether a longer text in Latin letters holds next to no function word of any language we know."""
+    if _reads_well(text):
+        return False
     words = [word.casefold() for word in _WORD.findall(text)]
     if len(words) < _ENOUGH_WORDS or not _is_latin("".join(words)):
         return False
     met = [word for word in words if word in _function_words()]
     return len(met) < _LEAST_SHARE * len(words) or len(set(met)) < _LEAST_KINDS
+
+
+def _reads_well(text: str) -> bool:
+    """Whether plain words between spaces settle it already, as they do for nearly every page of running text."""
+    tokens = text.lower().split()
+    met = [token for token in tokens if token in _function_words()]
+    return len(met) >= 4 * _LEAST_SHARE * len(tokens) and len(set(met)) >= _LEAST_KINDS
 
 
 def _is_latin(letters: str) -> bool:

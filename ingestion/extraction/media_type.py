@@ -8,7 +8,9 @@ from typing import Literal
 
 from ingestion.types import FileRefused
 
-Format = Literal["pdf", "docx", "pptx", "xlsx", "odt", "html", "markdown", "text"]
+Format = Literal[
+    "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "markdown", "text"
+]
 
 MEDIA_TYPES: dict[Format, str] = {
     "pdf": "application/pdf",
@@ -16,11 +18,22 @@ MEDIA_TYPES: dict[Format, str] = {
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "odt": "application/vnd.oasis.opendocument.text",
+    "epub": "application/epub+zip",
+    "rtf": "application/rtf",
+    "doc": "application/msword",
+    "ppt": "application/vnd.ms-powerpoint",
+    "xls": "application/vnd.ms-excel",
+    "odp": "application/vnd.oasis.opendocument.presentation",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
     "html": "text/html",
     "markdown": "text/markdown",
     "text": "text/plain",
 }
-READABLE = "PDF, DOCX, PPTX, XLSX, ODT, HTML, Markdown and plain text"
+# What LibreOffice turns into what.
+CONVERTED: dict[Format, str] = {"doc": "docx", "ppt": "pptx", "xls": "xlsx", "odp": "pptx", "ods": "xlsx"}
+READABLE = (
+    "PDF, DOCX, PPTX, XLSX, ODT, EPUB, RTF, HTML, Markdown, plain text, and with LibreOffice DOC, PPT, XLS, ODP, ODS"
+)
 
 _SUFFIXES: dict[str, Format] = {
     ".pdf": "pdf",
@@ -33,6 +46,20 @@ _SUFFIXES: dict[str, Format] = {
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
     ".odt": "odt",
+    ".ott": "odt",
+    ".epub": "epub",
+    ".rtf": "rtf",
+    ".doc": "doc",
+    ".dot": "doc",
+    ".ppt": "ppt",
+    ".pps": "ppt",
+    ".pot": "ppt",
+    ".xls": "xls",
+    ".xlt": "xls",
+    ".odp": "odp",
+    ".otp": "odp",
+    ".ods": "ods",
+    ".ots": "ods",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -46,7 +73,6 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"GIF8", "a GIF picture"),
     (b"II*\x00", "a TIFF picture"),
     (b"MM\x00*", "a TIFF picture"),
-    (b"{\\rtf", "an RTF document"),
     (b"%!PS", "a PostScript file"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
@@ -66,7 +92,8 @@ def detect(path: Path) -> Format:
         head = file.read(_HEAD)
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, head, named)
-    if named is not None and named != found:
+    # Word itself saves RTF under .doc when asked to write for older programs.
+    if named is not None and named != found and (named, found) != ("doc", "rtf"):
         raise FileRefused(
             "mislabelled",
             f"{path.name} is named as {named.upper()} but its content is {found.upper()}.",
@@ -81,7 +108,9 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_format(path)
     if head.startswith(_OLE):
-        raise _ole_refusal(path)
+        return _ole_format(path)
+    if head.startswith(b"{\\rtf"):
+        return "rtf"
     for magic, name in _FOREIGN:
         if head.startswith(magic):
             raise _unsupported(path, name)
@@ -109,8 +138,10 @@ def _zip_format(path: Path) -> Format:
         names = set(archive.namelist())
         if "mimetype" in names:
             declared = read_entry(archive, "mimetype", path, most=200).strip()
-            if declared == MEDIA_TYPES["odt"].encode():
-                return "odt"
+            kind = declared.decode("ascii", "replace").removesuffix("-template")
+            for format_ in ("odt", "epub", "odp", "ods"):
+                if kind == MEDIA_TYPES[format_]:
+                    return format_
             raise _unsupported(path, f"an archive of type {declared[:80].decode('ascii', 'replace')}")
         types = read_entry(archive, "[Content_Types].xml", path) if "[Content_Types].xml" in names else b""
     for marker, found in _MAIN_PARTS:
@@ -131,19 +162,37 @@ _MAIN_PARTS: tuple[tuple[bytes, Format], ...] = (
 )
 
 
-def _ole_refusal(path: Path) -> FileRefused:
-    # A password turns an Office file into an OLE container with one encrypted stream of this name.
+def _ole_format(path: Path) -> Format:
+    from ingestion.backends.compound import stream_names
+
+    names = stream_names(path)
+    for stream, found in _OLE_STREAMS:
+        if stream in names:
+            return found
+    if "EncryptedPackage" in names or _holds(path, _ENCRYPTED_STREAM):
+        raise FileRefused(
+            "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
+        )
+    raise _unsupported(path, "a compound file that holds no Word, Excel or PowerPoint document")
+
+
+_OLE_STREAMS: tuple[tuple[str, Format], ...] = (
+    ("WordDocument", "doc"),
+    ("PowerPoint Document", "ppt"),
+    ("Workbook", "xls"),
+    ("Book", "xls"),
+)
+
+
+def _holds(path: Path, wanted: bytes) -> bool:
+    """Whether the bytes stand anywhere in the file: for containers whose directory is damaged."""
     with path.open("rb") as file:
         while piece := file.read(2**20):
-            if _ENCRYPTED_STREAM in piece:
-                return FileRefused(
-                    "encrypted",
-                    f"{path.name} asks for a password.",
-                    help="Save a copy without a password and add that.",
-                )
+            if wanted in piece:
+                return True
             if len(piece) == 2**20:
-                file.seek(-len(_ENCRYPTED_STREAM), 1)
-    return _unsupported(path, "an Office file from before 2007 (.doc, .xls, .ppt)")
+                file.seek(-len(wanted), 1)
+    return False
 
 
 def _unsupported(path: Path, what: str) -> FileRefused:

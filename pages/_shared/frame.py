@@ -25,6 +25,7 @@ def open_frame() -> Any:
     pages = [
         st.Page(_ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(_ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
+        st.Page(_ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
     ]
     page = st.navigation(pages)
     # Reading wants a narrow column, a table a wide one.

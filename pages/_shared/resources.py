@@ -8,7 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from ingestion.dossier import Dossier
 from ingestion.ledger import Ledger
+from ingestion.register import Event, Register
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import DocumentRecord
@@ -34,6 +36,27 @@ def engine() -> Engine:
 def ledger() -> Ledger:
     """The runs of the workspace."""
     return Ledger(engine().catalog)
+
+
+@st.cache_resource(show_spinner=False)
+def register() -> Register:
+    """The sources of the workspace."""
+    return Register(engine().catalog)
+
+
+def dossiers() -> dict[str, Dossier]:
+    """Everything known of every source by code; read again when anything has happened to one of them."""
+    return _dossiers(tuple(register().latest(_TOLD_APART)))
+
+
+# Every change leaves an event, written with it; several of the last ones tell two changes of one second apart.
+_TOLD_APART = 20
+
+
+# As a resource, since it is never changed and copying a thousand of them takes longer than drawing the page.
+@st.cache_resource(max_entries=2, show_spinner="Reading the sources …")
+def _dossiers(latest: tuple[Event, ...]) -> dict[str, Dossier]:  # noqa: ARG001 the cache's key
+    return register().dossiers()
 
 
 def workspace() -> Path:

@@ -11,14 +11,17 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.adding import Progress
+from ingestion.admin_views import seconds_left
 from ingestion.ledger import Run
 from ingestion.uploading import kept_uploads
 from ingestion.worker import ensure_worker
 from pages._shared import resources
+from pages._shared.admin_progress import draw_tallies, phase_rate, run_title
 from pages._shared.plain import plain
 from pages._shared.trouble import show_trouble
 
 _POLL_SECONDS = 1.0
+_LOOKED_AT = 50
 _SHOWN = 5
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
@@ -32,7 +35,7 @@ def queue(action: str, arguments: Mapping[str, Any]) -> None:
 
 def draw_runs() -> None:
     """Nothing; draws the work that goes on, looking again each second while there is any, and the latest results."""
-    active = [run for run in resources.ledger().runs(_SHOWN) if is_active(run)]
+    active = [run for run in resources.ledger().runs(_LOOKED_AT) if is_active(run)]
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
@@ -56,7 +59,7 @@ def spoken_time(seconds: float) -> str:
 
 
 def _draw_runs(*, watching: bool) -> None:
-    runs = resources.ledger().runs(_SHOWN)
+    runs = resources.ledger().runs(_LOOKED_AT)
     active = [run for run in runs if is_active(run)]
     if active:
         st.session_state[_WATCHED] = active[0].id
@@ -68,7 +71,10 @@ def _draw_runs(*, watching: bool) -> None:
         st.rerun()
     for run in reversed(active):
         _draw_active(run)
-    finished = [run for run in runs if not is_active(run)]
+    for run in runs:
+        if run.status == "paused":
+            _draw_paused(run)
+    finished = [run for run in runs if not is_active(run) and run.status != "paused"][:_SHOWN]
     if finished:
         with st.expander(
             "Latest work", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
@@ -78,8 +84,8 @@ def _draw_runs(*, watching: bool) -> None:
 
 
 def _draw_active(run: Run) -> None:
-    with st.container(border=True):
-        text, button = st.columns([4, 1], vertical_alignment="center")
+    with st.container(border=True, key=f"run active {run.id}"):
+        text, buttons = st.columns([3, 2], vertical_alignment="center")
         text.markdown(f"**{_title(run)}**" + (" · waiting" if run.status == "queued" else ""))
         if run.progress and run.progress.total:
             now = run.progress
@@ -87,18 +93,65 @@ def _draw_active(run: Run) -> None:
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
             st.caption(plain(run.progress.current))
-        if run.action == "add":
-            stopping = "Stopping …" if run.cancel else "Cancel"
-            if button.button(stopping, key=f"cancel {run.id}", icon=":material/close:", disabled=run.cancel):
-                resources.ledger().cancel(run.id, kept_uploads(resources.workspace(), run))
+        if run.action in ("add", "run"):
+            with buttons.container(horizontal=True, horizontal_alignment="right"):
+                _draw_wishes(run)
+
+
+def _draw_wishes(run: Run) -> None:
+    """Nothing; draws how to stop the run, for a while or for good."""
+    ledger = resources.ledger()
+    if run.action == "run" and run.wish == "pause":
+        if st.button("Pausing … go on", key=f"resume {run.id}", icon=":material/play_arrow:"):
+            ledger.resume(run.id)
+    elif run.action == "run" and st.button(
+        "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.wish != ""
+    ):
+        ledger.pause(run.id)
+    cancelled = run.wish == "cancel"
+    label = "Stopping …" if cancelled else "Cancel"
+    if st.button(label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
+        ledger.cancel(run.id, kept_uploads(resources.workspace(), run))
+
+
+def _draw_paused(run: Run) -> None:
+    with st.container(border=True, key=f"run paused {run.id}"):
+        text, buttons = st.columns([3, 2], vertical_alignment="center")
+        text.markdown(f":material/pause: **{_title(run)}** · paused")
+        with buttons.container(horizontal=True, horizontal_alignment="right"):
+            if st.button("Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
+                resources.ledger().resume(run.id)
+                ensure_worker(resources.workspace())
+                # The whole page: only a new start of it looks again each second.
+                st.rerun()
+            if st.button("Cancel", key=f"cancel {run.id}", icon=":material/close:"):
+                resources.ledger().cancel(run.id)
+                st.rerun()
+        st.caption("What is done stays done; nothing goes on before you resume it.")
 
 
 def _progress(run: Run, now: Progress) -> str:
+    if run.action == "run":
+        return _sources_done(now)
     seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
     parts = [f"{now.done} of {now.total} files", plain(now.current)]
     left = time_left(now, seconds)
     if left is not None:
         parts += [f"{now.done_bytes / seconds / 1e6:.1f} MB/s", f"{spoken_time(left)} left"]
+    return " · ".join(part for part in parts if part)
+
+
+def _sources_done(now: Progress) -> str:
+    """How far a run over the sources is: its phase, rate, time left, and the source it is at."""
+    rate = phase_rate(now)
+    left = seconds_left(now.done, now.total, rate)
+    parts = [
+        f"**{plain(now.phase.capitalize())}**" if now.phase else "",
+        f"{now.done:,} of {now.total:,} sources",
+        f"{rate:,.0f} a minute" if rate is not None else "",
+        f"{spoken_time(left)} left in this phase" if left else "",
+        plain(now.current),
+    ]
     return " · ".join(part for part in parts if part)
 
 
@@ -109,11 +162,15 @@ def _draw_finished(run: Run) -> None:
         show_trouble(run.message)
     if run.action == "add" and run.results:
         st.dataframe(pd.DataFrame([_file(result) for result in run.results]), hide_index=True, key=f"run {run.id}")
+    if run.action == "run" and run.results:
+        draw_tallies(run)
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
 
 
 def _title(run: Run) -> str:
+    if run.action == "run":
+        return run_title(run)
     if run.action == "erase":
         return f"Deleting {plain(_first_file(run.results) or str(run.arguments.get('document_id', '')))}"
     names = [Path(path).name for path in run.arguments.get("paths", ())]

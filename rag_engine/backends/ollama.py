@@ -21,7 +21,7 @@ _DEFAULT_URL = GenerationConfig().ollama_url
 _QUICK = httpx.Timeout(2.0, connect=0.3)  # is anyone there? asked every few seconds; a busy server takes its time
 _CONNECT = 3.0
 _SMALLEST_CONTEXT = 2048
-_PLAN_TOKENS = 512
+_PLAN_TOKENS = 2048
 _TEMPLATE_TOKENS = 64  # put by a chat template around two messages
 _BYTES_PER_TOKEN = 3  # at least, in UTF-8: a bound on the tokens of a message that needs no tokenizer
 _UNKNOWN_WINDOW = 4096  # assumed of a model that does not tell

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import openai
 
 _CONNECT = 5.0
-_PLAN_TOKENS = 512
+_PLAN_TOKENS = 2048
 _UNKNOWN_WINDOW = 16384  # the protocol has no field for it; servers that tell use one of the names below
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 

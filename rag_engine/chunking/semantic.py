@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
+from rag_engine.masking import masked
 from rag_engine.protocols import Vectors
 from rag_engine.sentences import Span, sentence_spans
 from rag_engine.types import Child, Metadata, Parent
@@ -25,10 +26,6 @@ _PLACES_AT_ONCE = 8192
 
 _WORD = re.compile(r"\S+")
 _WORD_START = re.compile(r"(?<!\S)\S")
-_ADDRESS = re.compile(
-    r"(?P<url>(?:https?://|ftp://|www\.)[!-~]*[A-Za-z0-9/])"
-    r"|(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
-)
 
 
 def semantic_chunks(
@@ -97,8 +94,8 @@ def context_header(metadata: Metadata) -> str:
 
 def encoder_text(header: str, child_text: str) -> str:
     """What the encoder reads for a child: header, blank line, text with web and e-mail addresses masked."""
-    masked = _masked(child_text)
-    return f"{header}\n\n{masked}" if header else masked
+    read = masked(child_text)
+    return f"{header}\n\n{read}" if header else read
 
 
 def child_id(sha256: str, parent: int, child: int) -> str:
@@ -157,7 +154,7 @@ def _topic_turns(
         return list(range(config.fallback_stride, len(sentences), config.fallback_stride))
     rows: dict[str, int] = {}
     row_of_sentence = np.fromiter(
-        (rows.setdefault(" ".join(_masked(text[start:end]).split()), len(rows)) for start, end in sentences),
+        (rows.setdefault(" ".join(masked(text[start:end]).split()), len(rows)) for start, end in sentences),
         dtype=np.int64,
         count=len(sentences),
     )
@@ -239,7 +236,3 @@ def _last(values: list[int], lowest: int, highest: int) -> int | None:
     """The last of the sorted values in [lowest, highest]."""
     place = bisect_right(values, highest) - 1
     return values[place] if place >= 0 and values[place] >= lowest else None
-
-
-def _masked(text: str) -> str:
-    return _ADDRESS.sub(lambda found: "[URL]" if found["url"] else "[EMAIL]", text)

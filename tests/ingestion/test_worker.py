@@ -20,6 +20,7 @@ from ingestion.ledger import DEAD_AFTER_SECONDS, Ledger, Run, runs
 from ingestion.uploading import keep_upload, remove_leftovers
 from ingestion.worker import ensure_worker, work
 from rag_engine import workspace as places
+from rag_engine.catalog import open_catalog
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
@@ -160,9 +161,9 @@ def test_a_running_run_learns_that_it_is_cancelled_and_shows_how_far_it_is(engin
     run = ledger.queue("add", {"paths": []})
     ledger.next()
     progress = Progress(1, 4, 100, 900, "plan.pdf")
-    assert ledger.beat(run, progress) is False
+    assert ledger.beat(run, progress) == ""
     ledger.cancel(run)
-    assert ledger.beat(run, progress) is True
+    assert ledger.beat(run, progress) == "cancel"
     [now] = ledger.runs()
     assert now.alive
     assert asdict(now.progress or Progress(0, 0, 0, 0, "")) == asdict(progress)
@@ -226,3 +227,24 @@ def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone
     command = [sys.executable, "-m", "ingestion.worker", str(engine.config.workspace), "999999"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=60)
     assert ledger.runs()[0].status == "queued"
+
+
+def test_a_paused_run_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+    catalog = open_catalog(tmp_path)
+    ledger = Ledger(catalog)
+    id = ledger.queue("run", {})
+    ledger.pause(id)
+    assert (ledger.next(), ledger.runs()[0].status) == (None, "paused")
+    ledger.resume(id)
+    run = ledger.next()
+    assert run is not None
+    ledger.pause(id)
+    assert ledger.beat(id, None) == "pause"
+    ledger.finish(id, "paused", [])
+    ledger.resume(id)
+    resumed = ledger.next()
+    assert resumed is not None
+    assert (resumed.id, resumed.wish) == (id, "")
+    ledger.cancel(id)
+    assert ledger.beat(id, None) == "cancel"
+    catalog.close()

@@ -119,6 +119,45 @@ def test_three_columns_of_the_federal_register_are_read_one_after_the_other(corp
     assert "PROPOSALS\n" not in text
 
 
+def test_a_sentence_that_runs_over_a_page_is_not_broken_by_heads_and_notes(corpus: Path) -> None:
+    register = extract(corpus / "en_us_federal_register_2020-17221.pdf", LIMITS, None)
+    assert "after takeoff from Soekarno-Hatta International Airport in Jakarta" in register.text
+    assert "the FAA also proposes to require operators to conduct an AOA sensor system test" in register.text
+    release = extract(corpus / "en_us_sec_interpretive_release_17cfr276.pdf", LIMITS, None)
+    start = release.text.index("comment on the scope of the exclusion")
+    assert "\n" not in release.text[start - 80 : start]
+
+
+def test_the_rows_of_a_table_with_wrapped_cells_are_whole(corpus: Path) -> None:
+    text = extract(corpus / "en_eu_eprtr_pollutant_thresholds.pdf", LIMITS, None).text
+    for row in (
+        "Carbon dioxide (CO2) | 100 million | - | -",
+        "Chlorine and inorganic compounds (as HCl) | 10 000 | - | -",
+        "Non-methane volatile organic compounds (NMVOC) | 100 000 | - | -",
+    ):
+        assert f"\n{row}\n" in text
+    fields = extract(corpus / "it_dpc_rilevamento_effetti_territorio.pdf", LIMITS, None).text
+    assert '\ncorso_acqua | varchar(255) COLLATE "default"\n' in fields
+    assert "\nlongitudine | float8 | Not Null\n" in fields
+
+
+def test_the_raised_number_of_a_note_does_not_become_part_of_its_word(tmp_path: Path) -> None:
+    path = tmp_path / "raised.pdf"
+    with pymupdf.open() as document:
+        document.new_page().insert_htmlbox(
+            (72, 100, 400, 200), "The region<sup>12</sup> has 30 km<sup>2</sup> of rivers."
+        )
+        document.save(path)
+    assert extract(path, LIMITS, None).text == "The region 12 has 30 km2 of rivers."
+
+
+def test_page_numbers_that_stand_further_in_are_left_out_and_years_over_tables_stay(corpus: Path) -> None:
+    text = extract(corpus / "it_costituzione_repubblica.pdf", LIMITS, None).text
+    assert "\n\n20\n\n" not in text
+    assert "20 per le leggi tributarie" not in text
+    assert extract(corpus / "en_unfccc_cop13_bali.pdf", LIMITS, None).text.count("\n\n2008\n\n") >= 3
+
+
 def test_hyphens_at_line_ends_are_gone_from_german_and_turkish_law(corpus: Path) -> None:
     german = extract(corpus / "de_bw_zuwendungen_feuerwehr_vwv.pdf", LIMITS, None).text
     turkish = extract(corpus / "tr_kat_mulkiyeti_kanunu.pdf", LIMITS, None).text

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -100,3 +101,19 @@ def test_the_child_is_gone_after_the_sandbox_is_closed() -> None:
         child = sandbox.process_id
     assert child is not None
     assert not psutil.pid_exists(child)
+
+
+@pytest.mark.needs("tesseract")
+def test_two_sandboxes_in_two_threads_read_text_and_scans_as_one_does(tmp_path: Path, corpus: Path) -> None:
+    scan = corpus / "scan_en_linn_typewritten.pdf"
+    texts = [pdf(tmp_path / f"{name}.pdf", [f"Plan {name} of the river"] * 5) for name in "abcdef"]
+    before = dict(os.environ)
+    with Sandbox() as first, Sandbox() as second, ThreadPoolExecutor(2) as pool:
+        work = [[scan, *texts], [*texts, scan]]
+        found = list(
+            pool.map(lambda job: [job[0].extract(path) for path in job[1]], zip((first, second), work, strict=True))
+        )
+        assert first.process_id != second.process_id
+    assert found[0] == [found[1][-1], *found[1][:-1]]
+    assert found[0][0].ocr_pages == (1,)
+    assert dict(os.environ) == before

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.extraction.layout import PageRows, Row
+from ingestion.extraction.rows import PageRows, Row
 from ingestion.extraction.running_heads import without_running_heads
 from rag_engine.types import Box
 

@@ -207,7 +207,7 @@ def test_the_encoder_is_asked_once_for_distinct_sentences_without_addresses() ->
 
     text = "Write to a@b.org today.\n\n" * 9 + "The plan\n holds."
     semantic_chunks(text, "en", encode=encode, config=DEFAULT)
-    assert asked == [["Write to [EMAIL] today.", "The plan holds."]]
+    assert asked == [["Write to [email] today.", "The plan holds."]]
 
 
 def test_similarities_of_many_sentences_match_the_definition_across_blocks() -> None:
@@ -301,8 +301,8 @@ def test_the_context_header_names_what_is_known_and_leaves_out_the_rest() -> Non
 
 def test_the_encoder_reads_the_header_and_no_addresses() -> None:
     text = "See https://example.org/a?b=1&c, www.example.org. Or write to jane.doe@example.org."
-    assert encoder_text("Plan | en", text) == "Plan | en\n\nSee [URL], [URL]. Or write to [EMAIL]."
-    assert encoder_text("", "詳細はhttps://example.org/を見る") == "詳細は[URL]を見る"
+    assert encoder_text("Plan | en", text) == "Plan | en\n\nSee [link], [link]. Or write to [email]."
+    assert encoder_text("", "詳細はhttps://example.org/を見る") == "詳細は[link]を見る"
 
 
 def test_a_child_id_tells_document_parent_and_child() -> None:

@@ -1,0 +1,139 @@
+"""Extraction, licences and a list of 1,000 sources from its addresses to the index.
+
+    python benchmarks/ingestion.py [--shared DIR] [--repeats N] [--seeds N] [--encode]
+
+The portal that the list leads to is a process of its own on loopback. Documents are encoded by counting words, since
+`indexing.py` measures the encoder; `--encode` takes the real one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# This file has the name of the package that it measures and lies where Python looks first: whoever imports the
+# package, this file included, finds the package's modules all the same.
+__path__ = [str(ROOT / "ingestion")]
+
+
+def extraction_rows(corpus: Path, repeats: int) -> list[list[str]]:
+    """Extraction and cleaning against bare PyMuPDF, with one worker and two, and OCR."""
+    from extraction import LIMITS, bare, ours, pages_of, seconds, spread, workers
+
+    from ingestion.backends.ocr import choose_ocr
+    from ingestion.backends.sandbox import Sandbox
+    from ingestion.extraction.extract import extract
+
+    scans = sorted(corpus.glob("scan_*.pdf"))
+    layered = sorted(set(corpus.glob("*.pdf")) - set(scans), key=pages_of, reverse=True)
+    pages, scanned = sum(map(pages_of, layered)), sum(map(pages_of, scans))
+    ocr = choose_ocr("tesseract", LIMITS)
+    times: dict[str, list[float]] = {name: [] for name in ("bare", "ours", "one", "two")}
+    with Sandbox(ocr="none") as first, Sandbox(ocr="none") as second:
+        for warm in ([first], [second]):
+            workers(warm, layered[-2:])
+        ours(layered[-2:])
+        for _ in range(repeats):
+            times["bare"].append(seconds(lambda: bare(layered), time.process_time))
+            times["ours"].append(seconds(lambda: ours(layered), time.process_time))
+            times["one"].append(seconds(lambda: workers([first], layered), time.perf_counter))
+            times["two"].append(seconds(lambda: workers([first, second], layered), time.perf_counter))
+    read = seconds(lambda: [extract(path, LIMITS, ocr) for path in scans] and None, time.perf_counter)
+
+    def rate(name: str) -> str:
+        return spread([pages / taken for taken in times[name]], 0)
+
+    def ratio(of: str, to: str) -> str:
+        return spread([a / b for a, b in zip(times[to], times[of], strict=True)])
+
+    return [
+        ['pages a second, bare `get_text("dict")`, one core', rate("bare"), ""],
+        ["pages a second, extraction and cleaning, one core", rate("ours"), f"{ratio('ours', 'bare')} of bare"],
+        ["the same in one worker, by the clock", rate("one"), ""],
+        ["the same in two workers, by the clock", rate("two"), f"{ratio('two', 'one')} of one worker"],
+        ["pages a second, OCR by Tesseract", f"{scanned / read:.2f}", f"{scanned} pages"],
+    ]
+
+
+def licence_rows() -> list[list[str]]:
+    """Verdicts a second without a network."""
+    from licences import FOLDER, judge_case, rate, read_cases
+
+    cases = [case for name in ("licences.tsv", "licence_statements.tsv") for case in read_cases(FOLDER / name)]
+    return [["licence verdicts a second, no network", f"{rate(judge_case, cases):,.0f}", f"{len(cases)} texts"]]
+
+
+def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
+    """A list of so many sources against the portal, with what to know of it."""
+    from local_portal import SLOW_SECONDS, open_portal
+    from portal_run import THREADS, CountedWords, by_kind, measure_run
+
+    with tempfile.TemporaryDirectory() as folder, open_portal(seeds) as portal:
+        found = measure_run(portal, Path(folder), None if encode else CountedWords())
+        kinds = by_kind(portal.seeds)
+    first, second = found.first, found.second
+    alone, overhead = found.bare + found.rendering, first.web_seconds - found.bare
+    rows = [[f"{seeds:,} seeds, whole run", f"{first.seconds:.1f} s", f"{seeds / first.seconds:.1f} seeds a second"]]
+    for tally in first.tallies:
+        done = f"{tally.done} done, {tally.skipped} skipped, {tally.rejected} rejected, {tally.failed} failed"
+        rows.append([f"- {tally.phase}", f"{tally.seconds:.1f} s", done])
+    rows += [
+        ["its plain requests by bare httpx", f"{found.bare:.1f} s", f"{len(first.plain)} requests, {THREADS} threads"],
+        ["its pages with scripts by bare Chromium", f"{found.rendering:.1f} s", "one after another"],
+        ["overhead per source over bare httpx", f"{1000 * overhead / seeds:.1f} ms", "browser included"],
+        [
+            "overhead per source over both, one after the other",
+            f"{1000 * (first.web_seconds - alone) / seeds:.1f} ms",
+            f"{1000 * first.web_processor / seeds:.1f} ms of processor in all",
+        ],
+        [
+            "second run over the unchanged list",
+            f"{second.seconds:.2f} s",
+            f"{len(second.asked)} requests, {sum(tally.done for tally in second.tallies)} outcomes",
+        ],
+    ]
+    reasons = "; ".join(
+        f"{tally.phase}: " + ", ".join(f"{count} {reason}" for reason, count in tally.reasons.items())
+        for tally in first.tallies
+        if tally.reasons
+    )
+    return rows, [
+        f"Seeds by kind: {kinds}. Slow ones answer after {SLOW_SECONDS} s. The list was read in {found.reading:.2f} s.",
+        f"{found.sources} sources with what the lists offer; {found.indexed} documents with {found.children} children "
+        f"in the index. {reasons}.",
+        "Seconds of a phase are by the clock; network phases work on 8 sources at a time, and a PDF's licence is read "
+        "in a sandbox during them. "
+        + ("Encoder: the configured one." if encode else "Encoder: words are counted, no model; see indexing.md."),
+    ]
+
+
+def main() -> None:
+    """Nothing; prints and writes the table."""
+    from report import machine, write_table
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=1000)
+    parser.add_argument("--encode", action="store_true")
+    asked = parser.parse_args()
+    rows = [*extraction_rows(asked.shared / "data" / "corpus", asked.repeats), *licence_rows()]
+    run, notes = run_rows(asked.seeds, asked.encode)
+    write_table(
+        "ingestion",
+        "Ingestion",
+        ["what", "measured", "beside it"],
+        [*rows, *run],
+        [
+            machine("pymupdf", "httpx"),
+            f"Three figures are least / median / greatest of {asked.repeats} repeats; the first two in processor time.",
+            *notes,
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Documents as entries of a bibliography: BibTeX by bibtexparser, RIS by rispy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from rag_engine.types import Metadata
+
+Entry = tuple[str, Metadata]
+
+# BibTeX counts braces whatever stands before them, so that a lone one must be a command. bibtexparser's own encoder
+# leaves such braces and would turn letters beyond ASCII into commands that UTF-8 readers do not need.
+_ESCAPED = {
+    "\\": r"{\textbackslash}",
+    "{": r"{\textbraceleft}",
+    "}": r"{\textbraceright}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "$": r"\$",
+    "_": r"\_",
+    "~": r"{\textasciitilde}",
+    "^": r"{\textasciicircum}",
+}
+_SPECIAL = re.compile(r"[\\{}%&#$_~^]")
+_RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA"}
+_REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation"}
+
+
+def to_bibtex(entries: Sequence[Entry]) -> str:
+    """One @techreport or @misc for each document; keys are the codes, made unique where cleaning makes two equal."""
+    import bibtexparser
+    from bibtexparser.model import Entry as Block
+    from bibtexparser.model import Field
+
+    library = bibtexparser.Library()
+    keys: set[str] = set()
+    for code, metadata in entries:
+        report = metadata.document_type in _REPORTS and bool(metadata.authority)
+        fields = {
+            # Doubled braces keep the title's capitals.
+            "title": f"{{{_escape(metadata.title)}}}",
+            "author": f"{{{_escape(metadata.authority)}}}" if metadata.authority else "",
+            "institution": _escape(metadata.authority) if report else "",
+            "type": _escape(metadata.document_type),
+            "year": str(metadata.year or metadata.date[:4]),
+            "date": _escape(metadata.date),
+            "url": _address(metadata.source_url),
+            "language": _escape(metadata.language),
+            "abstract": _escape(metadata.description),
+            "keywords": _escape(", ".join((*metadata.hazards, *metadata.tags, *metadata.countries))),
+            "note": _escape(f"Licence: {metadata.licence}") if metadata.licence else "",
+        }
+        filled = [Field(name, f"{{{value}}}") for name, value in fields.items() if value and value != "{}"]
+        library.add(Block("techreport" if report else "misc", _key(code, keys), filled))
+    return str(bibtexparser.write_string(library, unparse_stack=[]))
+
+
+def to_ris(entries: Sequence[Entry]) -> str:
+    """One record for each document, its code as ID."""
+    import rispy
+
+    records = []
+    for code, metadata in entries:
+        record: dict[str, object] = {
+            "type_of_reference": _RIS_TYPES.get(metadata.document_type, "RPRT"),
+            "id": _line(code),
+            "title": _line(metadata.title),
+            "authors": [_line(metadata.authority)] if metadata.authority else [],
+            "publisher": _line(metadata.authority),
+            "year": str(metadata.year or metadata.date[:4]),
+            "date": _line(metadata.date.replace("-", "/")),
+            "urls": [_address(metadata.source_url)] if metadata.source_url else [],
+            "language": _line(metadata.language),
+            "abstract": _line(metadata.description),
+            "keywords": [_line(word) for word in (*metadata.hazards, *metadata.tags, *metadata.countries)],
+            "notes": [_line(f"Licence: {metadata.licence}")] if metadata.licence else [],
+        }
+        records.append({name: value for name, value in record.items() if value})
+    return str(rispy.dumps(records))
+
+
+def _key(code: str, keys: set[str]) -> str:
+    """The code with what BibTeX allows in a key; a number behind it where another document has it already."""
+    wanted = re.sub(r"[^A-Za-z0-9.:_-]+", "-", code).strip("-") or "document"
+    key, number = wanted, 2
+    while key.lower() in keys:
+        key, number = f"{wanted}-{number}", number + 1
+    keys.add(key.lower())
+    return key
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(lambda match: _ESCAPED[match.group()], _line(text))
+
+
+def _address(url: str) -> str:
+    """An address without what would end or break the field; the rest is as it is, since readers take it verbatim."""
+    return quote(_line(url), safe="%/:?#[]@!$&'()*+,;=~-._")
+
+
+def _line(text: str) -> str:
+    """One line without control characters: both formats end a value at the line's end or guess where it goes on."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

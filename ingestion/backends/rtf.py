@@ -1,0 +1,106 @@
+"""RTF by striprtf, which knows the code pages; headings, tables and footnotes are marked for it beforehand."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from striprtf.striprtf import rtf_to_text
+
+from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.types import FileRefused
+
+# Private characters for what striprtf would drop or run together. The empty group before each ends the run of
+# characters that stand for programs without Unicode, or the mark would be skipped as one of them.
+_HEADING, _CELL, _ROW_END, _ROW_START = "\ue000", "\ue001", "\ue002", "\ue003"
+_MARKS = {"nestcell": _CELL, "cell": _CELL, "row": _ROW_END, "trowd": _ROW_START}
+_MARKED = re.compile(r"(?<!\\)\\(?:(nestcell|cell|row|trowd)(?![a-z0-9])|outlinelevel[0-8](?![0-9])) ?")
+_CODE_PAGE = re.compile(rb"\\ansicpg(\d{1,5})")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_NOTE = re.compile(r"\{\s*\\(?:\*\\)?footnote(?![a-z])")
+_TITLE = re.compile(r"\{\s*\\title(?![a-z])")
+_FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
+
+
+def extract_rtf(path: Path) -> tuple[list[DraftBlock], str]:
+    """The blocks of an RTF document, its footnotes last, and its declared title."""
+    source = _decoded(path.read_bytes())
+    fonts = next(_groups(source, _FONTS), "")
+    prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
+    try:
+        blocks = list(_blocks(_plain(_prepared(source))))
+        notes = [_plain(f"{prolog}{fonts}{_NOTE.sub('{', note, count=1)}}}") for note in _groups(source, _NOTE)]
+        title = next(
+            (_plain(f"{prolog}{fonts}{_TITLE.sub('{', one, count=1)}}}") for one in _groups(source, _TITLE)), ""
+        )
+    except (LookupError, ValueError, TypeError, OverflowError) as error:
+        raise FileRefused(
+            "damaged", f"{path.name} is damaged RTF: {error}.", help="Open it, save it again and add that."
+        ) from error
+    return blocks + [paragraph(note, kind="note") for note in notes if tidy(note)], title
+
+
+def _decoded(raw: bytes) -> str:
+    """The source: seven-bit by the standard, else in the code page that it declares."""
+    found = _CODE_PAGE.search(raw[:4096])
+    name = f"cp{int(found[1])}" if found else "cp1252"
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        name = "cp1252"
+    return raw.decode(name, "replace")
+
+
+def _prepared(source: str) -> str:
+    # striprtf looks for web addresses with a pattern that takes the square of a line's length; they are not on the
+    # page anyway. Line ends mean nothing in RTF.
+    source = source.replace("HYPERLINK", "LINK").replace("{\\field", "\n{\\field")
+    return _MARKED.sub(lambda found: "{}" + (_MARKS[found[1]] if found[1] else _HEADING), source)
+
+
+def _plain(source: str) -> str:
+    plain: str = rtf_to_text(source, errors="replace")
+    # Characters beyond the first 65,536 come as two halves.
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
+    """The groups that begin as the pattern says, braces and all; one that is never closed is left out."""
+    beyond = 0
+    while (found := start.search(source, beyond)) is not None:
+        depth = 0
+        for brace in _BRACE.finditer(source, found.start()):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if depth == 0:
+                yield source[found.start() : brace.end()]
+                beyond = brace.end()
+                break
+        else:
+            return
+
+
+def _blocks(plain: str) -> Iterator[DraftBlock]:
+    """Paragraphs and tables of the text with its marks."""
+    rows: list[list[str]] = []
+    cells: list[str] | None = None
+    for piece in re.split(f"([\n{_CELL}{_ROW_END}{_ROW_START}])", plain):
+        if piece == _ROW_START:
+            cells = cells or []
+        elif piece == _ROW_END:
+            rows.append([tidy(cell.replace(_HEADING, "")) for cell in cells or []])
+            cells = None
+        elif cells is not None:
+            if piece == _CELL:
+                cells.append("")
+            else:
+                cells = cells or [""]
+                cells[-1] += " " if piece == "\n" else piece
+        elif text := tidy(piece.replace(_HEADING, "").replace(_CELL, " ")):
+            if rows:
+                yield table(rows)
+                rows = []
+            yield paragraph(text, kind="heading" if _HEADING in piece else "text")
+    if rows:
+        yield table(rows)

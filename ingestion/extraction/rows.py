@@ -1,0 +1,178 @@
+"""Printed lines of a page to rows: what stands side by side, with its cells told apart; pure geometry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from rag_engine.types import Box
+
+LABEL = re.compile(r"(?:[•▪●○■□◦‣–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d+(?:\.\d+)+)(?:\s|$)")
+# A cell of a table says less than this on one of its lines; what says more is a column of prose.
+_LONGEST_CELL_LINE = 45
+_MOST_LINES_OF_A_CELL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """A run of text on one baseline; `size` in points, `block` numbers the library's own grouping."""
+
+    text: str
+    box: Box
+    size: float
+    bold: bool
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Everything that stands at one height in one block; `cells` > 1 when wide gaps part it."""
+
+    text: str
+    box: Box
+    size: float
+    bold: bool
+    block: int
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """The rows of one page in reading order. `recognised` when they come from OCR, whose sizes are guesses."""
+
+    number: int
+    width: float
+    height: float
+    rows: tuple[Row, ...]
+    recognised: bool = False
+
+
+def rows_of(lines: Sequence[PrintedLine]) -> tuple[Row, ...]:
+    """Printed lines of one block that stand side by side become one row, from left to right.
+
+    So do the lines of a cell that runs over several, when the cell beside it shows that they are one row.
+    """
+    rows: list[list[PrintedLine]] = []
+    before: list[PrintedLine] = []
+    for _, grouped in groupby(lines, key=lambda line: line.block):
+        block = list(grouped)
+        if before and _are_two_cells(before, block):
+            # Of different height: one of them is a wrapped cell, and both are one row of a table.
+            while rows and rows[-1][0].block == before[0].block:
+                rows.pop()
+            rows.append([*before, *block])
+        else:
+            _add(block, rows)
+        before = block
+    return tuple(map(_row, rows))
+
+
+def is_upright(box: Box) -> bool:
+    """True for a line that runs from bottom to top or top to bottom of the page."""
+    return box.y1 - box.y0 > 3 * (box.x1 - box.x0)
+
+
+def _are_two_cells(left: list[PrintedLine], right: list[PrintedLine]) -> bool:
+    if len(left) == len(right) != 1 or max(len(left), len(right)) > _MOST_LINES_OF_A_CELL:
+        return False
+    first, second = left[0], right[0]
+    if second.box.x0 < first.box.x1 + 1.2 * first.size or abs(first.size - second.size) > 0.1 * first.size:
+        return False
+    if any(len(line.text) > _LONGEST_CELL_LINE for line in (*left, *right)) or is_upright(first.box):
+        return False
+    if min(line.box.x0 for line in right) < max(line.box.x1 for line in left) + first.size:
+        return False
+    top = max(left[0].box.y0, right[0].box.y0)
+    bottom = min(left[-1].box.y1, right[-1].box.y1)
+    lower = min(left[-1].box.y1 - left[0].box.y0, right[-1].box.y1 - right[0].box.y0)
+    return bottom - top > 0.8 * lower
+
+
+def _add(block: list[PrintedLine], rows: list[list[PrintedLine]]) -> None:
+    """Nothing; puts the lines of a block into new rows."""
+    first = len(rows)
+    for line in block:
+        reached = len(rows)
+        while reached > first and _beside(line, rows[reached - 1], several=reached < len(rows)):
+            reached -= 1
+        if reached == len(rows):
+            rows.append([line])
+        else:
+            rows[reached:] = [[*(one for row in rows[reached:] for one in row), line]]
+
+
+def _beside(line: PrintedLine, row: list[PrintedLine], *, several: bool) -> bool:
+    """Whether a line belongs to a row: it stands beside its last line, or is a cell in the midst of its lines."""
+    last = row[-1]
+    if line.box.y0 >= last.box.y1 and len(row) == 1:
+        return False
+    if is_upright(line.box) or is_upright(last.box):
+        return False
+    if not several and _overlap(line.box, last.box) > 0.5 and _apart(line.box, last.box):
+        return True
+    if any(len(one.text) > _LONGEST_CELL_LINE for one in (*row, line)):
+        return False
+    if all(line.box.x0 >= one.box.x1 - 1 for one in row):
+        return any(_overlap(line.box, one.box) > 0.3 for one in row)
+    # The second line of a cell beside a cell of one line.
+    under = line.box.y0 > last.box.y1 - 0.5 * (last.box.y1 - last.box.y0) and not _apart(line.box, last.box)
+    return (
+        not several and len(row) > 1 and under and _apart(line.box, row[0].box) and _overlap(line.box, row[0].box) > 0.3
+    )
+
+
+def _overlap(a: Box, b: Box) -> float:
+    """How much of the lower of two boxes stands at the height of the other."""
+    return (min(a.y1, b.y1) - max(a.y0, b.y0)) / max(1e-6, min(a.y1 - a.y0, b.y1 - b.y0))
+
+
+def _apart(a: Box, b: Box) -> bool:
+    return a.x0 >= b.x1 - 1 or a.x1 <= b.x0 + 1
+
+
+def _row(group: list[PrintedLine]) -> Row:
+    if len(group) == 1:
+        only = group[0]
+        return Row(only.text, only.box, only.size, only.bold, only.block, 1)
+    columns = _columns(group)
+    widest = max(group, key=lambda line: len(line.text))
+    text = _cell_text(columns[0])
+    cells = 1
+    for left, right in pairwise(columns):
+        # Justified prose spreads words by less than an em; columns of a table stand further apart.
+        gap = right[0].box.x0 - max(line.box.x1 for line in left)
+        apart = gap > 1.2 * widest.size and not (cells == 1 and LABEL.fullmatch(text))
+        cells += apart
+        text += (" | " if apart else " ") + _cell_text(right)
+    box = Box(
+        min(line.box.x0 for line in group),
+        min(line.box.y0 for line in group),
+        max(line.box.x1 for line in group),
+        max(line.box.y1 for line in group),
+    )
+    return Row(text, box, widest.size, all(line.bold for line in group), widest.block, cells)
+
+
+def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:
+    """The lines of a row by columns from left to right; lines that stand one below the other share one."""
+    columns: list[list[PrintedLine]] = []
+    for line in sorted(group, key=lambda line: line.box.x0):
+        if columns and any(not _apart(line.box, one.box) for one in columns[-1]):
+            columns[-1].append(line)
+        else:
+            columns.append([line])
+    return columns
+
+
+def _cell_text(lines: list[PrintedLine]) -> str:
+    if len(lines) == 1:
+        return lines[0].text
+    text = ""
+    for line in sorted(lines, key=lambda line: line.box.y0):
+        if text[-1:] == "-" and text[-2:-1].islower() and line.text[0].islower():
+            text = text[:-1] + line.text
+        else:
+            text += f" {line.text}" if text else line.text
+    return text

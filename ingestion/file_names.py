@@ -1,0 +1,72 @@
+"""Names of downloads: {code}_{slug}.{suffix}, safe on every disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import unicodedata
+from pathlib import Path
+
+_LONGEST_SLUG, _LONGEST_CODE = 60, 60
+_NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+# Letters that do not come apart into a plain letter and an accent.
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
+
+
+def slug_of(*names: str) -> str:
+    """The first name that has letters or digits left in plain ASCII, joined by hyphens, of at most 60 characters.
+
+    A name is cut between words where that leaves most of it. "document" where none has anything left.
+    """
+    for name in names:
+        lowered = name[:1000].lower().translate(_LETTERS)
+        plain = unicodedata.normalize("NFKD", lowered).encode("ascii", "ignore").decode("ascii")
+        slug = _NOT_SLUG.sub("-", plain).strip("-")
+        if len(slug) > _LONGEST_SLUG:
+            cut = slug[: _LONGEST_SLUG + 1].rpartition("-")[0]
+            slug = cut if len(cut) > _LONGEST_SLUG // 2 else slug[:_LONGEST_SLUG]
+        if slug:
+            return slug
+    return "document"
+
+
+def safe_code(code: str) -> str:
+    """The code as it may stand in a file name; one that had to be changed ends in a hash, so that no two become one."""
+    kept = _NOT_CODE.sub("-", code).lstrip(".-")[:_LONGEST_CODE].replace("..", "-")
+    if kept and kept == code:
+        return kept
+    return f"{kept or 'source'}-{hashlib.sha256(code.encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> Path:
+    """Where a file with this content goes: a name of its own when another content has the plain one.
+
+    An older version therefore stays where it is, and the same content comes to the same name however often.
+    """
+    name = f"{safe_code(code)}_{slug}"
+    plain = folder / f"{name}.{suffix}"
+    if not plain.exists() or file_hash(plain) == sha256:
+        return plain
+    return folder / f"{name}_{sha256[:8]}.{suffix}"
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Nothing; the file is there with all of its content or not at all."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

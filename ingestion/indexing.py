@@ -1,0 +1,179 @@
+"""Described sources into the index, and out of it what no longer belongs there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.adding import Progress
+from ingestion.dossier import Dossier
+from ingestion.ledger import Wish
+from ingestion.outcomes import Indexed, Outcome, Phase
+from ingestion.quarantine import file_of
+from ingestion.register import Entry, Register
+from ingestion.steps import Tools, reading_at_hand
+from rag_engine import workspace as places
+from rag_engine.catalog import metadata_json
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.indexing import Indexer
+from rag_engine.stores import stored_name
+from rag_engine.types import Document, DocumentRecord, Metadata
+
+# What stands before a source's code where the index names where a document came from.
+FROM_LIST = "list:"
+
+_Known = dict[str, tuple[DocumentRecord, str]]
+
+
+def index_sources(
+    ready: Sequence[Dossier],
+    chosen: AbstractSet[str] | None,
+    engine: Engine,
+    register: Register,
+    tools: Tools,
+    *,
+    again: bool,
+    progress: Callable[[Progress], None],
+    wish: Callable[[], Wish],
+) -> Iterator[tuple[str, Outcome, str]]:
+    """Code, outcome and fingerprint of every chosen source (None means all) whose place in the index had to change.
+
+    A document whose text is the same is only described anew. What the list no longer lets pass leaves the index.
+    """
+    known: _Known = {
+        record.source: (record, print_)
+        for record, print_ in engine.catalog.fingerprints()
+        if record.source.startswith(FROM_LIST)
+    }
+    entries = register.entries()
+    prints = {dossier.source.code: fingerprint(dossier, engine) for dossier in ready}
+    due = [
+        dossier
+        for dossier in ready
+        if (chosen is None or dossier.source.code in chosen)
+        and (
+            again
+            or known.get(FROM_LIST + dossier.source.code, (None, ""))[1] != prints[dossier.source.code]
+            # Indexed, but the worker was killed before it could say so.
+            or not _said(dossier, entries)
+        )
+    ]
+    for position, record in enumerate(_strays(known, ready, chosen)):
+        progress(Progress(position, len(known), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
+        engine.erase(record)
+        yield (
+            record.source.removeprefix(FROM_LIST),
+            Outcome("skipped", "", "Taken out of the index: the source no longer passes."),
+            "",
+        )
+    if due and not wish():
+        yield from _index_all(due, known, prints, engine, tools, progress=progress, wish=wish)
+
+
+def fingerprint(dossier: Dossier, engine: Engine) -> str:
+    """What the text is made from and what is said of it, as two hashes joined by a dot."""
+    download, extraction = dossier.download, dossier.extraction
+    content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
+    content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
+    return f"{_hash(content)}.{_hash([metadata_json(described(dossier))])}"
+
+
+def described(dossier: Dossier) -> Metadata:
+    """The source's description with its place among the versions and translations of its work."""
+    relation, metadata = dossier.relation, dossier.metadata
+    if relation is None:
+        return metadata
+    return replace(
+        metadata,
+        work=relation.work,
+        version=relation.version,
+        superseded=relation.superseded,
+        translation_of=relation.translation_of,
+    )
+
+
+def _index_all(
+    due: Sequence[Dossier],
+    known: _Known,
+    prints: dict[str, str],
+    engine: Engine,
+    tools: Tools,
+    *,
+    progress: Callable[[Progress], None],
+    wish: Callable[[], Wish],
+) -> Iterator[tuple[str, Outcome, str]]:
+    with engine.indexer() as indexer:
+        for position, dossier in enumerate(due):
+            code = dossier.source.code
+            progress(Progress(position, len(due), 0, 0, f"{code} {dossier.metadata.title}", "indexing"))
+            if wish():
+                break
+            try:
+                outcome = _index_one(dossier, known.get(FROM_LIST + code), prints[code], indexer, tools)
+            except (SextantError, OSError) as error:
+                retryable = getattr(error, "retryable", True)
+                outcome = Outcome("failed", "unexpected", f"It was not indexed: {error}", retryable=retryable)
+            yield code, outcome, prints[code]
+        progress(Progress(len(due), len(due), 0, 0, "", "indexing"))
+        indexer.finish()
+
+
+def _index_one(
+    dossier: Dossier,
+    known: tuple[DocumentRecord, str] | None,
+    print_: str,
+    indexer: Indexer,
+    tools: Tools,
+) -> Outcome:
+    metadata, document_id = described(dossier), _document_id(dossier)
+    if known is not None and known[1] == print_:
+        return Outcome("done", "", "", Indexed(document_id, known[0].children, print_))
+    if known is not None and known[1].partition(".")[0] == print_.partition(".")[0]:
+        children = indexer.redescribe(known[0], metadata, print_)
+        return Outcome("done", "", "", Indexed(document_id, children, print_))
+    reading, download = reading_at_hand(dossier, tools), dossier.download
+    path = file_of(tools.workspace, download) if download else None
+    assert download is not None, "indexing follows acquisition"
+    assert path is not None, "a reading is at hand where its file is"
+    _store(path, stored_name(places.files(tools.workspace), download.sha256, path.name))
+    document = Document(FROM_LIST + dossier.source.code, path.name, download.sha256, metadata, reading.extracted)
+    children = indexer.add(document, print_)
+    return Outcome("done", "", "", Indexed(document_id, children, print_))
+
+
+def _store(path: Path, stored: Path) -> None:
+    """Nothing; the file lies where pages are drawn from, without taking its room on the disk twice where it can."""
+    if stored.exists():
+        return
+    stored.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, stored)
+    except OSError:
+        shutil.copyfile(path, stored)
+
+
+def _said(dossier: Dossier, entries: Mapping[tuple[str, Phase], Entry]) -> bool:
+    entry = entries.get((dossier.source.code, "indexing"))
+    return entry is not None and entry.outcome.status == "done"
+
+
+def _strays(known: _Known, ready: Sequence[Dossier], chosen: AbstractSet[str] | None) -> list[DocumentRecord]:
+    """Documents of the index whose source is off the list or no longer passes, among the chosen ones."""
+    standing = {dossier.source.code for dossier in ready}
+    by_code = {source.removeprefix(FROM_LIST): record for source, (record, _) in known.items()}
+    return [record for code, record in by_code.items() if code not in standing and (chosen is None or code in chosen)]
+
+
+def _document_id(dossier: Dossier) -> str:
+    return dossier.download.sha256[:12] if dossier.download else ""
+
+
+def _hash(values: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()[:32]

@@ -1,0 +1,51 @@
+"""Where a downloaded file lies: beside the others, or apart from them while its source does not pass.
+
+Nothing is deleted: a file moves to quarantine with its source's refusal and back when that is lifted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ingestion.dossier import Dossier
+from ingestion.outcomes import Download
+from rag_engine import workspace as places
+
+# What a source is refused for after its file is here.
+_KEEPS_APART = ("licence", "extraction", "quality", "deduplication", "metadata", "indexing")
+
+
+def file_of(workspace: Path, download: Download) -> Path | None:
+    """The downloaded file, wherever it lies; None where it is gone or there never was one."""
+    return next((path for path in _places(workspace, download) if path.is_file()), None)
+
+
+def is_apart(workspace: Path, download: Download) -> bool:
+    """Whether the file lies in quarantine."""
+    found = file_of(workspace, download)
+    return found is not None and found.parent == places.quarantine(workspace)
+
+
+def settle(workspace: Path, dossier: Dossier) -> None:
+    """Nothing; moves the source's file to where its outcomes say that it belongs."""
+    download = dossier.download
+    if download is None or not download.path:
+        return
+    usual, apart = _places(workspace, download)
+    stopped = dossier.stopped
+    refused = stopped is not None and stopped[0] in _KEEPS_APART and stopped[1].status == "rejected"
+    source, target = (usual, apart) if refused else (apart, usual)
+    if source.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.replace(target)
+
+
+def remove_file(workspace: Path, download: Download) -> None:
+    """Nothing; the file is gone from both places."""
+    for path in _places(workspace, download):
+        if download.path:
+            path.unlink(missing_ok=True)
+
+
+def _places(workspace: Path, download: Download) -> tuple[Path, Path]:
+    return workspace / download.path, places.quarantine(workspace) / Path(download.path).name

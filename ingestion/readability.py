@@ -1,0 +1,115 @@
+"""How much of a text that was read by OCR looks like words of its language."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from functools import cache
+from itertools import pairwise
+
+from rag_engine.config import DATA
+
+# What stands between blanks, without the signs around it; its parts between hyphens, apostrophes, points and strokes.
+_TOKEN = re.compile(r"\S+")
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_WORD = re.compile(r"[^\W\d_]+")
+_JOINTS = re.compile(r"[-‐‑–'’./&]")
+_LETTERS_WITHOUT_ACCENT = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d"})
+# One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
+_LETTERS_A_SLIP = 10
+# A word in capitals up to this length may be an acronym, which follows no rule: it counts half.
+_ACRONYM = 5
+_ENOUGH_LETTERS = 60
+_LONGEST_WORD = 100
+# Running text has a function word of three letters or more in every four to eight words, a form in every twelve.
+_USUAL_SHARE = 0.08
+_ENOUGH_WORDS = 80
+# A sample from all over the text tells as much as the whole of it.
+_SAMPLE = 200_000
+_PIECES = 20
+
+
+def readability(text: str, language: str) -> float:
+    """Share 0..1 of the letters that stand in words of the language: function words, or made of its usual pairs.
+
+    Running text has .8 to .98, letters in a wrong order .2 to .45. A language without a table of pairs
+    (data/letter_pairs.toml) is judged by its function words alone: 1 where they are as frequent as a form has them,
+    less below. Without those too, and with few words, nothing can be said, and that is 1.
+    """
+    sample = _sample(text)
+    pairs = _pairs().get(language)
+    if pairs is None:
+        # Arabic joins its function words to the next word, so that they cannot be counted.
+        if language == "ar":
+            return 1.0
+        return _by_function_words(sample, _function_words().get(language, frozenset()))
+    functions = _function_words().get(language, frozenset())
+    counted = good = 0.0
+    for token in _TOKEN.findall(sample):
+        bare = _EDGES.sub("", token[:_LONGEST_WORD])
+        if not any(letter.isalpha() for letter in bare):
+            continue
+        for part in _JOINTS.split(bare):
+            if part and not part.isdigit():
+                counted += len(part)
+                good += len(part) * _looks_right(part, pairs, functions)
+    return round(good / counted, 3) if counted >= _ENOUGH_LETTERS else 1.0
+
+
+def _by_function_words(sample: str, functions: frozenset[str]) -> float:
+    words = [fold_word(word) for word in _WORD.findall(sample)]
+    if not functions or len(words) < _ENOUGH_WORDS:
+        return 1.0
+    # Short ones come about by chance.
+    share = sum(len(word) > 2 and word in functions for word in words) / len(words)
+    return round(min(1.0, share / _USUAL_SHARE), 3)
+
+
+def _sample(text: str) -> str:
+    if len(text) <= _SAMPLE:
+        return text
+    step, size = len(text) // _PIECES, _SAMPLE // _PIECES
+    return " ".join(text[start : start + size] for start in range(0, step * _PIECES, step))
+
+
+def _looks_right(word: str, pairs: frozenset[str], functions: frozenset[str]) -> float:
+    folded = fold_word(word)
+    if folded in functions:
+        return 1.0
+    if word.isupper() and len(word) <= _ACRONYM:
+        return 0.5
+    # A capital inside a word, or a digit among small letters, is OCR's; so is a letter alone.
+    if len(folded) < 2 or not folded.isalpha() or not (word.isupper() or word[1:].islower()):
+        return 0.0
+    slips = sum(one + other not in pairs for one, other in pairwise(f"_{folded}_"))
+    return 1.0 if slips <= len(folded) // _LETTERS_A_SLIP else 0.0
+
+
+def fold_word(word: str) -> str:
+    """The word without case and accents, as function words are compared (ı is i, ß is ss)."""
+    if word.isascii():
+        return word.lower()
+    letters = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(_LETTERS_WITHOUT_ACCENT)
+
+
+@cache
+def _pairs() -> dict[str, frozenset[str]]:
+    """The usual pairs of letters by language."""
+    table: dict[str, str] = tomllib.loads((DATA / "letter_pairs.toml").read_text(encoding="utf-8"))
+    return {
+        language: frozenset(first + second for entry in listed.split() for first, second in _unfold(entry))
+        for language, listed in table.items()
+    }
+
+
+def _unfold(entry: str) -> list[tuple[str, str]]:
+    """(t, h), (t, o) of "t:ho"."""
+    return [(entry[0], second) for second in entry[2:]]
+
+
+@cache
+def _function_words() -> dict[str, frozenset[str]]:
+    listed: dict[str, str] = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    return {language: frozenset(fold_word(word) for word in words.split()) for language, words in listed.items()}

@@ -1,0 +1,47 @@
+"""A row of a sheet or a delimited file, as a person sees it, and a row that could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The texts of a row, "" for an empty cell; `number` counts from 1 as the program that shows the sheet does.
+
+    `links` holds the address behind a cell by its column (from 0), whatever text the cell shows. `unsaved` names the
+    columns whose formula was stored without its value.
+    """
+
+    sheet: str
+    number: int
+    cells: tuple[str, ...]
+    links: Mapping[int, str] = field(default_factory=dict)
+    unsaved: tuple[int, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return f"{self.sheet}, row {self.number}"
+
+    def cell(self, column: int | None) -> str:
+        """The text in a column without surrounding space; "" beyond the end of the row."""
+        return self.cells[column].strip() if column is not None and column < len(self.cells) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """What was not taken over: where it stands ("Sheet1, row 7") and why, with the cure."""
+
+    place: str
+    reason: str
+
+
+def column_letter(column: int) -> str:
+    """The letter of a column that counts from 0: A, B, ... Z, AA."""
+    letters = ""
+    number = column + 1
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

@@ -1,0 +1,92 @@
+"""The web addresses in a piece of text, and why something that looks like one is none that can be fetched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+_START = re.compile(r"(?:https?://|www\.)", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]{1,20}):", re.IGNORECASE)
+_FOREIGN = ("mailto", "javascript", "file", "ftp", "ftps", "data", "tel", "sftp", "vbscript", "about", "blob")
+_SEPARATORS = re.compile(r"[\n\r\t]|[;,|](?=\s*(?:https?://|www\.))", re.IGNORECASE)
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0]")
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+_LONGEST = 4_000
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Addresses as they would be fetched, and reasons for what was meant as one and is none."""
+
+    found: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
+    """The addresses of a cell, separated by line ends, semicolons, commas, bars or spaces; each once.
+
+    A cell of addresses holds nothing behind an address, so that words there mean a space inside of it, which is
+    refused and not cut off; a line of free text (`with_words`) may go on.
+    """
+    found: list[str] = []
+    refused: list[str] = []
+    for piece in filter(None, map(str.strip, _SEPARATORS.split(text))):
+        words = piece.split()
+        starts = [number for number, word in enumerate(words) if _START.match(word.lstrip("<(['\""))]
+        if not starts:
+            scheme = _SCHEME.match(piece)
+            if scheme and scheme.group(1).lower() in _FOREIGN:
+                refused.append(f"{_short(piece)} is a {scheme.group(1).lower()}: address; only http and https are read")
+            continue
+        if not with_words and starts[-1] < len(words) - 1:
+            refused.append(f"{_short(piece)} holds a space; write it as %20 or remove what is not the address")
+            continue
+        for number in starts:
+            address = _trimmed(words[number])
+            if reason := why_refused(address):
+                refused.append(reason)
+            else:
+                found.append(address)
+    return Addresses(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(refused)))
+
+
+def why_refused(address: str) -> str:
+    """Why an address cannot be fetched, or "" when it can as far as its form tells."""
+    if len(address) > _LONGEST:
+        return f"{_short(address)} is longer than {_LONGEST:,} characters"
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return f"{_short(address)} is no valid address"
+    if parts.scheme.lower() not in ("http", "https"):
+        return f"{_short(address)} does not begin with http:// or https://"
+    if not host or host.startswith(".") or ".." in host or re.search(r"[^\w.:\-]", host):
+        return f"{_short(address)} names no valid host"
+    if parts.username is not None:
+        return f"{_short(host)} is given with a user name; lists keep no passwords, remove it"
+    if _UNPRINTABLE.search(address):
+        return f"{_short(address)} holds a space or a control character"
+    return ""
+
+
+def _trimmed(word: str) -> str:
+    """A word without the quotes, brackets and stops around it; www. without a scheme gets https."""
+    if len(word) > 2 * _LONGEST:  # too long to be taken, and to be looked at again for each bracket
+        return word
+    address = word.strip("<>'\"“”«»").lstrip("([")
+    while address and (address[-1] in ".,;|" or _closes_nothing(address)):
+        address = address[:-1]
+    return address if address[:4].lower() == "http" else f"https://{address}"
+
+
+def _closes_nothing(address: str) -> bool:
+    opening = _CLOSING.get(address[-1])
+    return opening is not None and address.count(opening) < address.count(address[-1])
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text[: 4 * _SHOWN].split())
+    return f"“{flat[:_SHOWN]}…”" if len(flat) > _SHOWN else f"“{flat}”"

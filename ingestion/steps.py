@@ -1,0 +1,272 @@
+"""One source through one phase: what is handed to each phase, and what it gives back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ingestion.acquisition import acquire
+from ingestion.browser_web import BrowserWeb
+from ingestion.config import IngestionConfig
+from ingestion.dossier import Dossier
+from ingestion.extracted import Reading, load_reading, reading_of, save_reading
+from ingestion.licence import domain_mark, judge_licence
+from ingestion.licence_decision import decide
+from ingestion.licence_patterns import read_statements
+from ingestion.metadata import describe_source
+from ingestion.outcomes import (
+    Download,
+    Extraction,
+    Found,
+    LicenceMark,
+    LicenceVerdict,
+    Outcome,
+    Phase,
+    Source,
+)
+from ingestion.portals import explore
+from ingestion.protocols import Extractor, Judge, OpenBrowser, Web
+from ingestion.quality import judge_quality
+from ingestion.quarantine import file_of
+from ingestion.register import now
+from ingestion.types import FileRefused
+from rag_engine import workspace as places
+from rag_engine.errors import SextantError
+from rag_engine.geography import Gazetteer
+from rag_engine.protocols import Vectors
+
+# What a licence is read from in a document: its first two pages and its last, about as long as pages are.
+_OPENING, _ENDING = 6000, 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the phases work with; made once for a run.
+
+    `web` keeps what it fetched until `forget` is called for the address, so that the check of a licence and the
+    download are one request.
+    """
+
+    workspace: Path
+    config: IngestionConfig
+    web: Web
+    open_browser: OpenBrowser
+    forget: Callable[[str], None]
+    extractor: Extractor
+    judge: Judge | None
+    gazetteer: Gazetteer
+    identify: Callable[[str], str]
+    encode: Callable[[list[str]], Vectors] | None
+    today: date
+
+
+Step = Callable[[Dossier, Tools], Outcome]
+
+
+def take(phase: Phase, dossier: Dossier, tools: Tools) -> Outcome:
+    """How the phase ends for the source. Whatever goes wrong ends here: one source never stops the others."""
+    try:
+        return STEPS[phase](dossier, tools)
+    except FileRefused as refusal:
+        return Outcome(refusal.status, refusal.reason, str(refusal), retryable=refusal.retryable)
+    except SextantError as error:
+        return Outcome("failed", "unexpected", str(error), retryable=error.retryable)
+    except Exception as error:
+        return Outcome("failed", "unexpected", f"{type(error).__name__}: {error}", retryable=True)
+
+
+def licence(dossier: Dossier, tools: Tools) -> Outcome:
+    """The traffic light for the source's address or file."""
+    folder = tools.workspace / ".licence"
+    folder.mkdir(parents=True, exist_ok=True)
+    judge = tools.judge if tools.config.use_model else None
+    seconds = tools.config.model_seconds
+    web = BrowserWeb(tools.web, tools.open_browser)
+    found = judge_licence(dossier.source, web, tools.extractor, judge, folder=folder, seconds=seconds)
+    if found.status != "done":
+        # Nothing of a page or file stays that may not be used.
+        tools.forget(dossier.source.url)
+    return found
+
+
+def inherited(found: Outcome, source: Source, portal: Dossier) -> Outcome:
+    """The licence of a document under a portal: where nothing is said of it, what its portal says on the same site."""
+    of_portal, of_document = portal.verdict, found.evidence
+    if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):
+        return found
+    same_site = _host(source.url) == _host(portal.source.url)
+    reserved = any(mark.light != "GREEN" for mark in of_document.marks)
+    if of_portal.light != "GREEN" or reserved or not same_site:
+        return found
+    deciding = next((mark for mark in of_portal.marks if mark.light == "GREEN"), None)
+    if deciding is None:
+        return found
+    place = f"{portal.source.code}, the portal on the same site: {deciding.place}"
+    verdict = replace(of_portal, marks=(replace(deciding, place=place), *of_document.marks))
+    return Outcome("done", "licence_green", f"{of_portal.licence}, as its portal says.", verdict)
+
+
+def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
+    """The file behind the source's address."""
+    acquired = acquire(
+        dossier.source,
+        tools.web,
+        tools.open_browser,
+        tools.judge if tools.config.use_model else None,
+        folder=places.downloads(tools.workspace),
+        workspace=tools.workspace,
+        before=dossier.download,
+        config=tools.config,
+        now=now(),
+    )
+    download = acquired.evidence
+    if isinstance(download, Download) and (elsewhere := _left_trusted_host(dossier, download)):
+        return Outcome("skipped", "licence_unclear", elsewhere, download)
+    for url in download.urls if isinstance(download, Download) and download.path else ():
+        tools.forget(url)
+    return acquired
+
+
+def _left_trusted_host(dossier: Dossier, download: Download) -> str:
+    """What is to be said of a file that lies on another host than the one whose works are known to be free."""
+    verdict = dossier.verdict
+    if verdict is None or not download.urls or any(mark.layer == "person" for mark in verdict.marks):
+        return ""
+    freed = [mark for mark in verdict.marks if mark.light == "GREEN"]
+    last = domain_mark(download.urls[-1])
+    if not freed or any(mark.layer != "domain" for mark in freed) or (last is not None and last.light == "GREEN"):
+        return ""
+    return f"{freed[0].quote} is known to be free, but the address leads to {_host(download.urls[-1])}, which is not."
+
+
+def portals(dossier: Dossier, tools: Tools) -> Outcome:
+    """The documents that a portal offers."""
+    download = dossier.download
+    if download is None or download.kind != "directory":
+        return Outcome("skipped", "not_a_portal")
+    judge = tools.judge if tools.config.use_model else None
+    return explore(dossier.source, download, tools.web, tools.open_browser, judge, config=tools.config, known=())
+
+
+def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Source]) -> list[Source]:
+    """The documents of a portal as sources: {parent}.{n}, where n stays with its address for ever."""
+    numbers = [int(one.code.rpartition(".")[2]) for one in existing]
+    known, last = {one.url for one in existing}, max(numbers, default=0)
+    new = [one for one in found if one.url not in known]
+    return [
+        Source(
+            code=f"{portal.code}.{last + offset}",
+            url=one.url,
+            title=one.title,
+            authority=one.authority or portal.authority,
+            licence=one.licence,
+            parent=portal.code,
+            origin=f"found under {portal.code}" + (f" ({one.via})" if one.via else ""),
+        )
+        for offset, one in enumerate(new, start=1)
+    ]
+
+
+def extraction(dossier: Dossier, tools: Tools) -> Outcome:
+    """The file's text with positions, its cleaned form, its language; a file that says other than its page waits."""
+    download = dossier.download
+    path = file_of(tools.workspace, download) if download else None
+    if download is None or path is None:
+        return Outcome("failed", "file_missing", "The file is gone from the workspace. Run acquisition again.")
+    reading = read_file(path, download.sha256, tools)
+    text = reading.extracted.text
+    size = path.stat().st_size
+    evidence = Extraction(
+        text_hash=hashlib.sha256(reading.cleaned.encode()).hexdigest(),
+        media_type=reading.extracted.media_type,
+        pages=reading.extracted.pages,
+        ocr_pages=len(reading.extracted.ocr_pages),
+        unread_pages=len(reading.extracted.unread_pages),
+        characters=len(text),
+        cleaned_characters=len(reading.cleaned),
+        title=reading.extracted.title,
+        language=reading.language,
+        size=size,
+        warnings=reading.extracted.warnings,
+    )
+    objection = _contradiction(dossier, text)
+    if objection:
+        return Outcome("skipped", "licence_conflict", objection, evidence)
+    return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
+
+
+def read_file(path: Path, sha256: str, tools: Tools) -> Reading:
+    """What the file says, from the workspace where it was read before."""
+    folder = places.readings(tools.workspace)
+    kept = load_reading(folder, sha256)
+    if kept is None:
+        extracted = tools.extractor.extract(path)
+        kept = reading_of(extracted, tools.extractor.declared(path), tools.identify(extracted.text))
+        save_reading(folder, sha256, kept)
+    return kept
+
+
+def quality(dossier: Dossier, tools: Tools) -> Outcome:
+    """Whether the document is worth keeping, with its score."""
+    extraction, reading = dossier.extraction, reading_at_hand(dossier, tools)
+    assert extraction is not None, "quality follows extraction"
+    return judge_quality(dossier.source, extraction, reading.extracted, reading.cleaned, tools.config.quality)
+
+
+def metadata(dossier: Dossier, tools: Tools) -> Outcome:
+    """The document described in the taxonomy."""
+    extraction, reading = dossier.extraction, reading_at_hand(dossier, tools)
+    assert extraction is not None, "metadata follows extraction"
+    return describe_source(
+        dossier.source,
+        reading.extracted,
+        extraction,
+        reading.declared,
+        tools.judge if tools.config.use_model else None,
+        gazetteer=tools.gazetteer,
+        config=tools.config,
+    )
+
+
+def reading_at_hand(dossier: Dossier, tools: Tools) -> Reading:
+    """What was read from the source's file; read again where it is no longer kept."""
+    download = dossier.download
+    path = file_of(tools.workspace, download) if download else None
+    if download is None or path is None:
+        raise SextantError(
+            "The file is gone from the workspace.", help="Run acquisition again for this source.", retryable=True
+        )
+    return read_file(path, download.sha256, tools)
+
+
+def _contradiction(dossier: Dossier, text: str) -> str:
+    """What a downloaded document says of its licence against what its page said; empty when they agree."""
+    verdict = dossier.verdict
+    if verdict is None or dossier.source.path or any(mark.layer == "person" for mark in verdict.marks):
+        return ""
+    marks = [
+        *read_statements(text[:_OPENING], "the document's opening"),
+        *(read_statements(text[-_ENDING:], "the document's end") if len(text) > _OPENING else ()),
+    ]
+    if not marks or decide((*verdict.marks, *marks)).light == "GREEN":
+        return ""
+    said: LicenceMark = min(marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
+    return f"Its page said {verdict.licence or verdict.light}, but {said.place} says: “{said.quote}”"
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+STEPS: Mapping[Phase, Step] = {
+    "licence": licence,
+    "acquisition": acquisition,
+    "portals": portals,
+    "extraction": extraction,
+    "quality": quality,
+    "metadata": metadata,
+}

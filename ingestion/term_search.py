@@ -1,0 +1,189 @@
+"""Terms of a vocabulary found in a text, with their places.
+
+A text is cut into words once; each different word is looked up once in tables of exact words, beginnings and inner
+parts; then the positions are walked. Ten thousand terms cost no more than ten: what counts is the text's length.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_WORD = re.compile(r"[^\W_]+")
+_DECOMPOSED_WORD = re.compile(r"[^\W_][^\W_\u0300-\u036f]*+(?:[\u0300-\u036f]++[^\W_]*+)*+")
+_PARTS = 20
+# Letters that lose nothing by their decomposition but have none.
+_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "ł": "l", "đ": "d", "ı": "i"})
+
+
+class Word(NamedTuple):
+    """A word of a text as it is compared, and where it stands; a tuple, as a book has hundreds of thousands."""
+
+    folded: str
+    written: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A term that stands at [start, end) of a text, and the label that it speaks for."""
+
+    label: str
+    term: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How often and how widely the terms of a label stand in a text of `words` words.
+
+    `places` counts those of the twenty equal parts of the text that hold a mention.
+    """
+
+    label: str
+    mentions: tuple[Mention, ...]
+    places: int
+    words: int
+
+    @property
+    def count(self) -> int:
+        return len(self.mentions)
+
+    @property
+    def per_thousand(self) -> float:
+        """Mentions in a thousand words."""
+        return 1000 * len(self.mentions) / max(self.words, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    label: str
+    written: str
+    words: tuple[str, ...]
+    capitals: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermTable:
+    """Terms ready for search: `starting` holds for each first word, as the vocabulary writes it, its terms.
+
+    `beginnings` are the words that end in a star, without it; `inner` finds those between stars.
+    """
+
+    starting: Mapping[str, tuple[_Term, ...]]
+    exact: frozenset[str]
+    beginnings: frozenset[str]
+    lengths: tuple[int, ...]
+    inner: re.Pattern[str] | None
+
+
+def fold_word(word: str) -> str:
+    """The word in lower case and without accents, so that spellings meet."""
+    if word.isascii():
+        return word.lower()
+    bare = unicodedata.normalize("NFD", word.replace("İ", "i").casefold())
+    return "".join(letter for letter in bare if not unicodedata.combining(letter)).translate(_LETTERS)
+
+
+def cut_words(text: str) -> list[Word]:
+    """The words of a text in order."""
+    # Accents may stand as characters of their own; putting them together first would move every offset.
+    pattern = _WORD if unicodedata.is_normalized("NFC", text) else _DECOMPOSED_WORD
+    folded: dict[str, str] = {}
+    words = []
+    for match in pattern.finditer(text):
+        written = match.group()
+        known = folded.get(written)
+        if known is None:
+            known = folded[written] = fold_word(written)
+        words.append(Word(known, written, match.start(), match.end()))
+    return words
+
+
+def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
+    """The search table for (label, term) pairs; a term may have stars at the ends of its words.
+
+    A term of one word in capitals alone ("WHO") matches only in capitals.
+    """
+    starting: dict[str, list[_Term]] = {}
+    exact: set[str] = set()
+    beginnings: set[str] = set()
+    inner: set[str] = set()
+    for label, written in terms:
+        raw = re.findall(r"\*?[^\W_]+\*?", written)
+        words = tuple(("*" if one[0] == "*" else "") + fold_word(one.strip("*")) + ("*" if one[-1] == "*" else "")
+                      for one in raw)  # fmt: skip
+        if not words:
+            continue
+        capitals = frozenset(one for one in raw if one.isupper() and len(raw) == 1)
+        starting.setdefault(words[0], []).append(_Term(label, written, words, capitals))
+        for word in words:
+            bare = word.strip("*")
+            if word.startswith("*"):
+                inner.add(bare)
+            elif word.endswith("*"):
+                beginnings.add(bare)
+            else:
+                exact.add(bare)
+    return TermTable(
+        {key: tuple(sorted(found, key=lambda one: -len(one.words))) for key, found in starting.items()},
+        frozenset(exact),
+        frozenset(beginnings),
+        tuple(sorted({len(one) for one in beginnings})),
+        re.compile("|".join(map(re.escape, sorted(inner, key=len, reverse=True)))) if inner else None,
+    )
+
+
+def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
+    """Every mention of a term, in the order of the text; of one label the longer hides the shorter inside it."""
+    forms = {folded: _forms(folded, table) for folded in {word.folded for word in words}}
+    mentions: list[Mention] = []
+    covered: dict[str, int] = {}
+    for position, word in enumerate(words):
+        for form in forms[word.folded]:
+            for term in table.starting.get(form, ()):
+                last = position + len(term.words) - 1
+                if last >= len(words) or covered.get(term.label, -1) >= position:
+                    continue
+                if term.capitals and word.written not in term.capitals:
+                    continue
+                if all(
+                    term.words[offset] in forms[words[position + offset].folded] for offset in range(1, len(term.words))
+                ):
+                    mentions.append(Mention(term.label, term.written, word.start, words[last].end))
+                    covered[term.label] = last
+    return mentions
+
+
+def count_usage(mentions: Iterable[Mention], words: int, length: int) -> dict[str, Usage]:
+    """For each label that is mentioned its usage in a text of `words` words and `length` characters."""
+    grouped: dict[str, list[Mention]] = {}
+    for mention in mentions:
+        grouped.setdefault(mention.label, []).append(mention)
+    part = max(length / _PARTS, 1.0)
+    return {
+        label: Usage(label, tuple(found), len(Counter(int(one.start / part) for one in found)), words)
+        for label, found in grouped.items()
+    }
+
+
+def _forms(folded: str, table: TermTable) -> tuple[str, ...]:
+    """The ways in which the vocabulary writes what matches this word."""
+    forms = [folded] if folded in table.exact else []
+    for length in table.lengths:
+        if length > len(folded):
+            break
+        if folded[:length] in table.beginnings:
+            forms.append(folded[:length] + "*")
+    if table.inner is not None and len(folded) > 4 and (found := table.inner.search(folded)):
+        # The vocabulary may write it with one star or two.
+        forms += [f"*{found.group()}*"]
+        if folded.endswith(found.group()):
+            forms.append(f"*{found.group()}")
+    return tuple(forms)

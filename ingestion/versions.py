@@ -1,0 +1,194 @@
+"""Which version of which work a title speaks of, in nine languages; and in which order versions stand."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a title says of itself: "draft", "rev. 2", "edition 3", or only its year, or nothing.
+
+    `rank` orders versions of one year: draft < unmarked < final < rev. 1 < rev. 2. `work_title` is the title in lower
+    case without accents, signs, years and the marker. `marked` tells an explicit marker from a mere year.
+    """
+
+    label: str
+    rank: float
+    work_title: str
+    year: str = ""
+    marked: bool = False
+
+
+# Words are without accents, as titles are compared. en, it es fr de pt tr, no nl. A word that means something else in
+# titles as often is left out: projet (project), concept, proyecto.
+_DRAFT = (
+    r"(?:(?:zero|first|second|working|consultation|preliminary|public) )?draft(?: version)?|bozza|borrador|ebauche|"
+    r"avant projet|version provisoire|entwurf|entwurfsfassung|rascunho|minuta|taslak|taslagi|utkast|horingsutkast|"
+    r"conceptversie|ontwerpversie|consultation version"
+)
+_FINAL = (
+    r"final version|final text|versione (?:finale|definitiva)|version (?:final|definitiva|finale|definitive)|"
+    r"versao (?:final|definitiva)|endfassung|endgultige fassung|nihai (?:surum|metin)|endelig versjon|"
+    r"definitieve versie|final(?! report| act)|finale?|definitiv[oa]|definitief|endgultig|nihai"
+)
+_REVISED = (
+    r"revised(?: version| edition| text)?|rivist[oa]|rivedut[oa]|riveduta e corretta|revisad[oa]|revisee?|"
+    r"uberarbeitete? (?:fassung|auflage|version)|uberarbeitet|neufassung|revista|gozden gecirilmis|revize(?: edilmis)?|"
+    r"revidert(?: utgave)?|herziene? (?:versie|editie|druk|uitgave)|herzien"
+)
+_CONSOLIDATED = (
+    r"consolidated(?: version| text| edition)?|testo (?:consolidato|coordinato|unico aggiornato)|consolidat[oa]|"
+    r"(?:texto|version) consolidad[oa]|consolidad[oa]|version consolidee|consolidee?|konsolidierte (?:fassung|version)|"
+    r"konsolide(?: metin)?|konsolidert(?: versjon)?|geconsolideerde (?:versie|tekst)"
+)
+_UPDATED = (
+    r"as amended(?: up to)?|updated(?: version| edition)?|update|testo aggiornato|aggiornat[oa](?: al)?|"
+    r"actualizad[oa]|actualisee?|mise? a jour|aktualisierte (?:fassung|auflage|version)|aktualisiert|atualizad[oa]|"
+    r"guncellenmis|guncel|oppdatert(?: versjon)?|bijgewerkte? (?:versie|editie)?|geactualiseerde? (?:versie)?"
+)
+_REV_WORD = r"rev|revision|revisione|revisao|revizyon|revisjon|revisie"
+_VERSION_WORD = r"v|ver|vers|version|versione|versao|surum|versjon|versie"
+_EDITION_WORD = r"edition|ed|edizione|edicion|edicao|auflage|ausgabe|baski|basim|utgave|druk|editie"
+_ADJECTIVES = (
+    "revised|updated|enlarged|and|riveduta|aggiornata|ampliata|e|revisada|actualizada|ampliada|y|revue|revisee|"
+    "augmentee|et|uberarbeitete|aktualisierte|erweiterte|neubearbeitete|und|atualizada|gozden gecirilmis|reviderte|"
+    "oppdaterte|og|herziene|bijgewerkte|en"
+)
+_ORDINALS = {
+    1: "first prima primera premiere erste primeira birinci forste eerste",
+    2: "second seconda segunda deuxieme seconde zweite ikinci andre tweede",
+    3: "third terza tercera troisieme dritte terceira ucuncu tredje derde",
+    4: "fourth quarta cuarta quatrieme vierte dorduncu fjerde vierde",
+    5: "fifth quinta cinquieme funfte besinci femte vijfde",
+    6: "sixth sesta sexta sixieme sechste altinci sjette zesde",
+}
+_ORDINAL_OF = {word: number for number, words in _ORDINALS.items() for word in words.split()}
+
+# 2015-2030 and 2019/20 are periods; the years in 2021/1119, CP/2015/10 and n. 2016-138 are parts of a number.
+_PERIOD = re.compile(r"(?<![\d./-])((?:19|20)\d\d) ?[-/] ?((?:19|20)?\d\d)(?![\d./-])")
+_YEAR = re.compile(r"(?<![\d./-])(?:19|20)\d\d(?![\d./-])")
+_NUMBERED = re.compile(rf"\b({_REV_WORD}|{_VERSION_WORD}) ?(\d{{1,3}}(?: ?\. ?\d{{1,3}}){{0,2}})\b")
+_EDITION = re.compile(
+    rf"\b(?:(\d{{1,2}}) ?(?:st|nd|rd|th|a|e|eme|o)?|({'|'.join(_ORDINAL_OF)})) (?:(?:{_ADJECTIVES}) ){{0,3}}"
+    rf"(?:{_EDITION_WORD})\b|\b(?:{_EDITION_WORD}) (\d{{1,2}})\b"
+)
+# In this order: what is final or revised may have been a draft, but a draft of a revision is a draft.
+_WORDS = tuple(
+    (label, addition, re.compile(rf"\b(?:{words})(?: (\d{{1,2}})(?! ?[./]?\d))?\b"))
+    for label, addition, words in (
+        ("draft", -0.5, _DRAFT),
+        ("consolidated", 1.0, _CONSOLIDATED),
+        ("revised", 1.0, _REVISED),
+        ("updated", 1.0, _UPDATED),
+        ("final", 0.25, _FINAL),
+    )
+)
+_SIGNS = re.compile(r"[^\w./-]+|_")
+_LOOSE = re.compile(r"(?<!\d)[./-]|[./-](?!\d)")
+_SPACES = re.compile(r"\s+")
+_EMPTY_WORDS = re.compile(r"\b(?:version|versione|versao|fassung|edition|del|of|vom|du|de)\b\s*$")
+_PLAIN = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d"})
+_LONGEST_TITLE = 500
+
+
+def plain_title(title: str) -> str:
+    """The title in lower case without accents and signs; points, slashes and hyphens stay between digits."""
+    letters = unicodedata.normalize("NFKD", title[:_LONGEST_TITLE].casefold())
+    folded = "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(_PLAIN)
+    return _SPACES.sub(" ", _LOOSE.sub(" ", _SIGNS.sub(" ", folded))).strip()
+
+
+def version_of(title: str, file_name: str = "", url: str = "") -> Version:
+    """The version that a title names; where it names none, the one that the file's name or the address names.
+
+    A year in an address is not taken but in its last segment, since folders tell when a file was put there.
+    """
+    named = _read(plain_title(title))
+    if named.marked:
+        return named
+    others = [file_name, unquote(PurePosixPath(urlsplit(url).path).name) if _is_address(url) else ""]
+    stems = [_read(plain_title(re.sub(r"\.\w{2,5}$", "", other))) for other in others if other]
+    marked = next((stem for stem in stems if stem.marked), None)
+    year = named.year or next((stem.year for stem in stems if stem.year), "")
+    if marked is None:
+        return Version(year, 0.0, named.work_title, year)
+    return Version(marked.label, marked.rank, named.work_title, year, marked=True)
+
+
+def effective_date(version: Version, date: str) -> str:
+    """The date, or the year of the title where there is none; what a date says of the same year wins."""
+    return date or version.year
+
+
+def order_versions(members: Iterable[tuple[str, Version, str]]) -> list[str]:
+    """Codes from the oldest version to the newest, of (code, version, ISO date or its prefix or "").
+
+    By date, as far as every date is known, then by rank, then by code. Where one has no date the rank decides first.
+    """
+    listed = [(code, version, effective_date(version, date)) for code, version, date in members]
+    known = min((len(date) for _, _, date in listed), default=0)
+
+    def place(member: tuple[str, Version, str]) -> tuple[str, float, str, str]:
+        code, version, date = member
+        return date[:known], version.rank, date, code
+
+    return [code for code, _, _ in sorted(listed, key=place)]
+
+
+def _is_address(url: str) -> bool:
+    try:
+        return bool(urlsplit(url).path)
+    except ValueError:
+        return False
+
+
+def _read(plain: str) -> Version:
+    """Version of a plain title."""
+    rest, labels, number, addition = plain, list[str](), 0.0, 0.0
+    if match := _NUMBERED.search(rest):
+        kind = "rev." if match[1].startswith("rev") else "version"
+        labels.append(f"{kind} {match[2].replace(' ', '')}")
+        number = _number(match[2])
+        rest = _cut(rest, match)
+    if match := _EDITION.search(rest):
+        count = int(match[1] or match[3] or _ORDINAL_OF[match[2]])
+        labels.append(f"edition {count}")
+        # The first edition stands where an unmarked text does.
+        number = max(number, count - 1.0)
+        rest = _cut(rest, match)
+    for label, added, pattern in _WORDS:
+        if match := pattern.search(rest):
+            labels.append(f"{label} {match[1]}" if match[1] else label)
+            # A second draft comes after the first, and both before the text itself.
+            addition += added + (int(match[1]) / 1000 if match[1] else 0.0) if label == "draft" or not number else 0.0
+            rest = _cut(rest, match)
+            break
+    rest = _PERIOD.sub(_first_year, rest)
+    years = _YEAR.findall(rest)
+    year = years[0] if years else ""
+    rest = _YEAR.sub(" ", rest)
+    rest = _EMPTY_WORDS.sub("", _SPACES.sub(" ", rest).strip()) or rest
+    work_title = _SPACES.sub(" ", rest).strip()
+    label = " ".join(labels) or year
+    return Version(label, number + addition, work_title, year, marked=bool(labels))
+
+
+def _number(text: str) -> float:
+    """1.2 as 1.002, so that 1.10 comes after 1.9."""
+    return sum(float(int(part)) / 1000.0**place for place, part in enumerate(text.replace(" ", "").split(".")))
+
+
+def _first_year(match: re.Match[str]) -> str:
+    """The year in which a period begins; what is no period as it stands."""
+    is_period = len(match[2]) == 4 or int(match[2]) == (int(match[1]) + 1) % 100
+    return match[1] if is_period else match[0]
+
+
+def _cut(text: str, match: re.Match[str]) -> str:
+    return f"{text[: match.start()]} {text[match.end() :]}"

@@ -1,0 +1,43 @@
+"""Who is at the page, so that every decision and correction bears a name."""
+
+from __future__ import annotations
+
+import getpass
+import os
+
+import streamlit as st
+
+_NAME = "admin author"
+
+
+def draw_author() -> str:
+    """The name given, "" for none; draws the place for it, filled from SEXTANT_USER or the system's user."""
+    st.session_state.setdefault(_NAME, _known())
+    return str(
+        st.text_input(
+            "Your name",
+            key=_NAME,
+            max_chars=80,
+            icon=":material/person:",
+            help="Kept with every decision and correction that you make.",
+            persist_state="session",
+            width=340,
+        )
+    ).strip()
+
+
+def missing(author: str, note: str | None = None) -> str:
+    """What is still to be given before a decision, in a sentence; "" when nothing is."""
+    if not author:
+        return "Give your name first: it is kept with the decision."
+    if note is not None and not note.strip():
+        return "Write a note first: why do you decide so?"
+    return ""
+
+
+def _known() -> str:
+    try:
+        return os.environ.get("SEXTANT_USER") or getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        # A container may run under a number that has no name.
+        return ""

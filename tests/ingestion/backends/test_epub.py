@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ingestion.extraction.extract import extract
+from ingestion.types import ExtractionLimits, FileRefused
+
+LIMITS = ExtractionLimits()
+_CONTAINER = (
+    '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+    '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+)
+_PACKAGE = (
+    '<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">'
+    "<dc:title>Handbook of Flood Plans</dc:title></metadata><manifest>"
+    '<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>'
+    '<item id="one" href="text/chapter%201.xhtml" media-type="application/xhtml+xml"/>'
+    '<item id="two" href="text/two.xhtml" media-type="application/xhtml+xml"/>'
+    '<item id="art" href="art.svg" media-type="image/svg+xml"/></manifest>'
+    '<spine><itemref idref="nav"/><itemref idref="two"/><itemref idref="art"/><itemref idref="one"/></spine></package>'
+)
+
+
+def page(heading: str, text: str) -> str:
+    return f"<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{heading}</h1><p>{text}</p></body></html>"
+
+
+def epub(path: Path, more: dict[str, str] | None = None, without: str = "") -> Path:
+    parts = {
+        "META-INF/container.xml": _CONTAINER,
+        "OEBPS/book.opf": _PACKAGE,
+        "OEBPS/nav.xhtml": page("Contents", "First of all"),
+        "OEBPS/text/chapter 1.xhtml": page("Rivers", "Every river has a plan."),
+        "OEBPS/text/two.xhtml": page("Preface", "Why we plan; Überflutung."),
+        **(more or {}),
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/epub+zip", zipfile.ZIP_STORED)
+        for name, content in parts.items():
+            if name != without:
+                archive.writestr(name, content)
+    return path
+
+
+def test_chapters_come_as_pages_in_the_order_of_the_spine(tmp_path: Path) -> None:
+    extracted = extract(epub(tmp_path / "a.epub"), LIMITS, None)
+    assert extracted.text == "Preface\n\nWhy we plan; Überflutung.\n\nRivers\n\nEvery river has a plan."
+    assert [block.page for block in extracted.blocks] == [1, 1, 2, 2]
+    assert [block.kind for block in extracted.blocks] == ["heading", "text", "heading", "text"]
+    assert (extracted.pages, extracted.title) == (2, "Handbook of Flood Plans")
+    assert extracted.media_type == "application/epub+zip"
+
+
+def test_a_chapter_that_is_missing_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    extracted = extract(epub(tmp_path / "a.epub", without="OEBPS/text/two.xhtml"), LIMITS, None)
+    assert extracted.text.startswith("Rivers")
+    assert "two.xhtml" in extracted.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "readable"), [("http://www.idpf.org/2008/embedding", True), ("http://ns.adobe.com/adept", False)]
+)
+def test_a_protected_book_is_refused_and_one_with_hidden_fonts_is_read(
+    tmp_path: Path, algorithm: str, readable: bool
+) -> None:
+    encryption = f'<e><EncryptionMethod xmlns="http://www.w3.org/2001/04/xmlenc#" Algorithm="{algorithm}"/></e>'
+    path = epub(tmp_path / "a.epub", {"META-INF/encryption.xml": encryption})
+    if readable:
+        assert extract(path, LIMITS, None).pages == 2
+        return
+    with pytest.raises(FileRefused) as caught:
+        extract(path, LIMITS, None)
+    assert caught.value.reason == "encrypted"
+
+
+def test_an_entity_of_a_book_is_not_expanded(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("do not read me", encoding="utf-8")
+    bomb = f'<!DOCTYPE p [<!ENTITY e SYSTEM "{(tmp_path / "secret").as_uri()}">]>'
+    package = bomb + _PACKAGE.replace("Handbook", "&e;Handbook")
+    extracted = extract(epub(tmp_path / "a.epub", {"OEBPS/book.opf": package}), LIMITS, None)
+    assert "do not read" not in extracted.title + extracted.text
+
+
+def test_a_book_without_its_package_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(FileRefused) as caught:
+        extract(epub(tmp_path / "a.epub", without="OEBPS/book.opf"), LIMITS, None)
+    assert caught.value.reason == "damaged"

@@ -1,0 +1,70 @@
+"""File names of downloads: readable, safe, and never two contents under one."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.file_names import place_for, safe_code, slug_of, write_whole
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("National Flood Strategy 2022", "national-flood-strategy-2022"),
+        ("Straße & Überflutung", "strasse-uberflutung"),
+        ("Taşkın Yönetim Planı", "taskin-yonetim-plani"),
+        ("Værvarsel for Øst", "vaervarsel-for-ost"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("", "document"),
+        ("洪水", "document"),
+    ],
+)
+def test_slugs(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
+
+
+def test_the_first_name_with_letters_is_taken() -> None:
+    assert slug_of("", "洪水", "plan.final") == "plan-final"
+
+
+def test_a_long_title_is_cut_between_words() -> None:
+    assert slug_of("national strategy for the adaptation to climate change and its many consequences") == (
+        "national-strategy-for-the-adaptation-to-climate-change-and"
+    )
+
+
+@given(st.text(max_size=300))
+def test_a_slug_is_short_plain_and_never_empty(name: str) -> None:
+    slug = slug_of(name)
+    assert 0 < len(slug) <= 60
+    assert set(slug) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+@given(st.text(max_size=100))
+def test_a_code_is_no_path(code: str) -> None:
+    kept = safe_code(code)
+    assert kept
+    assert not set(kept) & set("/\\:\x00")
+    assert ".." not in kept
+    assert not kept.startswith(".")
+    assert len(kept) <= 70
+
+
+def test_codes_that_are_changed_stay_apart() -> None:
+    assert safe_code("ADM001.3") == "ADM001.3"
+    assert safe_code("A/1") != safe_code("A:1") != safe_code("A-1")
+
+
+def test_the_same_content_comes_to_the_same_name_and_another_to_another(tmp_path: Path) -> None:
+    first, second = hashlib.sha256(b"1").hexdigest(), hashlib.sha256(b"2").hexdigest()
+    place = place_for(tmp_path, "A1", "plan", "pdf", first)
+    write_whole(place, b"1")
+    assert place.name == "A1_plan.pdf"
+    assert place_for(tmp_path, "A1", "plan", "pdf", first) == place
+    assert place_for(tmp_path, "A1", "plan", "pdf", second).name == f"A1_plan_{second[:8]}.pdf"
+    assert [path.name for path in tmp_path.iterdir()] == ["A1_plan.pdf"]

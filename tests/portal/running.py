@@ -1,0 +1,25 @@
+"""A process that takes a list of sources through the phases, so that a test can watch it, or kill it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ingestion import worker
+from ingestion.ledger import Ledger
+from rag_engine import workspace as places
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+
+SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4", "SEXTANT_WEB_MEGABYTES": "5"}
+
+
+def run(workspace: str, intranet: str) -> None:
+    """Nothing; ends when no work waits in the workspace any more."""
+    os.environ |= SETTINGS | {"SEXTANT_INTRANET": intranet}
+    engine = open_engine(read_config(workspace))
+    with places.work_lock(Path(workspace)) as mine:
+        assert mine, "no other process works here"
+        Ledger(engine.catalog).take_over()
+        worker.work(engine)
+    engine.close()

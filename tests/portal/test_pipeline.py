@@ -1,0 +1,118 @@
+"""A list of sources through all phases against a real portal, and the dataset that comes out."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import re
+import time
+from collections.abc import Iterator
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+
+from ingestion.dataset import export
+from ingestion.ledger import Ledger
+from ingestion.register import Register
+from ingestion.seeds import read_seeds
+from rag_engine.catalog import Catalog, open_catalog
+from tests.portal.conftest import Portal
+from tests.portal.running import run
+
+pytestmark = pytest.mark.needs("chromium", "tesseract")
+
+EXPECTED = Path(__file__).parent / "expected.tsv"
+# Forked from a process that has imported everything, so that the kills fall on the work and not on imports.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["tests.portal.running"])
+_MOST_SECONDS = 300
+
+
+@pytest.fixture
+def workspace(portal: Portal, tmp_path: Path) -> Path:
+    """A workspace whose list is that of the portal, with a run that waits."""
+    catalog = open_catalog(tmp_path / "workspace")
+    register = Register(catalog)
+    report = read_seeds(portal.workbook, register.sources())
+    assert len(report.new) == len(portal.branches) >= 60
+    assert len(report.unusable) == 5
+    register.add(report.new)
+    Ledger(catalog).queue("run", {})
+    catalog.close()
+    return tmp_path / "workspace"
+
+
+def _begin(workspace: Path, portal: Portal) -> ForkServerProcess:
+    process = _PROCESSES.Process(target=run, args=(str(workspace), portal.intranet))
+    process.start()
+    return process
+
+
+def _carry_out(workspace: Path, portal: Portal) -> None:
+    process = _begin(workspace, portal)
+    process.join(_MOST_SECONDS)
+    assert process.exitcode == 0
+
+
+def _dataset(workspace: Path, portal: Portal) -> list[str]:
+    """Every row of every sheet of the exported workbook, with the servers' addresses made the same each time."""
+    catalog = open_catalog(workspace)
+    [finished] = Ledger(catalog).finished()
+    assert (finished.status, finished.message) == ("done", "")
+    path = workspace / "dataset.xlsx"
+    export(path, list(Register(catalog).dossiers().values()), workspace=workspace)
+    catalog.close()
+    return list(_rows(path, portal))
+
+
+def _rows(path: Path, portal: Portal) -> Iterator[str]:
+    servers = {portal.site.port: "portal", portal.other.port: "other", portal.secure.port: "secure"}
+    for sheet in load_workbook(path):
+        if sheet.title == "About":
+            continue
+        for cells in sheet.iter_rows(values_only=True):
+            row = "\t".join("" if cell is None else " ".join(str(cell).split()) for cell in (sheet.title, *cells))
+            for port, name in servers.items():
+                row = row.replace(f"127.0.0.1:{port}", name).replace(f":{port}", f":{name}")
+            yield re.sub(r"\b[0-9a-f]{64}\b", "(hash)", row)
+
+
+def _wait_for_events(catalog: Catalog, process: ForkServerProcess, more: int) -> None:
+    """Nothing; returns when so many more things have happened, or the process has ended."""
+    register = Register(catalog)
+    last = sum(1 for _ in register.latest(10_000)) + more
+    deadline = time.monotonic() + _MOST_SECONDS
+    while process.is_alive() and time.monotonic() < deadline and sum(1 for _ in register.latest(10_000)) < last:
+        process.join(0.02)
+
+
+def test_the_dataset_of_a_list_with_every_branch_is_the_expected_one(portal: Portal, workspace: Path) -> None:
+    _carry_out(workspace, portal)
+    dataset = _dataset(workspace, portal)
+    if os.environ.get("SEXTANT_WRITE_EXPECTED"):
+        EXPECTED.write_text("\n".join(dataset) + "\n", encoding="utf-8")
+    assert dataset == EXPECTED.read_text(encoding="utf-8").splitlines()
+    assert not portal.other.asked, "a server that is not public and not allowed was asked"
+    assert "/private/plan" not in portal.site.asked
+    assert [path.name for path in (workspace / "downloads").iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_run_killed_at_twenty_moments_ends_as_if_it_had_not_been(portal: Portal, workspace: Path) -> None:
+    moments, killed = random.Random(20), 0
+    catalog = open_catalog(workspace)
+    while killed < 20:
+        process = _begin(workspace, portal)
+        _wait_for_events(catalog, process, moments.randrange(1, 16))
+        process.join(moments.uniform(0.0, 0.25))
+        if not process.is_alive():
+            break
+        process.kill()
+        process.join()
+        killed += 1
+    catalog.close()
+    _carry_out(workspace, portal)
+    assert killed == 20
+    assert _dataset(workspace, portal) == EXPECTED.read_text(encoding="utf-8").splitlines()
