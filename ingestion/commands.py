@@ -14,7 +14,7 @@ from rag_engine.errors import BackendError
 
 # Beginnings of words, without accents, in the languages of the page's users.
 _PHASE_WORDS: dict[Phase, str] = {
-    "licence": "licen[cs]|lizen[zc]|rights|diritti|droits|derechos|direitos|lisans|copyright",
+    "licence": "li[cz]en[csz]|rights|diritti|droits|derechos|direitos|lisans|copyright",
     "acquisition": "download|acquir|acquisi|adquis|aquisi|fetch|herunterlad|scaric|telecharg|descarg|baixar|indir",
     "portals": "portal|explor|director|catalog|verzeichnis",
     "extraction": "extract|extra[cz]|estra|read the|ocr|texts?\\b|lesen|metin",
@@ -24,15 +24,9 @@ _PHASE_WORDS: dict[Phase, str] = {
     "indexing": "index|indiz|indic[ei]z|dizin",
 }
 _FAILED = "fail|error|retry|again what|fehl|fallit|falli|echou|echec|fallid|falh|basarisiz|hata"
-_ALL = "|".join(
-    ("\\ball\\b", "everything", "every source", "again", "\\balle[sn]?\\b", "noch ?mal", "tutt[oiae]", "\\btou[st]")
-    + ("todo", "todas", "nuevo", "hepsi", "tum\\b")
-)
+_ALL = r"\ball\b|everything|every source|again|\balle[sn]?\b|noch ?mal|tutt[oiae]|\btou[st]|todo|todas|hepsi|tum\b"
 _NEWER = "refresh|updat|newer|changed|aktualis|aggiorn|mise a jour|actualiz|atualiz|guncel"
-_RUN = "|".join(
-    ("run|start|process|pipeline|check", "pruef|pruf|starte", "avvia|elabor|control", "lance|verif", "ejecut|comprueb")
-    + ("execut", "calistir")
-)
+_RUN = "run|start|process|pipeline|check|pruef|pruf|avvia|control|lance|verif|ejecut|comprueb|execut|calistir"
 _SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
