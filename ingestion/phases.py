@@ -260,7 +260,12 @@ def _by_reason(counts: Counter[tuple[str, str]]) -> dict[str, int]:
 
 
 def is_ready(phase: Phase, dossier: Dossier) -> bool:
-    """Whether every earlier phase has let the source pass; a directory goes to the portals and no further."""
+    """Whether every earlier phase has let the source pass; a directory goes to the portals and no further.
+
+    What a person has withdrawn is in no phase until it is restored.
+    """
+    if any(decision.choice == "withdraw" for decision in dossier.decisions):
+        return False
     for earlier in PHASES[: PHASES.index(phase)]:
         outcome = dossier.outcomes.get(earlier)
         directory = phase == "portals" and outcome is not None and outcome.reason == "directory"
