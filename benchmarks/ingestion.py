@@ -75,6 +75,7 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         found = measure_run(portal, Path(folder), None if encode else CountedWords())
         kinds = by_kind(portal.seeds)
     first, second = found.first, found.second
+    again = sum(tally.done + tally.skipped + tally.rejected + tally.failed for tally in second.tallies)
     alone, overhead = found.bare + found.rendering, first.web_seconds - found.bare
     rows = [[f"{seeds:,} seeds, whole run", f"{first.seconds:.1f} s", f"{seeds / first.seconds:.1f} seeds a second"]]
     for tally in first.tallies:
@@ -92,7 +93,7 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         [
             "second run over the unchanged list",
             f"{second.seconds:.2f} s",
-            f"{len(second.asked)} requests, {sum(tally.done for tally in second.tallies)} outcomes",
+            f"{len(second.asked)} requests, {again} sources tried again",
         ],
     ]
     reasons = "; ".join(
@@ -104,6 +105,7 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         f"Seeds by kind: {kinds}. Slow ones answer after {SLOW_SECONDS} s. The list was read in {found.reading:.2f} s.",
         f"{found.sources} sources with what the lists offer; {found.indexed} documents with {found.children} children "
         f"in the index. {reasons}.",
+        f"In the second run {again} failures of two minutes before and more were due for another try. "
         "Seconds of a phase are by the clock; network phases work on 8 sources at a time, and a PDF's licence is read "
         "in a sandbox during them. "
         + ("Encoder: the configured one." if encode else "Encoder: words are counted, no model; see indexing.md."),

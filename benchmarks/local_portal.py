@@ -58,8 +58,8 @@ _ROOT = Path(__file__).resolve().parents[1]
 _PDF = "application/pdf"
 _CC_BY = '<meta name="license" content="https://creativecommons.org/licenses/by/4.0/">'
 _RESERVED = "© 2021 Sample Publishing House. All rights reserved."
-_SYLLABLES = "bar cor dun el fen gar hol is jor kel lan mor nas or pel quin ros sel tor ul ven wes yar zin".split()
-_WORDS = (
+_SOUNDS = "bar cor dun el fen gar hol is jor kel lan mor nas or pel quin ros sel tor ul ven wes yar zin"
+_VOCABULARY = (
     "the of and to in for with by from on at each every after before when where between against under during agency "
     "council ministry region town village district mayor teacher farmer engineer doctor nurse resident visitor worker "
     "owner flood drought storm fire frost heat hail landslide earthquake erosion river lake coast forest dyke bridge "
@@ -68,7 +68,8 @@ _WORDS = (
     "subsidy review consultation agreement publishes reviews builds repairs closes opens measures reports trains pays "
     "inspects protects restores plants moves warns informs consults lends replaces dry wet public private local "
     "national yearly monthly older younger upper lower northern southern safe urgent common useful simple early late"
-).split()
+)
+_SYLLABLES, _WORDS = _SOUNDS.split(), _VOCABULARY.split()
 
 
 @dataclass(frozen=True, slots=True)

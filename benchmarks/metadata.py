@@ -1,4 +1,4 @@
-"""How much of a document's description the rules alone get right, against what people read in the real documents.
+"""How much of a document's description the rules alone get right, against what reading the real documents gives.
 
     python benchmarks/metadata.py      writes benchmarks/results/metadata.md
 
@@ -55,7 +55,7 @@ _WHOLE = {"countries alone": "level and countries", "date, to the day": "date"}
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What is said of a document, by a person or by the rules; a person may give several right answers.
+    """What is said of a document, by a reader or by the rules; a reader may give several right answers.
 
     No answer at all means that the document does not tell, or that the rules found nothing.
     """
@@ -88,7 +88,7 @@ class Score:
 
 
 def read_truth(path: Path = TABLE) -> list[Described]:
-    """What people read in the documents, in the order of the table."""
+    """What a reader found in the documents, in the order of the table."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [

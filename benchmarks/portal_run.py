@@ -105,10 +105,9 @@ def measure_run(portal: Portal, folder: Path, embedder: Embedder | None) -> Meas
         register = Register(engine.catalog)
         register.add(sources)
         first = _run(register, engine, config, portal)
+        second = _run(register, engine, config, portal)
         bare = _bare(first.plain)
         rendering = _rendered([seed.url for seed in portal.seeds if seed.kind == "script"], config)
-        portal.asked()
-        second = _run(register, engine, config, portal)
         documents = engine.documents()
         return Measured(
             reading,

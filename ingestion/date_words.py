@@ -44,6 +44,22 @@ _MONTH_FIRST = re.compile(
     rf"(?<!\w){_NAME}\.?{_GAP}([0-3]?\d)(?:st|nd|rd|th)?(?:,{_GAP}|,|{_GAP})(\d{{4}})(?!\d)", re.IGNORECASE
 )
 _MONTH_ONLY = re.compile(rf"(?<!\w){_NAME}[.,]?(?:{_GAP}|-|/)(?:{_OF})?(\d{{4}})(?![\d])", re.IGNORECASE)
+# How treaties are signed: "this twelfth day of December, two thousand and fifteen".
+_SPELT = re.compile(
+    rf"(?<!\w)([a-z]{{5,11}}(?:[ -][a-z]{{5,7}})?){_GAP}day{_GAP}of{_GAP}{_NAME},?{_GAP}(?:in the year |of )?"
+    r"((?:one|two) thousand(?:,? (?:and )?[a-z]{3,9}(?:[ -][a-z]{3,9}){0,5})?)",
+    re.IGNORECASE,
+)
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NTH = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_COUNT = {
+    **{word: number for number, word in enumerate((_ONES + " seventeen eighteen nineteen").split())},
+    **{f"{word}th": number for number, word in enumerate((_ONES + " seventeen eighteen nineteen").split())},
+    **{word: number for number, word in enumerate(_NTH.split(), 1)},
+    **{word: 10 * number for number, word in enumerate(_TENS.split(), 2)},
+    **{word[:-1] + "ieth": 10 * number for number, word in enumerate(_TENS.split(), 2)},
+}
 _ISO = re.compile(r"(?<![\d/.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/]|[.-]\d)")
 _ISO_MONTH = re.compile(r"(?<![\w/.-])((?:1[6-9]|20)\d\d)-(0[1-9]|1[0-2])(?![\w/-])")
 _NUMERIC = re.compile(r"(?<![\w/.,-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d\d)(?![\d/]|[.-]\d)")
@@ -99,6 +115,8 @@ def declared_date(value: str) -> str:
 def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
     for match in _DAY_FIRST.finditer(text):
         yield from _found(match, match[3], _month(match[2]), match[1])
+    for match in _SPELT.finditer(text):
+        yield from _found(match, _count(match[3]), _month(match[2]), _count(match[1]))
     for match in _MONTH_FIRST.finditer(text):
         yield from _found(match, match[3], _month(match[1]), match[2])
     for match in _ISO.finditer(text):
@@ -106,7 +124,8 @@ def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
     for match in _ROMAN.finditer(text):
         yield from _found(match, match[4], _ROMAN_MONTH.get(match[3], 0), match[1])
     for match in _NUMERIC.finditer(text):
-        if len(match[4]) == 2 and match[2] == "-":
+        # "5.4.10" is a section, "5-4-10" a number; people write 05.04.10 or 5/4/10.
+        if len(match[4]) == 2 and match[2] != "/" and (match[2] == "-" or len(match[1] + match[3]) < 4):
             continue
         year = int(match[4]) if len(match[4]) == 4 else _full_year(int(match[4]), century)
         day, month = (match[3], match[1]) if month_first else (match[1], match[3])
@@ -147,6 +166,18 @@ def _month(word: str) -> int:
 def _folded(word: str) -> str:
     plain = unicodedata.normalize("NFD", word.lower().replace("ı", "i"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _count(words: str) -> int:
+    """The number that English words spell: twenty-first, two thousand and fifteen."""
+    total = current = 0
+    for word in re.split(r"[\s,-]+", words.lower()):
+        if word in ("hundred", "thousand"):
+            total += max(1, current) * (100 if word == "hundred" else 1_000)
+            current = 0
+        else:
+            current += _COUNT.get(word, 0)
+    return total + current
 
 
 def _full_year(two: int, century: int) -> int:

@@ -22,7 +22,10 @@ _CLOSING = 3_000
 _BEFORE = 70
 _LONG_LINE = 160
 _LONGEST_QUOTE = 400
+_LONGEST_LEAD = 8
 _MOST = 8
+# Below this a date is more likely another's; none is better than that.
+_LEAST = 0.3
 _PAGED = frozenset({"application/pdf"})
 
 # What stands before the date of the document itself.
@@ -46,7 +49,7 @@ _LATER = re.compile(
 )
 _OTHERS = re.compile(
     r"held (?:in|at|on|from)|celebrad|tenue?\b|svoltasi|abgehalten|realizad|accessed|retrieved|consulted|consult[ée]e?|"
-    r"abgerufen|deadline|due|expire|until|bis zum|before|by\b|vor dem|avant le|antes de|entro il|within|since|seit|"
+    r"abgerufen|cited|source|quelle|fuente|fonte|kaynak|deadline|due|expire|until|bis zum|before|by\b|vor dem|avant le|antes de|entro il|within|since|seit|"
     r"depuis|desde|dal\b|valid|meeting|comments?|hearing|born|copyright|visited",
     re.IGNORECASE,
 )
@@ -66,8 +69,19 @@ _LAW_LINE = re.compile(
     r"verordnung|verwaltungsvorschrift|richtlinie|erlass|bekanntmachung|vom|wet|besluit|lov|forskrift|kanun)\b",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r"\d[^\W\d_]{0,2}\s?(?:[^\W\d_]{3,10}\s?)?(?:to|a|al|bis|au|à|ao|t/m|til|and|-|–|—)\s?$", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\d[^\W\d_]{0,2}\s?(?:[^\W\d_]{3,10}\s?)?(?:to|a|al|bis|au|à|ao|t/m|til|and|-|–|—)\s?$", re.IGNORECASE
+)
 _ISSUE = re.compile(r"\b(?:vol(?:ume)?|issue|no|n[º°]|nr|heft|tome|jahrgang|núm|sayı)\b\.?\s?\d", re.IGNORECASE)
+_JOURNAL = re.compile(r"journal|bulletin|gazette|zeitschrift|revue|revista|rivista|amtsblatt|review", re.IGNORECASE)
+_RIGHTS = re.compile(r"©|\(c\)\s|copyright", re.IGNORECASE)
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
+# The line above the signatures, wherever annexes have pushed it.
+_SIGNED = re.compile(
+    r"(?:data a|dato a|done (?:at|in)|given (?:at|in|under)|fait à|hecho en|dad[oa] en|feito em|geschehen zu|gedaan te|"
+    r"fatto a|utferdiget|dated)\b",
+    re.IGNORECASE,
+)
 _SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20)\d\d)(?:/[\w.]{1,12}){0,4}")
 _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:[-_/.]?(0[1-9]|1[0-2])(?:[-_/.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 _AMERICAN = re.compile(r"\bU\.\s?S\.|\bUnited States\b|\bFederal Register\b|\.gov\b")
@@ -91,6 +105,8 @@ def find_dates(
     month_first = language in ("", "en") and bool(_AMERICAN.search(extracted.text[:_OPENING]))
     guesses = [
         *_written(extracted, today, month_first),
+        *_closing(extracted),
+        *_running(declared, month_first),
         *_symbols(extracted),
         *_declared(declared, extracted.media_type),
         *_addressed(source),
@@ -108,6 +124,7 @@ def find_dates(
     return [
         FieldValue("date", guess.value, "rule", guess.sentence, guess.page, round(min(0.97, guess.confidence), 2))
         for guess in ranked[:_MOST]
+        if guess.confidence >= _LEAST
     ]
 
 
@@ -174,15 +191,20 @@ def _confidence(
     length = block.end - block.start
     line_start, line_end = (block.start, block.end) if line is None else (line.start, line.end)
     here = text[line_start:line_end]
-    alone = (line_end - line_start) - (end - start) <= 60 and (length <= 250 or block.kind == "table")
+    beside = 60 if found.precision != "year" else 25
+    alone = (line_end - line_start) - (end - start) <= beside and (length <= 250 or block.kind == "table")
     sure = {"day": 0.55, "month": 0.5, "year": 0.16}[found.precision]
     sure += _place(block, number, closing)
     sure += 0.12 if alone else -0.3 if length > _LONG_LINE and line_end - line_start > 60 else -0.05
     clause = re.split(r"[;.]\s|\n", before)[-1]
     if _RANGE.search(before):
         return sure - 0.45
-    if _ISSUED.search(clause) or (_ISSUED.search(above) and not clause.strip()):
-        sure += 0.3 if length <= 250 or block.kind == "table" else 0.25
+    running = len(text[block.start : start].split()) > _LONGEST_LEAD and block.kind != "table"
+    if running and block.page > 1:
+        sure -= 0.15
+    issued = _ISSUED.search(clause) and not (running and block.page > 1)
+    if issued or (_ISSUED.search(above) and not clause.strip()):
+        sure += 0.3 if length <= 250 or block.kind == "table" else 0.0
     elif _LAW_LINE.match(here) and length <= 250 and number < 40:
         sure += 0.25
     elif _CITED.search(clause) and (length > 120 or found.precision != "day"):
@@ -191,6 +213,10 @@ def _confidence(
         sure -= 0.28
     elif _OTHERS.search(clause):
         sure -= 0.3
+    if block.kind == "note" or (block.kind == "table" and found.precision == "year" and not issued):
+        sure -= 0.3
+    if _RIGHTS.search(here):
+        sure += 0.2
     if found.precision != "day" and _ISSUE.search(here):
         sure += 0.15
     return sure
@@ -212,6 +238,28 @@ def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> st
     if line is not None and line.end - line.start <= _LONGEST_QUOTE:
         return text[line.start : line.end]
     return text[max(block.start, start - 150) : min(block.end, end + 150)].strip()
+
+
+def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
+    """The dates in formulas of signature; in the text of a treaty or constitution nothing is surer."""
+    for block in extracted.blocks:
+        if _SIGNED.match(extracted.text, block.start):
+            line = extracted.text[block.start : min(block.end, block.start + _LONGEST_QUOTE)]
+            for found in written_dates(line)[:1]:
+                if found.precision == "day":
+                    yield _Guess(found.value, line, block.page, 0.72)
+
+
+def _running(declared: Declared, month_first: bool) -> Iterator[_Guess]:
+    """The dates in running heads; one with the time of day is that of printing, and so is the file's own."""
+    for line in declared.margins:
+        if _CLOCK.search(line) or "://" in line or _LATER.search(line):
+            continue
+        for found in written_dates(line, month_first=month_first):
+            sure = {"day": 0.6, "month": 0.55, "year": 0.2}[found.precision]
+            if found.value != declared.created:
+                issue = _ISSUE.search(line) or _JOURNAL.search(line)
+                yield _Guess(found.value, line, 1, sure + (0.15 if issue else 0.0))
 
 
 def _symbols(extracted: ExtractedText) -> Iterator[_Guess]:

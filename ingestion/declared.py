@@ -17,7 +17,8 @@ class Declared:
     """The properties of a file, each empty where it declares none.
 
     `date` is the day of publication, an ISO date or its prefix; `created` the day on which the file was made, which
-    for a copy or an excerpt is any later day.
+    for a copy or an excerpt is any later day. `margins` are the lines that return at the head or foot of its first
+    pages: extraction leaves them out of the text, and journals print their date there.
     """
 
     title: str = ""
@@ -29,6 +30,7 @@ class Declared:
     keywords: tuple[str, ...] = ()
     description: str = ""
     created: str = ""
+    margins: tuple[str, ...] = ()
 
 
 def declared_of(
@@ -42,6 +44,7 @@ def declared_of(
     keywords: Iterable[str | None] = (),
     description: Iterable[str | None] = (),
     created: Iterable[str] = (),
+    margins: Iterable[str] = (),
 ) -> Declared:
     """The first that says anything of each kind, on one line and no longer than a person would write it."""
     return Declared(
@@ -54,6 +57,7 @@ def declared_of(
         keywords=_all(keywords),
         description=_first(description, _LONGEST_TEXT),
         created=next(filter(None, created), ""),
+        margins=_all(margins),
     )
 
 

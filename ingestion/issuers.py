@@ -43,6 +43,12 @@ _BODY = re.compile(
     r"kommune|fylkeskommune|Gemeente|Provincie|Ministerie|Instituut|Ministerstwo|Myndighet|Institut|Instituto|"
     r"Istituto|Universit\w+|Prefeitura|Secretaria|Câmara|Protezione Civile|Red Cross|Syndicat)\b"
 )
+# The name after such words: capitalised words and what stands between them in names.
+_NAME = re.compile(
+    r"\s+(?:the |la |le |l'|il |o |a |den |der |die |das |het |de )?"
+    r"([A-ZÀ-ÖØ-Þİ][\w'’-]+(?: (?:(?:of|for|and|on|the|de|du|des|di|della|dei|do|da|der|für|und|et|y|e|i) ){0,3}"
+    r"[A-ZÀ-ÖØ-Þİ][\w'’-]+){1,9})"
+)
 _SOURCE = re.compile(r"(?:source|fonte|fuente|quelle|kaynak|bron|kilde)s?\s{0,3}:\s{0,3}[\w ]{0,20}$", re.IGNORECASE)
 _VAGUE_MINISTRY = re.compile(
     r"\b((?:Innen|Umwelt|Sozial|Wirtschafts|Kultus|Finanz|Verkehrs|Justiz|Landwirtschafts|Gesundheits)ministerium)s?\b"
@@ -90,6 +96,7 @@ def find_issuers(
     candidates += _titled(title, table)
     if language == "de":
         candidates += _land_ministry(extracted.text, table)
+    candidates += _issued_by(extracted.text)
     if not any(one.confidence >= 0.5 for one in candidates):
         candidates += _letterhead(extracted)
     merged: dict[str, Issuer] = {}
@@ -218,6 +225,22 @@ def _land_ministry(text: str, table: AuthorityTable) -> list[Issuer]:
     return [Issuer(known.name if known else name, 0.72, known, "its first page", match.start(), match.end())]
 
 
+def _issued_by(text: str) -> list[Issuer]:
+    """A body that no table knows, where the first page says that it issued the document: "prepared by the ..."."""
+    found = []
+    for issued in _ISSUED.finditer(text, 0, _HEAD):
+        match = _NAME.match(text, issued.end())
+        if match is not None and is_body(match[1]) and canonical_authority(match[1]) is None:
+            found.append(Issuer(" ".join(match[1].split()), 0.55, None, "its first page", *match.span(1)))
+    return found[:2]
+
+
+def _is_name(written: str) -> bool:
+    """Whether a line has the capitals of a name and not those of a sentence."""
+    words = re.findall(r"[^\W\d_]{4,}", written)
+    return 2 * sum(word[0].isupper() for word in words) > len(words)
+
+
 def _letterhead(extracted: ExtractedText) -> list[Issuer]:
     """A line of the first page that looks like the name of a body."""
     found: list[Issuer] = []
@@ -225,7 +248,8 @@ def _letterhead(extracted: ExtractedText) -> list[Issuer]:
         written = extracted.text[line.start : line.end].strip(" \t|•·-–—#*")
         if line.page > 2 or not 5 <= len(written) <= 110 or len(written.split()) > 14:
             continue
-        if written[0].isupper() and not written.endswith((".", ",", ";", ":")) and _BODY.search(written):
+        named = written[0].isupper() and not written.endswith((".", ",", ";", ":")) and _is_name(written)
+        if named and _BODY.search(written):
             weight = 0.42 - 0.004 * len(found) - 0.00002 * line.start
             found.append(Issuer(written, weight, None, "its first page", line.start, line.end))
     return found[:3]

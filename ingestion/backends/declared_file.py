@@ -28,6 +28,10 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 # A part that says what a file is has some kilobytes; a page's head is over long before this.
 _LARGEST_PART = 2_000_000
 _HEAD = 3_000_000
+_MARGIN_PAGES = 4
+_MARGIN_LINES = 20
+_LONGEST_MARGIN = 200
+_EDGE = 0.09
 
 
 def read_declared(path: Path, limits: ExtractionLimits | None = None) -> Declared:
@@ -61,6 +65,7 @@ def _pdf(path: Path) -> Declared:
         told: dict[str, str | None] = document.metadata or {}
         packet: str = document.get_xml_metadata() or ""
         tongue = document.language or ""
+        margins = _margins(document)
     xmp = _xmp(packet) if 0 < len(packet) < _LARGEST_PART else None
     subjects = _texts(xmp, f"{_DC}subject")
     made = [declared_date(told.get("creationDate") or ""), *map(declared_date, _texts(xmp, f"{_XMP}CreateDate"))]
@@ -76,7 +81,31 @@ def _pdf(path: Path) -> Declared:
         keywords=_split([told.get("keywords") or "", *subjects]),
         description=_texts(xmp, f"{_DC}description"),
         created=made,
+        margins=margins,
     )
+
+
+def _margins(document: Any) -> list[str]:
+    """The lines that return at the head or foot of the first pages, as the first of these has them."""
+    pages = [_edges(document[number]) for number in range(min(_MARGIN_PAGES, document.page_count))]
+    seen = [line for lines in pages for line in dict.fromkeys(map(_without_numbers, lines))]
+    return [line for lines in pages for line in lines if seen.count(_without_numbers(line)) > 1][:_MARGIN_LINES]
+
+
+def _edges(page: Any) -> list[str]:
+    height = page.rect.height
+    found = [
+        " ".join(line.split())
+        for _, top, _, bottom, text, *_ in page.get_text("blocks")
+        if bottom < _EDGE * height or top > (1 - _EDGE) * height
+        for line in text.split("\n")
+    ]
+    return [line for line in found if 3 < len(line) <= _LONGEST_MARGIN]
+
+
+def _without_numbers(line: str) -> str:
+    """What stays the same from page to page."""
+    return "".join(letter for letter in line if not letter.isdigit())
 
 
 def _xmp(packet: str) -> Element | None:

@@ -65,8 +65,11 @@ class Sandbox:
             answer = self._asked(path, {"declare": os.fspath(path)})
         except FileRefused:
             return Declared()
-        told: Message = answer.get("declared", {})
-        return Declared(**{name: tuple(value) if isinstance(value, list) else value for name, value in told.items()})
+        told: Message = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in answer.get("declared", {}).items()
+        }
+        return Declared(**told)
 
     def _asked(self, path: Path, request: Message) -> Message:
         """The child's answer to a request about a file; a child that gave none is stopped."""

@@ -49,8 +49,8 @@ def draw_dataset() -> None:
     count = sum(1 for one in found if is_document(one))
     st.subheader("Export", anchor=False)
     st.markdown(
-        f"{count:,} documents; the workbook also holds the {len(found) - count:,} other sources with their reasons, "
-        "and the evidence on every licence."
+        f"{counted(count, 'document')}; the workbook also holds the {len(found) - count:,} other sources with their "
+        "reasons, and the evidence on every licence."
     )
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():

@@ -57,16 +57,17 @@ def _draw_list(rows: Sequence[SourceRow]) -> None:
     found = find_rows(rows, words, states)
     st.caption(f"{len(found):,} of {len(rows):,} sources. Tick a row to open it; tick several to run or remove them.")
     # Streamlit keeps a selection as positions: a key for each set of rows keeps it from naming other sources.
-    chosen = st.dataframe(
-        pd.DataFrame([_row(row) for row in found], columns=list(_COLUMNS)),
-        hide_index=True,
-        key=f"sources {hash(tuple(row.code for row in found))}",
-        on_select="rerun",
-        selection_mode="multi-row",
-        height=min(38 + 35 * max(len(found), 1), 420),
-        column_config=_COLUMNS,
-        alt="The sources with where each one stands",
-    )
+    with st.container(key="source list"):
+        chosen = st.dataframe(
+            pd.DataFrame([_row(row) for row in found], columns=list(_COLUMNS)),
+            hide_index=True,
+            key=f"sources {hash(tuple(row.code for row in found))}",
+            on_select="rerun",
+            selection_mode="multi-row",
+            height=min(38 + 35 * max(len(found), 1), 420),
+            column_config=_COLUMNS,
+            alt="The sources with where each one stands",
+        )
     _draw_actions([found[position].code for position in chosen["selection"]["rows"]])
 
 

@@ -43,6 +43,8 @@ _MORE_FUNCTION_WORDS = {
 # A text of this many characters is told by its trigrams alone.
 _SHORT = 300
 _SAMPLES, _SAMPLE = 6, 600
+# Signs that are enough to tell a language by, and few enough to be in one.
+_PIECE = 300
 _WORD_WEIGHT = 3.0
 # Logarithm of the odds for the languages analysts ask in, which decide where a name is all there is to go by.
 _USUAL = frozenset({"de", "en", "es", "fr", "it", "pt", "tr"})
@@ -65,7 +67,8 @@ class _Identifier:
 def identify_language(text: str) -> str:
     """ISO 639-1 code of the language of a text, "" when it cannot be told.
 
-    Of a long text six samples spread over it are read. Norwegian is "no".
+    Of a long text six samples spread over it are read; of two languages in one text the one that fills more of it
+    wins. Norwegian is "no".
     """
     sample = _sample(text)
     words = _WORD.findall(sample)
@@ -73,10 +76,7 @@ def identify_language(text: str) -> str:
     if all(word.isupper() and len(word) <= _ABBREVIATION for word in words) and len(words) < 3:
         return ""
     identifier = _identifier()
-    trigrams = {
-        confidence.language.iso_code_639_1.name.lower(): confidence.value
-        for confidence in identifier.detector.compute_language_confidence_values(sample)
-    }
+    trigrams = _by_trigrams(sample, identifier)
     if not any(trigrams.values()):
         return ""
     scores = {language: math.log(max(value, _LEAST)) for language, value in trigrams.items()}
@@ -89,6 +89,22 @@ def identify_language(text: str) -> str:
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best
+
+
+def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:
+    """For each language the share of the sample that is likely to be in it.
+
+    Read as one, a text in two languages goes to whichever has the rarer trigrams.
+    """
+    count = min(_SAMPLES, max(1, len(sample) // _PIECE))
+    size = -(-len(sample) // count) or 1
+    shares: Counter[str] = Counter()
+    for start in range(0, len(sample), size):
+        piece = sample[start : start + size]
+        for confidence in identifier.detector.compute_language_confidence_values(piece):
+            code = confidence.language.iso_code_639_1.name.lower()
+            shares[code] += confidence.value * len(piece) / len(sample)
+    return dict(shares)
 
 
 @cache

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 
+from ingestion.issuers import find_issuers
 from ingestion.metadata_rules import Clues, describe_by_rules, notes_on
 from ingestion.outcomes import FieldName, FieldValue, Source
 from ingestion.summaries import summarise
 from rag_engine.geography import load_gazetteer
-from rag_engine.types import ExtractedText
+from rag_engine.types import ExtractedText, Line
 from tests.ingestion.texts import extracted_from
 
 NO_CLUES = Clues()
@@ -139,3 +141,14 @@ def test_a_long_text_and_one_endless_line_take_seconds_at_most() -> None:
     _describe(extracted_from("a.b-c:" * 100_000))
     _describe(extracted_from("§" * 300_000))
     assert time.perf_counter() - before < 20
+
+
+def test_a_sentence_that_begins_a_line_is_no_issuer_and_prepared_by_names_one() -> None:
+    text = (
+        "Action plan on hail\n\nThis action plan on hail was prepared by the Sample Agency of Canada with the people "
+        "who know hail best.\n\nThe River Authority publishes flood hazard maps every six years and reviews them after"
+    )
+    lines = tuple(Line(found.start(), found.end(), 1, None) for found in re.finditer(r"[^\n]+", text))
+    names = [one.name for one in find_issuers(ExtractedText(text, 1, lines, (), "text/plain"), "en")]
+    assert names[:1] == ["Sample Agency of Canada"]
+    assert not [name for name in names if "publishes" in name]

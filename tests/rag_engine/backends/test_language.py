@@ -78,3 +78,10 @@ def test_starting_up_takes_little_memory() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     ).stdout
     assert int(printed) < 150
+
+
+def test_of_two_languages_in_a_text_the_one_that_fills_more_of_it_wins() -> None:
+    english = "All human beings are born free and equal in dignity and rights and act in a spirit of brotherhood. "
+    spanish = "Todos los seres humanos nacen libres e iguales en dignidad y derechos y dotados de razón. "
+    assert identify_language(english * 20 + spanish * 8 + english * 6) == "en"
+    assert identify_language(spanish * 20 + english * 8 + spanish * 6) == "es"

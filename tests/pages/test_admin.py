@@ -1,0 +1,204 @@
+"""The admin page over a list of sources in every state, without a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages._shared import resources
+from rag_engine import workspace as places
+from tests.pages.sources import build_sources
+
+Start = Callable[..., AppTest]
+TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset")
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with sources in every state."""
+    workspace = tmp_path_factory.mktemp("admin") / "workspace"
+    build_sources(workspace)
+    return workspace
+
+
+@pytest.fixture
+def changed(listed: Path, tmp_path: Path) -> Path:
+    """A copy of it for a test that changes something."""
+    shutil.copytree(listed, tmp_path / "workspace")
+    return tmp_path / "workspace"
+
+
+def admin(app: AppTest, tab: str) -> AppTest:
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = tab
+    return app.run()
+
+
+def words(app: AppTest) -> str:
+    """What stands on the page as text."""
+    kinds = (app.markdown, app.caption, app.info, app.error, app.subheader, app.header)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_part_says_what_to_do_where_there_is_nothing(start: Start, tmp_path: Path, tab: str) -> None:
+    app = admin(start(tmp_path / "empty"), tab)
+
+    assert not app.exception
+    assert len(app.info) == 1
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_part_shows_sources_in_every_state(start: Start, listed: Path, tab: str) -> None:
+    app = admin(start(listed), tab)
+
+    assert not app.exception
+    assert not app.error
+    assert app.query_params["tab"] in ([tab], tab)
+
+
+def test_the_list_is_searched_and_narrowed_by_state(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "sources")
+    assert len(app.dataframe[0].value) == 25
+
+    app.text_input(key="words").set_value("council PLAN").run()
+    assert list(app.dataframe[0].value["Code"]) == ["REV001", "REV002", "REV003"]
+
+    app.text_input(key="words").set_value("").run()
+    app.button_group(key="states").set_value(["failed"]).run()
+    assert list(app.dataframe[0].value["Reason"]) == ["timed out", "http error"]
+
+
+def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed: Path) -> None:
+    app = admin(start(listed, source="QUA003"), "sources")
+
+    assert "QUA003" in app.header[0].value
+    assert "ADM001" in words(app)
+    assert next(iter(app.dataframe[-1].value["What"])) == "deduplication"
+
+
+def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
+    app = admin(start(changed), "review")
+    assert "3 sources of council" in words(app)
+
+    app.button(key="group REV001 green").click().run()
+    assert "Write a note" in app.error[0].value
+    app.text_input(key="group REV001 note").set_value("Allowed by their terms")
+    app.button(key="group REV001 green").click().run()
+
+    assert not app.exception
+    decided = {one.code for one in resources.register().decisions() if one.note == "Allowed by their terms"}
+    assert decided == {"REV001", "REV002", "REV003"}
+    app.button(key="undo REV001").click().run()
+    assert "REV001" not in {one.code for one in resources.register().decisions()}
+
+
+def test_a_decision_needs_a_name(start: Start, changed: Path) -> None:
+    app = admin(start(changed), "review")
+    app.text_input(key="admin author").set_value("").run()
+    app.text_input(key="review REV005 note").set_value("They said so")
+
+    app.button(key="review REV005 red").click().run()
+
+    assert "Give your name" in app.error[0].value
+
+
+def test_what_is_restored_may_go_on_and_be_taken_back(start: Start, changed: Path) -> None:
+    app = admin(start(changed), "quarantine")
+    app.text_input(key="restore QUA001 note").set_value("In force")
+    app.button(key="restore QUA001").click().run()
+
+    assert resources.register().dossiers()["QUA001"].stopped is None
+    app.button(key="undo restore QUA001").click().run()
+    assert resources.register().dossiers()["QUA001"].stopped is not None
+
+
+def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Start, changed: Path) -> None:
+    app = admin(start(changed), "metadata")
+    app.selectbox(key="values document").set_value("ADM002").run()
+    app.selectbox(key="values field").set_value("date").run()
+    assert "2021\\-05\\-18" in words(app)
+    assert "Approved on 18 May 2021" in words(app)
+
+    value = next(one for one in app.text_input if one.label == "Right value")
+    value.set_value("18 May")
+    app.button(key="save correction").click().run()
+    assert "is no date" in app.error[0].value
+
+    next(one for one in app.text_input if one.label == "Right value").set_value("2021-06")
+    app.button(key="save correction").click().run()
+    assert resources.register().dossiers()["ADM002"].metadata.date == "2021-06"
+    app.button(key="take back").click().run()
+    assert resources.register().dossiers()["ADM002"].metadata.date == "2021-05-18"
+
+
+def test_documents_are_narrowed_to_those_with_an_empty_field(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "metadata")
+
+    app.button_group(key="metadata which").set_value("missing").run()
+    app.selectbox(key="metadata narrowed field").set_value("date").run()
+
+    assert "4 of 8 documents" in words(app)
+
+
+def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, changed: Path) -> None:
+    # As while a worker is at it, so that none is started here.
+    with places.work_lock(changed):
+        app = admin(start(changed), "run")
+        next(one for one in app.text_input if one.label.startswith("Or say")).set_value("download what failed")
+        next(one for one in app.button if one.label == "Understand").click().run()
+        assert "what failed" in words(app)
+        assert runs_of() == []
+
+        app.button(key="confirm command").click().run()
+
+        [arguments] = runs_of()
+        assert arguments["phases"] == ["acquisition"]
+        assert arguments["which"] == "failed"
+
+
+def test_words_that_ask_for_nothing_are_not_understood(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "run")
+    next(one for one in app.text_input if one.label.startswith("Or say")).set_value("what a nice day")
+    next(one for one in app.button if one.label == "Understand").click().run()
+
+    assert "was not understood" in words(app)
+
+
+def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
+    with places.work_lock(changed):
+        app = admin(start(changed), "sources")
+        [table] = app.dataframe
+        app.session_state[table.key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
+        app.run()
+        app.session_state[table.key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
+        next(one for one in app.button if one.label == "Run chosen").click().run()
+
+        [arguments] = runs_of()
+        assert arguments["codes"] == ["NEW001", "NEW002"]
+        assert "Run all phases for what is new or changed of NEW001" in words(app)
+
+
+def test_what_the_list_says_stays_mere_text(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "review")
+
+    shown = [one.value for one in app.markdown if "alert" in one.value]
+    assert shown
+    assert all("<script>" not in one and "![x]" not in one for one in shown)
+
+
+def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "run")
+
+    table = next(one.value for one in app.dataframe if "Station" in one.value)
+    assert list(table["Came through"]) == [25, 18, 13, 11, 9, 8, 8, 8]
+    assert "licence conflict" in table["Why"][1]
+
+
+def runs_of() -> list[dict[str, object]]:
+    """What the runs of the page's workspace were asked for."""
+    return [dict(run.arguments) for run in resources.ledger().runs()]
