@@ -9,6 +9,7 @@ The portal that the list leads to is a process of its own on loopback. Documents
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -75,7 +76,9 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         found = measure_run(portal, Path(folder), None if encode else CountedWords())
         kinds = by_kind(portal.seeds)
     first, second = found.first, found.second
-    again = sum(tally.done + tally.skipped + tally.rejected + tally.failed for tally in second.tallies)
+    again = [
+        f"{tally.phase} of {tally.done + tally.skipped + tally.rejected + tally.failed}" for tally in second.tallies
+    ]
     alone, overhead = found.bare + found.rendering, first.web_seconds - found.bare
     rows = [[f"{seeds:,} seeds, whole run", f"{first.seconds:.1f} s", f"{seeds / first.seconds:.1f} seeds a second"]]
     for tally in first.tallies:
@@ -93,7 +96,7 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         [
             "second run over the unchanged list",
             f"{second.seconds:.2f} s",
-            f"{len(second.asked)} requests, {again} sources tried again",
+            f"{len(second.asked)} requests; done again: {', '.join(again) or 'nothing'}",
         ],
     ]
     reasons = "; ".join(
@@ -105,7 +108,6 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         f"Seeds by kind: {kinds}. Slow ones answer after {SLOW_SECONDS} s. The list was read in {found.reading:.2f} s.",
         f"{found.sources} sources with what the lists offer; {found.indexed} documents with {found.children} children "
         f"in the index. {reasons}.",
-        f"In the second run {again} failures of two minutes before and more were due for another try. "
         "Seconds of a phase are by the clock; network phases work on 8 sources at a time, and a PDF's licence is read "
         "in a sandbox during them. "
         + ("Encoder: the configured one." if encode else "Encoder: words are counted, no model; see indexing.md."),
@@ -116,6 +118,7 @@ def main() -> None:
     """Nothing; prints and writes the table."""
     from report import machine, write_table
 
+    load = os.getloadavg()[0]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--repeats", type=int, default=5)
@@ -131,7 +134,8 @@ def main() -> None:
         [*rows, *run],
         [
             machine("pymupdf", "httpx"),
-            f"Three figures are least / median / greatest of {asked.repeats} repeats; the first two in processor time.",
+            f"Three figures are least / median / greatest of {asked.repeats} repeats; the first two in processor time. "
+            f"The machine's load before it began was {load:.1f}.",
             *notes,
         ],
     )

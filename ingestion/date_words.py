@@ -114,6 +114,8 @@ def declared_date(value: str) -> str:
 
 def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
     for match in _DAY_FIRST.finditer(text):
+        if match[2].lower() == "out" and " of " in match[0].lower():
+            continue
         yield from _found(match, match[3], _month(match[2]), match[1])
     for match in _SPELT.finditer(text):
         yield from _found(match, _count(match[3]), _month(match[2]), _count(match[1]))

@@ -30,36 +30,40 @@ _PAGED = frozenset({"application/pdf"})
 
 # What stands before the date of the document itself.
 _ISSUED = re.compile(
-    r"distr\b|publi(?:shed|cation|ée?|cado|cato|cación|cação|cazione|catiedatum|sert|serings)|"
+    r"(?<!\w)(?:distr\b|publi(?:shed|cation|ée?|cado|cato|cación|cação|cazione|catiedatum|sert|serings)|"
     r"(?:date|datum|data|fecha|dato|tarih)\s?:|(?:date of issue|issue date|issued|release date|released)\b|"
-    r"ausgabe|ausgegeben|erschienen|veröffentlicht|ver[öo]ffentlichung|herausgegeben|ausfertigungsdatum|"
+    r"(?:erst)?ausgabe|ausgegeben|erschienen|veröffentlicht|herausgegeben|ausfertigungsdatum|"
     r"adopt(?:ed|ion|ée?|ado|ato|ata|ada)\b|approv(?:ed|ato|ata)\b|aprobad[oa]|aprovad[oa]|approuvée?|"
     r"beschlossen|verabschiedet|vastgesteld|vedtatt|utgitt|uitgave|uitgegeven|gepubliceerd|"
     r"kabul tarihi|kabul edildi|yayım|yayin|edition|édition|edición|edizione|edição|"
     r"done (?:at|in)\b|fait à|hecho en|fatto a|geschehen zu|gedaan te|data a\b|dado en|dated?\b|"
-    r"signed|promulga|sancion|enacted|royal assent|delivered|rede von|press release|comunicado|communiqué",
+    r"signed|promulga|sancion|enacted|royal assent|delivered|rede von|press release|comunicado|communiqué)",
     re.IGNORECASE,
 )
-# What stands before the date of something that happened to it later, or that people are told to do.
+# What stands before the date of something that happened to it later.
 _LATER = re.compile(
-    r"geändert|änderung|amend|revis|reviewed|updat|aggiornat|actualiz|atualiz|mis(?:e)? à jour|modifi|gewijzigd|"
-    r"endret|değişik|stand\b|in force|inkraft|in kraft|vigor|vigência|effective|geltung|yürürlük|"
-    r"resmî gazete|resmi gazete|as at|as of|status|reissued|redação dada|printed|print date|gedruckt|imprim|stamp",
+    r"geändert|änderung|aktualisier|amend|\brevis|reviewed|updat|aggiornat|actualiz|atualiz|mise? à jour|modifi|"
+    r"gewijzigd|bijgewerkt|endret|oppdatert|değişik|güncel|\bstand\b|in force|inkraft|in kraft|vigor|vigência|"
+    r"effective|geltung|yürürlük|resm[iî] gazete|as (?:at|of)\b|\bstatus|reissued|redação dada|printed|print date|"
+    r"gedruckt|\bimprim",
     re.IGNORECASE,
 )
+# What stands before the date of a meeting, a deadline or a visit.
 _OTHERS = re.compile(
-    r"held (?:in|at|on|from)|celebrad|tenue?\b|svoltasi|abgehalten|realizad|accessed|retrieved|consulted|consult[ée]e?|"
-    r"abgerufen|cited|source|quelle|fuente|fonte|kaynak|deadline|due|expire|until|bis zum|before|by\b|vor dem|avant le|antes de|entro il|within|since|seit|"
-    r"depuis|desde|dal\b|valid|meeting|comments?|hearing|born|copyright|visited",
+    r"(?<!\w)(?:held (?:in|at|on|from)|celebrad[oa]s?|tenue?|svoltasi|abgehalten|realizad[oa]s?|accessed|retrieved|"
+    r"consulted|"
+    r"consult[ée]e?|abgerufen|cited|visited|source|quelle|fuente|fonte|kaynak|deadline|due|expires?|until|bis zum|"
+    r"before|by|vor dem|avant le|antes de|entro il|within|since|seit|depuis|desde|dal|valid|meeting|comments?|hearing|"
+    r"born)\b",
     re.IGNORECASE,
 )
 # A law, decision or page that is cited: its name, then words of joining, then the date.
 _CITED = re.compile(
-    r"(?:directive|regulation|decision|resolution|council|act|law|treaty|agreement|protocol|order|report|letter|"
-    r"directiva|reglamento|decisión|ley|decreto|orden|directiva|règlement|décision|loi|décret|arrêté|ordonnance|"
-    r"direttiva|regolamento|legge|decreto|d\.\s?l\.|l\.|diretiva|regulamento|lei|portaria|verordnung|gesetz(?:es|blatt)?"
-    r"|richtlinie|beschluss|bekanntmachung|artikels?|art|nr|no|n|n[º°o]|g|v|bgbl|wet|besluit|richtlijn|lov|forskrift|"
-    r"kanun|yönetmelik|karar|sayılı|tarihli)\b[^\n.;:]{0,40}$",
+    r"(?<!\w)(?:directive|regulation|decision|resolution|council|act|law|treaty|agreement|protocol|order|report|letter|"
+    r"directiva|reglamento|decisión|ley|decreto|orden|règlement|décision|loi|décret|arrêté|ordonnance|"
+    r"direttiva|regolamento|legge|diretiva|regulamento|lei|portaria|verordnung|gesetz(?:es|blatt)?|richtlinie|beschluss|"
+    r"bekanntmachung|artikels?|art|nr|no|n|n[º°o]|g|v|l|bgbl|wet|besluit|richtlijn|lov|forskrift|"
+    r"kanun|yönetmelik|karar|sayılı|tarihli)\b[^\n;:]{0,40}$",
     re.IGNORECASE,
 )
 _LAW_LINE = re.compile(
@@ -83,7 +87,7 @@ _SIGNED = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20)\d\d)(?:/[\w.]{1,12}){0,4}")
-_ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:[-_/.]?(0[1-9]|1[0-2])(?:[-_/.]?(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
+_ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 _AMERICAN = re.compile(r"\bU\.\s?S\.|\bUnited States\b|\bFederal Register\b|\.gov\b")
 
 
@@ -213,6 +217,9 @@ def _confidence(
         sure -= 0.28
     elif _OTHERS.search(clause):
         sure -= 0.3
+    if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
+        # Several numbers in a line are data, or the years that were looked at.
+        sure -= 0.15
     if block.kind == "note" or (block.kind == "table" and found.precision == "year" and not issued):
         sure -= 0.3
     if _RIGHTS.search(here):
@@ -286,5 +293,5 @@ def _addressed(source: Source) -> Iterator[_Guess]:
     """The dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
     for where, name in (("address", unquote(urlsplit(source.url).path)), ("file name", source.path)):
         for match in _ADDRESS.finditer(name[-300:]):
-            value = "-".join(filter(None, match.groups()))
+            value = "-".join(filter(None, match.group(1, 3, 4)))
             yield _Guess(value, f"The {where} holds {match[0]}.", None, 0.2 + 0.05 * len(value.split("-")))

@@ -62,7 +62,8 @@ def describe_by_rules(
     values += _hazards(title, extracted, words, language, taxonomy, passages)
     for vocabulary in ("key_criteria", "tags"):
         values += _labels(vocabulary, extracted, words, language, taxonomy, passages)
-    values += _geography(title, extracted, words, language, known, clues, gazetteer, passages)
+    issuer = authority.value if authority else ""
+    values += _geography(title, extracted, words, language, known, issuer, clues, gazetteer, passages)
     values += list(dates[:1])
     values.append(FieldValue("language", language, "rule", "", None, 0.95 if len(words) > 60 else 0.7))
     description, target = summarise(extracted, language)
@@ -223,12 +224,15 @@ def _geography(
     words: Sequence[Word],
     language: str,
     authority: Authority | None,
+    issuer: str,
     clues: Clues,
     gazetteer: Gazetteer,
     passages: Passages,
 ) -> list[FieldValue]:
     address = clues.addresses[0] if clues.addresses else ""
-    found = locate(title, extracted, words, language, authority=authority, url=address, gazetteer=gazetteer)
+    found = locate(
+        title, extracted, words, language, authority=authority, url=address, gazetteer=gazetteer, issuer=issuer
+    )
     if found.level is None:
         return []
     values = [_place("geographical_level", found.level, passages)]

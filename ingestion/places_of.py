@@ -45,6 +45,7 @@ _LANGUAGE_COUNTRY = {"tr": "Turkey", "it": "Italy", "no": "Norway", "pl": "Polan
                      "ro": "Romania", "nl": "Netherlands"}  # fmt: skip
 _DOMAIN_CODES = {"uk": "GB", "gov": "US", "mil": "US", "eu": ""}
 _FEWEST = 3
+_SHORT_WORDS = 1_500
 # In the middle of a text "AU", "ISO" or "UK" may be anything; a body of the world or of Europe is worth the risk.
 _ABBREVIATION = re.compile(r"\b(?!EU\b|UE\b|UN\b|ONU\b|US\b|USA\b|UK\b)[A-ZÀ-Þ]{2,6}\b")
 _MOST_COUNTRIES = 4
@@ -87,9 +88,15 @@ def locate(
     authority: Authority | None,
     url: str,
     gazetteer: Gazetteer,
+    issuer: str = "",
 ) -> Geography:
-    """The level and countries of a document; Geography(None) where nothing tells."""
-    found = _located(title, extracted, words, language, authority=authority, url=url, gazetteer=gazetteer)
+    """The level and countries of a document; Geography(None) where nothing tells.
+
+    `issuer` is the name of an issuing body that no table knows, which may hold a country's.
+    """
+    found = _located(
+        title, extracted, words, language, authority=authority, url=url, gazetteer=gazetteer, issuer=issuer
+    )
     countries = tuple(_pinned(place, extracted, language, gazetteer) for place in found.countries)
     level = found.level
     if level is not None and countries and level.start >= 0:
@@ -106,6 +113,7 @@ def _located(
     authority: Authority | None,
     url: str,
     gazetteer: Gazetteer,
+    issuer: str,
 ) -> Geography:
     titled = find_places(_before_venue(title), gazetteer)
     counts = _count(extracted, words, gazetteer)
@@ -116,6 +124,9 @@ def _located(
         return _national(titled.countries, 0.9, counts, "the title names it")
     if authority is not None and authority.level == NATIONAL:
         return _national((authority.country,), 0.9, counts, f"{authority.name} is a national body")
+    named = find_places(issuer, gazetteer).countries if authority is None else ()
+    if len(named) == 1:
+        return _national(named, 0.7, counts, f"{issuer} bears its name")
     spoken = _spoken_of(counts, strict=authority is not None)
     if spoken:
         return _national(spoken, 0.7, counts, "most paragraphs that name a country name it")
@@ -180,6 +191,9 @@ def _by_traces(
             )
             place = Place(country, 0.55, start, end, why)
             return Geography(Place(NATIONAL, 0.55, start, end, why), (place,))
+    if len(counts.countries) == 1 and not counts.regions and counts.words <= _SHORT_WORDS:
+        # A short text that names one country alone is hardly about another.
+        return _national(tuple(counts.countries), 0.5, counts, "no other country is named")
     if common and common[0][1] >= _FEWEST:
         region = common[0][0]
         return Geography(Place(_level(region), 0.5, *counts.first[region]))

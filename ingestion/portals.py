@@ -11,7 +11,7 @@ from ingestion.catalogue_records import Record
 from ingestion.catalogues import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.config import IngestionConfig
 from ingestion.link_choice import expected_languages, link_similarity, rank_links, title_similarity
-from ingestion.links import PageLink, host_of
+from ingestion.links import PageLink, host_of, says_nothing
 from ingestion.normal_url import normal_url
 from ingestion.outcomes import Download, Found, Outcome, PortalFindings, Refused, Source
 from ingestion.page_kinds import is_policy_link, page_kind
@@ -263,7 +263,10 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     if verdict.kind == "landing":
         # Its best file is the document; where it only leads on to another page, acquisition follows it.
         best = verdict.candidates[0].link
-        named = PageLink(best.url if best.file else link.url, page.name or link.name, file=best.file)
+        # A page that leads to one file bears its name; of several files each has its own.
+        files = {normal_url(one.link.url) for one in verdict.candidates if one.link.file}
+        name = best.name if len(files) > 1 and not says_nothing(best.name) else page.name or link.name
+        named = PageLink(best.url if best.file else link.url, name, file=best.file)
         _take_if_wanted(walk, named, link, above)
         return page if best.file else None
     return page

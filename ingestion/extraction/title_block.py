@@ -17,7 +17,7 @@ _PROSE = 200
 _LONGEST_ALONE = 100
 
 _LETTERHEAD = re.compile(
-    r"(?:the )?(?:united nations|nations unies|naciones unidas|vereinte nationen|nações unidas|nazioni unite|"
+    r"(?:the )?(?:(?:united nations|nations unies|naciones unidas|vereinte nationen|nações unidas|nazioni unite)$|"
     r"european (?:union|commission|parliament)|official journal|journal officiel|diário oficial|diario oficial|"
     r"gazzetta ufficiale|boletín oficial|bundesgesetzblatt|resm[iî] gazete|federal register|staatsblad|lovdata|"
     r"rep[úu]blica|republic of|repubblica|république|republik|bundesrepublik|kingdom of|koninkrijk|reino de|royaume|"
@@ -30,7 +30,7 @@ _LETTERHEAD = re.compile(
     r"[\w, ]{3,60} (?:commission|bakanlığı|genel müdürlüğü|başkanlığı|kurulu|directoraat|direktorat|agency)$|"
     r"préfecture|préfet|mairie|regione|regione autonoma|provincia|comune di|ayuntamiento|junta de|gobierno de|"
     r"governo d|freistaat|landesamt|stadt |gemeente|kommune|"
-    r"(?:united nations )?framework convention on climate change$|convención marco sobre el cambio climático$|"
+    r"framework convention on climate change$|convención marco sobre el cambio climático$|"
     r"convention-cadre sur les changements climatiques$|"
     r"conference of the parties|conferencia de las partes|conférence des parties)",
     re.IGNORECASE,
@@ -48,7 +48,13 @@ _DOCUMENT = re.compile(
     r"wet|besluit|regeling|rapport|handreiking|lov om|forskrift|veileder|stortingsmelding)\b",
     re.IGNORECASE,
 )
-_TURKISH_LAW = re.compile(
+# A ministry's or country's name with one of these in it is the name of a document.
+_WORK = re.compile(
+    r"\b(?:plan[oı]?|piano|strateg\w+|estrat[eé]gia|stratégie|reports?|rapport|informe|relatório|bericht|raporu|law|act|"
+    r"gesetz|ley|loi|legge|lei|kanunu|guid(?:e|elines)|handbook|policy|programm?e?|programa|roadmap|profile|review)\b",
+    re.IGNORECASE,
+)
+_LAW_AT_END = re.compile(
     r"(?:kanunu?|yönetmeli[kğ]i?|tüzü[kğ]ü?|tebliği?|genelgesi?|planı|raporu|rehberi|kılavuzu|"
     r"act|law|code|constitution|gesetz|verordnung|regulations|guidelines)\W{0,2}(?:\(.{1,80}\))?$",
     re.IGNORECASE,
@@ -113,7 +119,7 @@ def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
 def is_furniture(line: str) -> bool:
     """Whether a line names a body, a reference or a day, and not a document."""
     return bool(
-        (_LETTERHEAD.match(line) and len(line) < 110 and not _TURKISH_LAW.search(line))
+        (_LETTERHEAD.match(line) and len(line) < 110 and not _WORK.search(line) and not _LAW_AT_END.search(line))
         or _REFERENCE.match(line)
         or _MONTHED.fullmatch(line)
         or _CONTENTS.fullmatch(line.strip(" .:"))
@@ -206,7 +212,7 @@ def _rated(joined: str, group: Sequence[_Piece], largest: float, body: float) ->
     strength = 2.0 * size / largest if largest else 0.0
     strength += 0.8 if size >= 1.15 * body else 0.0
     strength += 0.6 if group[0].block.kind == "heading" else 0.0
-    strength += 1.5 if _DOCUMENT.match(joined) or _TURKISH_LAW.search(joined) else 0.0
+    strength += 1.5 if _DOCUMENT.match(joined) or _LAW_AT_END.search(joined) else 0.0
     strength -= 0.03 * group[0].number
     if words < 2:
         # One short word is a logo or a number unless nothing on the page is larger.

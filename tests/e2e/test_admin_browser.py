@@ -68,9 +68,8 @@ def test_a_seed_workbook_is_looked_at_before_its_rows_are_added(page: Page, admi
     page.get_by_label("Search the list").fill("SEED2")
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 of 27 sources")).to_be_visible()
-    box = page.locator(".st-key-source-list canvas").first.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 16, box["y"] + 52)
+    rows = page.locator(".st-key-source-list").get_by_test_id("data-grid-canvas")
+    rows.click(position={"x": 16, "y": 52}, force=True)
     page.get_by_role("button", name="Remove chosen").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("of 26 sources")).to_be_visible()
@@ -165,9 +164,7 @@ def test_a_field_is_corrected_in_the_grid_and_beside_it(page: Page, admin: str) 
     expect(page.get_by_text("8 of 8 documents")).to_be_visible()
     # Drawn after the grid, which does not move any more then.
     expect(page.locator(".st-key-values").get_by_role("button", name="Save correction")).to_be_visible()
-    box = page.get_by_test_id("data-grid-canvas").first.bounding_box()
-    assert box is not None
-    page.mouse.dblclick(box["x"] + 300, box["y"] + 52)
+    page.get_by_test_id("data-grid-canvas").first.dblclick(position={"x": 300, "y": 52}, force=True)
     cell = page.locator("textarea.gdg-input")
     expect(cell).to_have_value("Flood risk management plan")
     cell.fill("Flood plan of the region")

@@ -53,7 +53,9 @@ def test_every_source_has_a_state() -> None:
     assert state_of(dossier("A", relation=Relation("B", translation_of="B"))) == "translation"
     assert state_of(stopped(done, "acquisition", Outcome("failed", "timed_out"))) == "failed"
     assert state_of(stopped(done, "quality", Outcome("rejected", "too_few_pages"))) == "rejected"
-    assert state_of(stopped(done, "acquisition", Outcome("skipped", "directory"))) == "portal"
+    listing = stopped(done, "acquisition", Outcome("skipped", "directory"))
+    assert state_of(listing) == "waiting"
+    assert state_of(replace(listing, outcomes={**listing.outcomes, "portals": Outcome("done", "")})) == "portal"
     assert state_of(stopped(done, "indexing", Outcome("rejected", "decided"))) == "withdrawn"
     assert state_of(waiting("A", "", "")) == "review"
 

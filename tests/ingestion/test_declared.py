@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 from ingestion.declared import Declared, declared_of
 
@@ -19,5 +20,6 @@ def test_what_a_file_declares_at_length_is_cut() -> None:
 
 def test_it_survives_being_kept_as_json() -> None:
     declared = Declared(title="Flood plan", authors=("A",), margins=("Bulletin, May 2019",))
-    kept = json.loads(json.dumps(asdict(declared)))
-    assert Declared(**{key: tuple(one) if isinstance(one, list) else one for key, one in kept.items()}) == declared
+    kept: dict[str, Any] = json.loads(json.dumps(asdict(declared)))
+    again: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in kept.items()}
+    assert Declared(**again) == declared

@@ -28,10 +28,12 @@ XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <dc:description><rdf:Alt><rdf:li xml:lang="x-default">What to do.</rdf:li></rdf:Alt></dc:description>
 </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>"""
 
-HTML = """<!doctype html><html lang="fr"><head><meta charset="utf-8"><title>Plan canicule | Ministère de la Santé</title>
+HTML = """<!doctype html><html lang="fr"><head><meta charset="utf-8">
+<title>Plan canicule | Ministère de la Santé</title>
 <meta name="DC.title" content="Plan national canicule"><meta name="citation_author" content="A. Dupont">
 <meta name="DCTERMS.issued" content="2018-05-23"><meta property="og:site_name" content="Portail santé">
-<meta name="keywords" content="canicule, chaleur"><meta name="description" content="Le plan."></head><body></body></html>"""
+<meta name="keywords" content="canicule, chaleur">
+<meta name="description" content="Le plan."></head><body></body></html>"""
 
 LINKED = """<html lang="en"><head><title>Page</title><script type="application/ld+json">
 {"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Portal"},
@@ -52,7 +54,8 @@ ODT = """<office:document-meta xmlns:office="urn:oasis:names:tc:opendocument:xml
 </office:meta></office:document-meta>"""
 
 OPF = """<package xmlns="http://www.idpf.org/2007/opf" version="2.0"><metadata
- xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf"><dc:title>Wildfire guide</dc:title>
+ xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:opf="http://www.idpf.org/2007/opf">
+<dc:title>Wildfire guide</dc:title>
 <dc:creator>F. Gil</dc:creator><dc:publisher>Forest Office</dc:publisher><dc:language>es</dc:language>
 <dc:date opf:event="modification">2023-01-01</dc:date><dc:date opf:event="publication">2017-09</dc:date>
 </metadata></package>"""
