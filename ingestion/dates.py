@@ -88,7 +88,7 @@ _SIGNED = re.compile(
 )
 _SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20)\d\d)(?:/[\w.]{1,12}){0,4}")
 _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
-_AMERICAN = re.compile(r"\bU\.\s?S\.|\bUnited States\b|\bFederal Register\b|\.gov\b")
+_AMERICAN = re.compile(r"\bU\.\s?S\. [A-Z]|\bUnited States (?:Dep|Cen|Co|Se|Env|Geo)|\bFederal Register\b|\.gov\b(?!\.)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -323,7 +324,12 @@ def _file_state(path: str) -> list[object]:
 
 
 def _tables_hash(phase: Phase) -> list[str]:
-    return [hashlib.sha256((DATA / name).read_bytes()).hexdigest() for name in _TABLES.get(phase, ())]
+    return [_file_hash(DATA / name, (DATA / name).stat().st_mtime_ns) for name in _TABLES.get(phase, ())]
+
+
+@cache
+def _file_hash(path: Path, _saved: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _hash(value: object) -> str:

@@ -171,8 +171,8 @@ class Register:
 
     def entries(self) -> dict[tuple[str, Phase], Entry]:
         """The latest outcome of every source and phase, as the phases left it."""
-        columns = [outcomes.c[name] for name in outcomes.c.keys()]  # noqa: SIM118 a collection of columns
-        rows = (dict(zip(outcomes.c.keys(), row, strict=True)) for row in self._catalog.read(sql.select(*columns)))
+        names = [column.name for column in outcomes.c]
+        rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
         return {(row["code"], row["phase"]): _entry(row) for row in rows}
 
     def record(
@@ -209,8 +209,10 @@ class Register:
                     "attempts": attempts,
                     "when": now(),
                 }
-                connection.execute(sql.delete(outcomes).where(where))
-                connection.execute(sql.insert(outcomes).values(values))
+                if before is None:
+                    connection.execute(sql.insert(outcomes).values(values))
+                else:
+                    connection.execute(sql.update(outcomes).where(where).values(values))
                 event = Event(code, now(), phase, outcome.status, outcome.reason, outcome.message, "", seconds)
                 _note(connection, event)
 

@@ -142,7 +142,7 @@ def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
             break
         if line.startswith(("* [", "+ [", "- [")):
             continue
-        pieces.append(_Piece(line, block, number))
+        pieces.append(_Piece(line.lstrip("#").lstrip() if line.startswith("#") else line, block, number))
     return pieces
 
 

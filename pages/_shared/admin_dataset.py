@@ -15,9 +15,8 @@ from ingestion.corrections import CorrectionReport, read_corrections
 from ingestion.dataset import export
 from ingestion.dataset_columns import is_document
 from ingestion.register import now
-from ingestion.reporting import take_corrections
+from ingestion.reporting import take_corrections, vocabulary
 from ingestion.request import Request
-from ingestion.taxonomy import vocabulary
 from pages._shared import resources
 from pages._shared.admin_kept import forget, kept
 from pages._shared.admin_person import draw_author, missing

@@ -12,8 +12,8 @@ import streamlit as st
 from ingestion.admin_views import counted, documents, edits, missing_fields, shown_values, unsure_fields
 from ingestion.dossier import Correction, Dossier
 from ingestion.outcomes import FIELDS, LIST_FIELDS, FieldName
+from ingestion.reporting import vocabulary
 from ingestion.request import Request
-from ingestion.taxonomy import vocabulary
 from pages._shared import resources
 from pages._shared.admin_person import draw_author, missing
 from pages._shared.admin_tabs import open_tab
@@ -75,14 +75,19 @@ def _narrowed(found: Sequence[Dossier]) -> list[Dossier]:
     wanted = words.casefold().split()
     kept: list[Dossier] = []
     for dossier in found:
-        fields = {"all": lambda _: list(FIELDS), "unsure": lambda one: unsure_fields(one, below)}.get(
-            which, missing_fields
-        )(dossier)
+        fields = _fields(dossier, which, below)
         text = f"{dossier.source.code} {dossier.metadata.title}".casefold()
         if (field in fields if field else fields) and all(word in text for word in wanted):
             kept.append(dossier)
     st.caption(f"{len(kept):,} of {len(found):,} documents")
     return kept
+
+
+def _fields(dossier: Dossier, which: str, below: float) -> Sequence[FieldName]:
+    """The fields of a document that are as the person wants to see them."""
+    if which == "unsure":
+        return unsure_fields(dossier, below)
+    return missing_fields(dossier) if which == "missing" else FIELDS
 
 
 def _draw_grid(shown: Sequence[Dossier], author: str) -> None:

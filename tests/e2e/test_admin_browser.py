@@ -69,6 +69,8 @@ def test_a_seed_workbook_is_looked_at_before_its_rows_are_added(page: Page, admi
     page.keyboard.press("Enter")
     expect(page.get_by_text("1 of 27 sources")).to_be_visible()
     rows = page.locator(".st-key-source-list").get_by_test_id("data-grid-canvas")
+    # The heading and the one row that is left.
+    expect(rows).to_have_css("height", "72px")
     rows.click(position={"x": 16, "y": 52}, force=True)
     page.get_by_role("button", name="Remove chosen").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()

@@ -172,10 +172,10 @@ def test_words_that_ask_for_nothing_are_not_understood(start: Start, listed: Pat
 def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
     with places.work_lock(changed):
         app = admin(start(changed), "sources")
-        [table] = app.dataframe
-        app.session_state[table.key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
+        key = str(app.dataframe[0].key)
+        app.session_state[key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
         app.run()
-        app.session_state[table.key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
+        app.session_state[key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
         next(one for one in app.button if one.label == "Run chosen").click().run()
 
         [arguments] = runs_of()
