@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ingestion.backends.browser import find_chromium
 from ingestion.backends.ocr_tesseract import installed_languages
+from ingestion.backends.office import office_program
+from ingestion.indexing import FROM_LIST
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.workspace import chroma_answers, find_serving
@@ -32,7 +35,8 @@ class Check:
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _language_model(engine), *_ocr()
-    return [*models, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
+    programs = _browser(), _office()
+    return [*models, *programs, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
 
 
 def _encoder(engine: Engine) -> Check:
@@ -70,6 +74,22 @@ def _ocr() -> Iterator[Check]:
         yield Check(
             "EasyOCR", "note", "not installed; not needed", "pip install 'sextant[easyocr]' in its own environment"
         )
+
+
+def _browser() -> Check:
+    found = find_chromium()
+    if found:
+        return Check("Browser", "good", f"{found}, for pages that need JavaScript or refuse plain requests")
+    missing = "none; pages that need JavaScript cannot be fetched, and say so"
+    return Check("Browser", "note", missing, "apt-get install chromium, or run `playwright install chromium`.")
+
+
+def _office() -> Check:
+    found = office_program()
+    if found:
+        return Check("LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument slides and sheets")
+    missing = "none; DOC, PPT and XLS files are refused with the reason"
+    return Check("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
 
 
 def _servers(engine: Engine) -> Check:
@@ -118,7 +138,10 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
-    gone = [r.file for r in engine.documents() if not r.source.startswith("upload:") and not Path(r.source).exists()]
+    places = ((record.file, record.source) for record in engine.documents())
+    # What came through the page or the list of sources has no place of its own.
+    own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
+    gone = [file for file, source in own if not Path(source).exists()]
     if gone:
         shown = ", ".join(gone[:5]) + (" ..." if len(gone) > 5 else "")
         cure = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
