@@ -237,7 +237,7 @@ def _issued_by(text: str) -> list[Issuer]:
 
 def _is_name(written: str) -> bool:
     """Whether a line has the capitals of a name and not those of a sentence."""
-    words = re.findall(r"[^\W\d_]{4,}", written)
+    words: list[str] = re.findall(r"[^\W\d_]{4,}", written)
     return 2 * sum(word[0].isupper() for word in words) > len(words)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -98,7 +98,7 @@ def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:
     """
     count = min(_SAMPLES, max(1, len(sample) // _PIECE))
     size = -(-len(sample) // count) or 1
-    shares: Counter[str] = Counter()
+    shares: defaultdict[str, float] = defaultdict(float)
     for start in range(0, len(sample), size):
         piece = sample[start : start + size]
         for confidence in identifier.detector.compute_language_confidence_values(piece):
