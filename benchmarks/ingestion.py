@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,41 +21,10 @@ __path__ = [str(ROOT / "ingestion")]
 
 def extraction_rows(corpus: Path, repeats: int) -> list[list[str]]:
     """Extraction and cleaning against bare PyMuPDF, with one worker and two, and OCR."""
-    from extraction import LIMITS, bare, ours, pages_of, seconds, spread, workers
+    from extraction import measure, rows_of
 
-    from ingestion.backends.ocr import choose_ocr
-    from ingestion.backends.sandbox import Sandbox
-    from ingestion.extraction.extract import extract
-
-    scans = sorted(corpus.glob("scan_*.pdf"))
-    layered = sorted(set(corpus.glob("*.pdf")) - set(scans), key=pages_of, reverse=True)
-    pages, scanned = sum(map(pages_of, layered)), sum(map(pages_of, scans))
-    ocr = choose_ocr("tesseract", LIMITS)
-    times: dict[str, list[float]] = {name: [] for name in ("bare", "ours", "one", "two")}
-    with Sandbox(ocr="none") as first, Sandbox(ocr="none") as second:
-        for warm in ([first], [second]):
-            workers(warm, layered[-2:])
-        ours(layered[-2:])
-        for _ in range(repeats):
-            times["bare"].append(seconds(lambda: bare(layered), time.process_time))
-            times["ours"].append(seconds(lambda: ours(layered), time.process_time))
-            times["one"].append(seconds(lambda: workers([first], layered), time.perf_counter))
-            times["two"].append(seconds(lambda: workers([first, second], layered), time.perf_counter))
-    read = seconds(lambda: [extract(path, LIMITS, ocr) for path in scans] and None, time.perf_counter)
-
-    def rate(name: str) -> str:
-        return spread([pages / taken for taken in times[name]], 0)
-
-    def ratio(of: str, to: str) -> str:
-        return spread([a / b for a, b in zip(times[to], times[of], strict=True)])
-
-    return [
-        ['pages a second, bare `get_text("dict")`, one core', rate("bare"), ""],
-        ["pages a second, extraction and cleaning, one core", rate("ours"), f"{ratio('ours', 'bare')} of bare"],
-        ["the same in one worker, by the clock", rate("one"), ""],
-        ["the same in two workers, by the clock", rate("two"), f"{ratio('two', 'one')} of one worker"],
-        ["pages a second, OCR by Tesseract", f"{scanned / read:.2f}", f"{scanned} pages"],
-    ]
+    rows = rows_of(measure(corpus, repeats))
+    return [[f"pages a second, {what}" if rate else what, rate, beside] for what, rate, beside in rows]
 
 
 def licence_rows() -> list[list[str]]:

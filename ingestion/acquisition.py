@@ -19,6 +19,7 @@ from ingestion.outcomes import Download, Outcome, Refused, Source, Validators
 from ingestion.page_kinds import PageVerdict, page_kind
 from ingestion.page_text import Page, read_page, saved_page
 from ingestion.protocols import Judge, OpenBrowser, Web
+from ingestion.quarantine import file_of
 from ingestion.relevance import relevance_of
 from ingestion.two_tiers import Got, TwoTiers
 
@@ -59,19 +60,33 @@ def acquire(
 
     A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
     `before` only what has changed is fetched; unchanged content keeps `before` as it is, and a former version's file
-    stays where it is when another content comes. `folder` lies inside `workspace`; `now` is an ISO time.
+    stays where it is when another content comes. Where this fails or is refused while the former file is still there,
+    the evidence is `before`; what a failure leaves is told to be kept, and may be tried again. `folder` lies inside
+    `workspace`; `now` is an ISO time.
     """
     folder.mkdir(parents=True, exist_ok=True)
     fetched = folder / f".{safe_code(source.code)}.fetched"
     tiers = TwoTiers(web, open_browser, config.web, fetched)
     asked = _Request(source, tiers, judge if config.use_model else None, folder, workspace, before, config, now)
     try:
-        return _local(asked, fetched) if source.path else _remote(asked)
+        return _with_former(asked, _local(asked, fetched) if source.path else _remote(asked))
     except Refused as refusal:
         outcome = refusal.outcome()
-        return replace(outcome, message=_joined(outcome.message, asked.notes))
+        return _with_former(asked, replace(outcome, message=_joined(outcome.message, asked.notes)))
     finally:
         fetched.unlink(missing_ok=True)
+
+
+def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
+    """The outcome; one that is no success keeps the former file known, if there is one."""
+    before = asked.before
+    if outcome.status not in ("failed", "rejected") or before is None or not _is_there(asked, before):
+        return outcome
+    vanished = bool(asked.source.path) and outcome.reason == "file_missing"
+    if outcome.status == "rejected" and not vanished:
+        return replace(outcome, evidence=before)
+    kept = f"The file of {before.retrieved[:10]} is kept."
+    return Outcome("failed", outcome.reason, _joined(outcome.message, [kept]), before, retryable=True)
 
 
 def _local(asked: _Request, fetched: Path) -> Outcome:
@@ -286,7 +301,7 @@ def _validators(asked: _Request, url: str) -> Validators | None:
 
 
 def _is_there(asked: _Request, before: Download) -> bool:
-    return bool(before.path) and (asked.workspace / before.path).is_file()
+    return bool(before.path) and file_of(asked.workspace, before) is not None
 
 
 def _joined(message: str, notes: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ Status = Literal["indexed", "unchanged", "rejected", "failed"]
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
 # Raised when the text that is extracted from the same file becomes another, so that it is read again.
-_EXTRACTION_VERSION = "2"
+EXTRACTION_VERSION = "2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class _Reader:
 
     def _read_copy(self, path: Path) -> _Read | Added:
         given = self._descriptions[path.parent].get(path.name, {})
-        described = json.dumps(given, sort_keys=True) + _EXTRACTION_VERSION + self.source(path)
+        described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + self.source(path)
         sha256 = _sha256(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from ingestion.commands import spoken
 from ingestion.dataset_columns import is_document, standing
 from ingestion.dossier import Correction, Dossier, metadata_of
-from ingestion.outcomes import FIELDS, LIST_FIELDS, PHASES, FieldName, FieldValue, LicenceMark, OutcomeReason
+from ingestion.outcomes import FIELDS, LIST_FIELDS, PHASES, FieldName, FieldValue, LicenceMark, OutcomeReason, Phase
 from ingestion.register import Event
 from ingestion.request import Request
 from rag_engine.errors import InputError
@@ -33,6 +33,8 @@ STATES: Mapping[State, str] = {
     "portal": "Portal",
     "withdrawn": "Withdrawn",
 }
+# What acquisition or the portals rejected has no file to go on with, and a licence is decided elsewhere.
+_RESTORABLE: frozenset[Phase] = frozenset({"extraction", "quality", "deduplication", "metadata", "indexing"})
 _OPEN: frozenset[OutcomeReason] = frozenset({"licence_unclear", "licence_conflict"})
 # The rate of the last minute says more of the next one than that of the whole run.
 _WINDOW = timedelta(seconds=60)
@@ -95,6 +97,12 @@ def state_of(dossier: Dossier) -> State:
     return "failed" if outcome.status == "failed" else "rejected"
 
 
+def title_beside_code(dossier: Dossier) -> str:
+    """The title as it stands after the code; "" where there is none but the code itself."""
+    title = metadata_of(dossier).title
+    return "" if title == dossier.source.code else title
+
+
 def spoken_reason(reason: str) -> str:
     """A reason of the fixed list as words."""
     return reason.replace("_", " ")
@@ -123,10 +131,9 @@ def _going_on(dossier: Dossier) -> State:
 def _source_row(dossier: Dossier) -> SourceRow:
     source, where = dossier.source, standing(dossier)
     reason = dossier.stopped[1].reason if dossier.stopped else ""
-    title = metadata_of(dossier).title
     return SourceRow(
         source.code,
-        "" if title == source.code else title,
+        title_beside_code(dossier),
         source.url or source.path,
         state_of(dossier),
         where.phase,
@@ -194,9 +201,15 @@ def marks_of(dossier: Dossier) -> tuple[LicenceMark, ...]:
 
 
 def in_quarantine(dossiers: Iterable[Dossier]) -> list[Dossier]:
-    """What a person may restore: rejected for something else than its licence."""
+    """What a person may restore: rejected or withdrawn after its file had come."""
     return [
-        one for one in dossiers if one.stopped and one.stopped[1].status == "rejected" and one.stopped[0] != "licence"
+        one
+        for one in dossiers
+        if one.stopped
+        and one.stopped[1].status == "rejected"
+        and one.stopped[0] in _RESTORABLE
+        and one.download is not None
+        and one.download.path
     ]
 
 

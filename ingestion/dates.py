@@ -88,7 +88,9 @@ _SIGNED = re.compile(
 )
 _SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20)\d\d)(?:/[\w.]{1,12}){0,4}")
 _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
-_AMERICAN = re.compile(r"\bU\.\s?S\. [A-Z]|\bUnited States (?:Dep|Cen|Co|Se|Env|Geo)|\bFederal Register\b|\.gov\b(?!\.)")
+_AMERICAN = re.compile(
+    r"\bU\.\s?S\. [A-Z]|\bUnited States (?:Dep|Cen|Co|Se|Env|Geo)|\bFederal Register\b|\.gov\b(?!\.)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,8 @@ def _confidence(
     above = text[max(0, block.start - 30) : block.start] if start - block.start < 40 else ""
     length = block.end - block.start
     line_start, line_end = (block.start, block.end) if line is None else (line.start, line.end)
-    here = text[line_start:line_end]
+    # A line may be a megabyte long and full of dates; what is near one is enough.
+    here = text[max(line_start, start - _LONGEST_QUOTE) : min(line_end, end + _LONGEST_QUOTE)]
     beside = 60 if found.precision != "year" else 25
     alone = (line_end - line_start) - (end - start) <= beside and (length <= 250 or block.kind == "table")
     sure = {"day": 0.55, "month": 0.5, "year": 0.16}[found.precision]

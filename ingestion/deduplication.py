@@ -27,9 +27,9 @@ _TEXT_BANDS = (64, 2)
 # frame, a revised text most of its sentences; an agreement and the decision that it is annexed to share up to .5.
 _SAME_WORK = 0.6
 _LIKE_ENOUGH = {"marked": 0.1, "years": 0.3, "dates": 0.5}
-# From here on another date of the same title is a mistake and no version.
 # From which likeness (0-100) two words of titles are one, misread or inflected.
 _SAME_WORD = 75
+# From here on another date of the same title is a mistake and no version.
 _IDENTICAL = 0.98
 
 # Numbers, Roman numerals and single letters tell Volume 1 from Volume 2, Part I from Part II, Annex A from Annex B.
@@ -239,6 +239,9 @@ def _are_versions(one: _Member, other: _Member, likeness: float, config: Dedupli
     """
     if _title_likeness(one, other, max(config.title_similarity, 0.9)) == 0:
         return False
+    if _same_day(one, other) and not (one.version.marked or other.version.marked):
+        # One in a year's folder, the other not: two files of one version.
+        return False
     if _years_apart(one, other):
         return likeness >= _LIKE_ENOUGH["years"]
     if one.version.rank != other.version.rank or one.version.label != other.version.label:
@@ -247,6 +250,11 @@ def _are_versions(one: _Member, other: _Member, likeness: float, config: Dedupli
     dates = one.candidate.date, other.candidate.date
     differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
     return differ and _LIKE_ENOUGH["dates"] <= likeness < _IDENTICAL
+
+
+def _same_day(one: _Member, other: _Member) -> bool:
+    dates = one.candidate.date, other.candidate.date
+    return len(dates[0]) == 10 and dates[0] == dates[1]
 
 
 def _series(pairs: Iterable[tuple[_Member, _Member]]) -> list[list[str]]:

@@ -69,7 +69,13 @@ class Dossier:
 
     @property
     def verdict(self) -> LicenceVerdict | None:
-        return self._evidence("licence", LicenceVerdict)
+        """What is known of the licence; what the document itself says against its page makes it a conflict."""
+        verdict, extraction = self._evidence("licence", LicenceVerdict), self.extraction
+        decided_on = any(decision.phase == "licence" for decision in self.decisions)
+        if verdict is None or decided_on or extraction is None or not extraction.licence_marks:
+            return verdict
+        marks = (*verdict.marks, *extraction.licence_marks)
+        return replace(verdict, light="YELLOW", marks=marks, conflict=True)
 
     @property
     def download(self) -> Download | None:

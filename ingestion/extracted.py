@@ -34,11 +34,12 @@ def reading_of(extracted: ExtractedText, declared: Declared, language: str) -> R
     return Reading(extracted, cleaned.text, cleaned.reduction, declared, language)
 
 
-def save_reading(folder: Path, sha256: str, reading: Reading) -> None:
-    """Nothing; the reading of the file with this hash can be loaded from now on."""
+def save_reading(folder: Path, sha256: str, reader: str, reading: Reading) -> None:
+    """Nothing; what this reader read of the file with this hash can be loaded from now on, instead of any other."""
     path = _path(folder, sha256)
     path.parent.mkdir(parents=True, exist_ok=True)
     values = {
+        "reader": reader,
         "extracted": to_json(reading.extracted),
         "cleaned": reading.cleaned,
         "reduction": reading.reduction,
@@ -51,11 +52,13 @@ def save_reading(folder: Path, sha256: str, reading: Reading) -> None:
     temporary.replace(path)
 
 
-def load_reading(folder: Path, sha256: str) -> Reading | None:
-    """The reading of the file with this hash; None where there is none, or it is damaged, so that it is read again."""
+def load_reading(folder: Path, sha256: str, reader: str) -> Reading | None:
+    """What this reader read of the file with this hash; None where it did not, or that is damaged."""
     try:
         with gzip.open(_path(folder, sha256), "rb") as file:
             values: dict[str, Any] = json.loads(file.read())
+        if values["reader"] != reader:
+            return None
         return Reading(
             extracted=from_json(values["extracted"]),
             cleaned=values["cleaned"],

@@ -9,6 +9,8 @@ import secrets
 import unicodedata
 from pathlib import Path
 
+from rag_engine import workspace as places
+
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
 _NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
@@ -44,11 +46,13 @@ def safe_code(code: str) -> str:
 def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> Path:
     """Where a file with this content goes: a name of its own when another content has the plain one.
 
-    An older version therefore stays where it is, and the same content comes to the same name however often.
+    An older version therefore stays where it is, and the same content comes to the same name however often. `folder`
+    is the workspace's downloads; a file keeps its name in quarantine, so that those names are taken as well.
     """
     name = f"{safe_code(code)}_{slug}"
     plain = folder / f"{name}.{suffix}"
-    if not plain.exists() or file_hash(plain) == sha256:
+    apart = places.quarantine(folder.parent) / plain.name
+    if all(file_hash(one) == sha256 for one in (plain, apart) if one.exists()):
         return plain
     return folder / f"{name}_{sha256[:8]}.{suffix}"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ingestion.adding import Progress
 from ingestion.dossier import Dossier
+from ingestion.due import is_withdrawn
 from ingestion.ledger import Wish
 from ingestion.outcomes import Indexed, Outcome, Phase
 from ingestion.quarantine import file_of
@@ -29,11 +30,15 @@ from rag_engine.types import Document, DocumentRecord, Metadata
 # What stands before a source's code where the index names where a document came from.
 FROM_LIST = "list:"
 
+# Documents that become visible together.
+_GROUP = 20
+
 _Known = dict[str, tuple[DocumentRecord, str]]
 
 
 def index_sources(
     ready: Sequence[Dossier],
+    stopped: Sequence[Dossier],
     chosen: AbstractSet[str] | None,
     engine: Engine,
     register: Register,
@@ -45,7 +50,9 @@ def index_sources(
 ) -> Iterator[tuple[str, Outcome, str]]:
     """Code, outcome and fingerprint of every chosen source (None means all) whose place in the index had to change.
 
-    A document whose text is the same is only described anew. What the list no longer lets pass leaves the index.
+    A document whose text is the same is only described anew. What is in the index is brought up to date whatever was
+    chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which leaves it. What
+    has only failed for now stays as it is.
     """
     known: _Known = {
         record.source: (record, print_)
@@ -57,7 +64,7 @@ def index_sources(
     due = [
         dossier
         for dossier in ready
-        if (chosen is None or dossier.source.code in chosen)
+        if (chosen is None or dossier.source.code in chosen or FROM_LIST + dossier.source.code in known)
         and (
             again
             or known.get(FROM_LIST + dossier.source.code, (None, ""))[1] != prints[dossier.source.code]
@@ -65,7 +72,7 @@ def index_sources(
             or not _said(dossier, entries)
         )
     ]
-    for position, record in enumerate(_strays(known, ready, chosen)):
+    for position, record in enumerate(_strays(known, ready, stopped)):
         progress(Progress(position, len(known), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
         engine.erase(record)
         yield (
@@ -109,20 +116,37 @@ def _index_all(
     progress: Callable[[Progress], None],
     wish: Callable[[], Wish],
 ) -> Iterator[tuple[str, Outcome, str]]:
+    indexed: list[tuple[str, Outcome, str]] = []
     with engine.indexer() as indexer:
         for position, dossier in enumerate(due):
             code = dossier.source.code
             progress(Progress(position, len(due), 0, 0, f"{code} {dossier.metadata.title}", "indexing"))
             if wish():
                 break
-            try:
-                outcome = _index_one(dossier, known.get(FROM_LIST + code), prints[code], indexer, tools)
-            except (SextantError, OSError) as error:
-                retryable = getattr(error, "retryable", True)
-                outcome = Outcome("failed", "unexpected", f"It was not indexed: {error}", retryable=retryable)
-            yield code, outcome, prints[code]
+            outcome = _try(dossier, known.get(FROM_LIST + code), prints[code], indexer, tools)
+            indexed.append((code, outcome, prints[code]))
+            if len(indexed) >= _GROUP:
+                # Said of nothing that cannot be found yet.
+                indexer.flush()
+                yield from indexed
+                indexed.clear()
         progress(Progress(len(due), len(due), 0, 0, "", "indexing"))
         indexer.finish()
+    yield from indexed
+
+
+def _try(
+    dossier: Dossier, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
+) -> Outcome:
+    """How indexing ends for one source; whatever goes wrong, the others go on."""
+    try:
+        return _index_one(dossier, known, print_, indexer, tools)
+    except (SextantError, OSError) as error:
+        retryable = getattr(error, "retryable", True)
+        return Outcome("failed", "unexpected", f"It was not indexed: {error}", retryable=retryable)
+    except Exception as error:
+        said = f"It was not indexed: {type(error).__name__}: {error}"
+        return Outcome("failed", "unexpected", said, retryable=True)
 
 
 def _index_one(
@@ -156,7 +180,10 @@ def _store(path: Path, stored: Path) -> None:
     try:
         os.link(path, stored)
     except OSError:
-        shutil.copyfile(path, stored)
+        # Whole or not at all: what stands there is trusted from then on.
+        temporary = stored.with_name(f".{stored.name}.new")
+        shutil.copyfile(path, temporary)
+        temporary.replace(stored)
 
 
 def _said(dossier: Dossier, entries: Mapping[tuple[str, Phase], Entry]) -> bool:
@@ -164,11 +191,16 @@ def _said(dossier: Dossier, entries: Mapping[tuple[str, Phase], Entry]) -> bool:
     return entry is not None and entry.outcome.status == "done"
 
 
-def _strays(known: _Known, ready: Sequence[Dossier], chosen: AbstractSet[str] | None) -> list[DocumentRecord]:
-    """Documents of the index whose source is off the list or no longer passes, among the chosen ones."""
+def _strays(known: _Known, ready: Sequence[Dossier], stopped: Sequence[Dossier]) -> list[DocumentRecord]:
+    """Documents of the index whose source is off the list, withdrawn, or was refused."""
     standing = {dossier.source.code for dossier in ready}
+    standing |= {
+        dossier.source.code
+        for dossier in stopped
+        if not is_withdrawn(dossier) and (dossier.stopped is None or dossier.stopped[1].status == "failed")
+    }
     by_code = {source.removeprefix(FROM_LIST): record for source, (record, _) in known.items()}
-    return [record for code, record in by_code.items() if code not in standing and (chosen is None or code in chosen)]
+    return [record for code, record in by_code.items() if code not in standing]
 
 
 def _document_id(dossier: Dossier) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ingestion.licence_decision import decide
-from ingestion.licence_marks import mark_of, parse_page, read_marks, read_xmp
+from ingestion.licence_marks import mark_of, marks_of, parse_page, read_xmp
 from ingestion.licence_model import ask_model
 from ingestion.licence_page import FOOT, HEAD, PageText, terms_link, text_of
 from ingestion.licence_patterns import PLAIN, read_statements
@@ -73,7 +73,7 @@ def judge_licence(
     except Refused as refusal:
         return refusal.outcome(verdict)
     marks, texts, warnings = (*marks, *reading.marks), reading.texts, list(reading.warnings)
-    if reading.terms and not any(mark.light != "YELLOW" for mark in reading.marks):
+    if reading.terms:
         try:
             terms = _read_address(reading.terms, web, extractor, folder)
             marks += tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
@@ -152,8 +152,11 @@ def _read_page(page: bytes, url: str) -> _Reading:
     if root is None:
         return _Reading(warnings=("The page is empty.",))
     text = text_of(root)
-    marks = [*read_marks(page, url), *_page_statements(text)]
-    return _Reading(tuple(marks), _snippets(text), terms_link(root, url))
+    said = _page_statements(text)
+    marks = (*marks_of(root, url), *said)
+    # Terms are for a page that decides nothing itself.
+    terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
+    return _Reading(marks, _snippets(text, said), terms)
 
 
 def _page_statements(text: PageText) -> list[LicenceMark]:
@@ -163,9 +166,9 @@ def _page_statements(text: PageText) -> list[LicenceMark]:
     return [*footer, *rest]
 
 
-def _snippets(text: PageText) -> tuple[str, ...]:
+def _snippets(text: PageText, said: Sequence[LicenceMark]) -> tuple[str, ...]:
     """What the model reads: the sentences that name rights first, then the beginning and the end."""
-    told = list(dict.fromkeys(mark.quote for mark in _page_statements(text)))[:12]
+    told = list(dict.fromkeys(mark.quote for mark in said))[:12]
     return (*told, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
 
 

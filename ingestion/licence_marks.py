@@ -73,8 +73,11 @@ _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pd
 def read_marks(page: bytes | str, url: str) -> list[LicenceMark]:
     """The marks of an HTML page; those of a picture, a widget or a theme on it are left out."""
     root = parse_page(page)
-    if root is None:
-        return []
+    return [] if root is None else marks_of(root, url)
+
+
+def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
+    """As `read_marks`, of a page that is parsed already; changes nothing in it."""
     marks = [*_metas(root), *_links(root, url), *_json_ld(root, url), *_properties(root, url)]
     return list(dict.fromkeys(marks))
 

@@ -26,6 +26,7 @@ STRONG, PLAIN, WEAK = 25.0, 20.0, 10.0
 _LONGEST = 1000
 _WINDOW = 500
 _MOST = 60_000
+_LONGEST_SPAN = 6_000
 _QUOTE = 300
 _SENTENCE = re.compile(r"\n+|(?<=[.!?;。])(?<!\W[^\W\d_]\.)[\"'”»)\]]*\s+|\s*[|•·♦]\s*|\s+-{2,}\s+|\s{2,}")
 _KEYS = re.compile(
@@ -120,27 +121,37 @@ def _pieces(text: str) -> Iterator[str]:
     if len(text) <= 2 * _WINDOW:
         yield tidy_text(text)
         return
-    read, start, end = 0, -1, -1
-    folded = fold(text)
-    spans: list[tuple[int, int]] = []
-    for match in _KEYS.finditer(folded):
-        if match.start() - _WINDOW > end:
-            if start >= 0:
-                spans.append((start, end))
-            start = max(0, match.start() - _WINDOW)
-        end = min(len(text), match.end() + _WINDOW)
-    if start >= 0:
-        spans.append((start, end))
     # Notices stand at the beginning and the end; what is too much is left out in the middle.
-    for low, high in [*spans[:20], *spans[20:][-20:]]:
+    read = 0
+    for low, high in _from_both_ends(_spans(text)):
         if read > _MOST:
             return
-        cut = text[low : min(high, low + _MOST // 2)]
+        cut = text[low:high]
         # A window begins with a whole sentence where there is one: half a sentence may lack its "not".
         begins = re.search(r"[.!?\n]\s", cut[:_WINDOW]) if low else None
         cut = cut[begins.end() :] if begins else cut
         read += len(cut)
         yield tidy_text(cut)
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """The surroundings of licence words, those that touch joined, none longer than a bound."""
+    spans: list[tuple[int, int]] = []
+    for match in _KEYS.finditer(fold(text)):
+        low, high = max(0, match.start() - _WINDOW), min(len(text), match.end() + _WINDOW)
+        if spans and low <= spans[-1][1] and high - spans[-1][0] <= _LONGEST_SPAN:
+            spans[-1] = spans[-1][0], high
+        else:
+            spans.append((low, high))
+    return spans
+
+
+def _from_both_ends(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The first, the last, the second, the last but one ..."""
+    for step in range((len(spans) + 1) // 2):
+        yield spans[step]
+        if len(spans) - 1 - step > step:
+            yield spans[-1 - step]
 
 
 def _sentences(text: str) -> Iterator[str]:

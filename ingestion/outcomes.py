@@ -9,6 +9,7 @@ from rag_engine.errors import SextantError
 
 Phase = Literal["licence", "acquisition", "portals", "extraction", "quality", "deduplication", "metadata", "indexing"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
+ON_THE_WEB: tuple[Phase, ...] = ("licence", "acquisition", "portals")
 
 OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
 
@@ -83,6 +84,23 @@ OutcomeReason = Literal[
     "unexpected",
 ]
 
+# How a request can end without an answer: the address, its host or the way there is at fault.
+_NetworkReason = Literal[
+    "robots_forbidden",
+    "address_forbidden",
+    "host_unknown",
+    "connection_failed",
+    "certificate_invalid",
+    "timed_out",
+    "too_large",
+    "too_many_redirects",
+    "http_error",
+    "not_found",
+    "access_denied",
+    "rate_limited",
+]
+NETWORK_REASONS: frozenset[OutcomeReason] = frozenset(get_args(_NetworkReason))
+
 Light = Literal["GREEN", "YELLOW", "RED"]
 
 
@@ -122,7 +140,9 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        """Whether the source goes on to the next phase."""
+        """Whether the source goes on to the next phase: also with the file of before, where a newer was not got."""
+        if self.status == "failed":
+            return isinstance(self.evidence, Download) and bool(self.evidence.path)
         return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)
 
 
@@ -275,10 +295,11 @@ class PortalFindings:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a file gave; its whole ExtractedText lies in the workspace's extracted/ folder under `text_hash`.
+    """What a file gave; its whole text with positions lies in the workspace's readings/ folder.
 
     `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and
-    `cleaned_characters` count the analyst's text and the encoder's.
+    `cleaned_characters` count the analyst's text and the encoder's. `licence_marks` is what the document says of its
+    licence, where that speaks against what its page said.
     """
 
     text_hash: str
@@ -292,6 +313,7 @@ class Extraction:
     language: str
     size: int
     warnings: tuple[str, ...] = ()
+    licence_marks: tuple[LicenceMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class _Walk:
     tiers: TwoTiers
     judge: Judge | None
     known: frozenset[str]
+    own: frozenset[str]
     hosts: frozenset[str]
     found: dict[str, Found] = field(default_factory=dict)
     visited: dict[str, str] = field(default_factory=dict)
@@ -54,13 +55,22 @@ class _Walk:
     def take(self, found: Found) -> None:
         """Nothing; the document is among those found, unless it is known or there are enough."""
         key = normal_url(found.url)
-        if key in self.known:
-            self.known_again.add(key)
-        elif key not in self.found:
+        if not self.is_known(key) and key not in self.found and key not in self.own:
             if self.full:
                 self.too_many.add(key)
             else:
                 self.found[key] = found
+
+    def is_known(self, key: str) -> bool:
+        """Whether the address is that of another source; if so it counts as left out."""
+        if key in self.own or key not in self.known:
+            return False
+        self.known_again.add(key)
+        return True
+
+    def is_settled(self, key: str) -> bool:
+        """Whether the address need not be followed: it was visited, is the portal's own, or another source's."""
+        return key in self.visited or key in self.own or self.is_known(key)
 
     def findings(self) -> PortalFindings:
         """What came of it, with a sentence for each kind of thing that was left out."""
@@ -92,8 +102,11 @@ def explore(
     """The outcome with PortalFindings as evidence: the documents that a directory page or catalogue offers, in order.
 
     Pages are followed on the portal's own site only, `config.portals` deep; documents may lie elsewhere. A page that
-    cannot be read is told in `left_out`. Addresses in `known` are not found again. Nothing found is a rejection,
-    unless a page that could not be read may be there later.
+    cannot be read is told in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
+    there later. Of a file no more than its head is asked for: its licence has not been looked at.
+
+    `known` are the normal addresses of all other sources, without those that were found under this portal before:
+    they are neither found nor followed, so that portals which list each other end.
     """
     if download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
@@ -104,7 +117,8 @@ def explore(
             config,
             TwoTiers(web, open_browser, config.web, Path(folder) / "fetched"),
             judge if config.use_model else None,
-            frozenset(normal_url(url) for url in known),
+            frozenset(known),
+            frozenset(normal_url(url) for url in (source.url, *download.urls)),
             frozenset({host_of(start), host_of(source.url)} - {""}),
         )
         try:
@@ -184,7 +198,7 @@ def _below(walk: _Walk, page: Page) -> Iterator[Page]:
     limits = walk.config.portals
     followed, left = 0, 0
     for link in _worth_following(walk, page):
-        if normal_url(link.url) in walk.visited:
+        if walk.is_settled(normal_url(link.url)):
             continue
         if followed >= limits.per_level or len(walk.visited) >= limits.most_pages or walk.full:
             left += 1
@@ -206,7 +220,7 @@ def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
         normal_url(link.url)
         for page in level
         for link in _worth_following(walk, page)
-        if is_policy_link(link, page, words) and normal_url(link.url) not in walk.visited
+        if is_policy_link(link, page, words) and not walk.is_settled(normal_url(link.url))
     }
     if deeper:
         depth = walk.config.portals.depth
@@ -231,7 +245,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     """The page behind a link, if its own links are to be looked at; what is a document is taken."""
     walk.visited[normal_url(link.url)] = link.url
     try:
-        got = walk.tiers.get(link.url, promised=False)
+        got = walk.tiers.look(link.url)
         if got.suffix == "html":
             page = read_page(got.body, got.fetched.charset, got.fetched.url)
             if page.shell:
@@ -241,7 +255,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
         walk.failures.append(refusal)
         return None
     final = normal_url(got.fetched.url)
-    if final != normal_url(link.url) and final in walk.visited:
+    if final != normal_url(link.url) and walk.is_settled(final):
         return None
     walk.visited[final] = got.fetched.url
     if not _same_site(walk, got.fetched.url):

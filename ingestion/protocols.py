@@ -44,6 +44,10 @@ class Browser(Protocol):
         """The file behind an address, streamed to `into`."""
         ...
 
+    def close(self) -> None:
+        """Nothing; ends the browser and whatever it is at. From any thread."""
+        ...
+
 
 # Opens the browser when it is first needed; None where there is none or it is switched off.
 OpenBrowser = Callable[[], Browser | None]

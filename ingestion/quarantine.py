@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingestion.dossier import Dossier
+from ingestion.extracted import forget_reading
 from ingestion.outcomes import Download
 from rag_engine import workspace as places
 
@@ -33,9 +34,12 @@ def settle(workspace: Path, dossier: Dossier) -> None:
         return
     usual, apart = _places(workspace, download)
     stopped = dossier.stopped
-    refused = stopped is not None and stopped[0] in _KEEPS_APART and stopped[1].status == "rejected"
+    refused = stopped is not None and stopped[0] in _KEEPS_APART and stopped[1].status in ("rejected", "skipped")
+    if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
+        # Of a document that may not be used nothing is kept that was made from it.
+        forget_reading(places.readings(workspace), download.sha256)
     source, target = (usual, apart) if refused else (apart, usual)
-    if source.is_file():
+    if source.is_file() and not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         source.replace(target)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from ingestion.dossier import Correction, Decision, Dossier, decided
 from ingestion.outcomes import (
@@ -146,7 +147,7 @@ class Register:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for source in new:
                 if source.code not in known:
-                    connection.execute(sql.insert(sources).values(asdict(source) | {"added": now()}))
+                    connection.execute(sql.insert(sources).values(_scrubbed(asdict(source)) | {"added": now()}))
                     _note(connection, Event(source.code, now(), "added", "", "", source.origin, "", 0.0))
                     known.add(source.code)
                     count += 1
@@ -156,6 +157,12 @@ class Register:
         """All sources in the order in which they came, children behind their portal."""
         columns = [sources.c[field.name] for field in fields(Source)]
         return [Source(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
+
+    def last_child(self, code: str) -> int:
+        """The highest number that a document under this portal ever had; a decision on it must fall on no other."""
+        under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
+        numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
+        return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
         """Number of sources taken off the list, with their outcomes; what people said and the history stay."""
@@ -203,7 +210,7 @@ class Register:
                     "model": model,
                     "status": outcome.status,
                     "reason": outcome.reason,
-                    "message": outcome.message,
+                    "message": _scrubbed(outcome.message),
                     "evidence": _evidence_json(phase, outcome),
                     "retryable": outcome.retryable,
                     "attempts": attempts,
@@ -213,8 +220,18 @@ class Register:
                     connection.execute(sql.insert(outcomes).values(values))
                 else:
                     connection.execute(sql.update(outcomes).where(where).values(values))
-                event = Event(code, now(), phase, outcome.status, outcome.reason, outcome.message, "", seconds)
+                message = _scrubbed(outcome.message)
+                event = Event(code, now(), phase, outcome.status, outcome.reason, message, "", seconds)
                 _note(connection, event)
+
+    def erase(self, code: str, phases: Sequence[Phase]) -> None:
+        """Nothing; what these phases learnt of the document is gone, from the history too; that they ran stays."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.delete(kept).where(kept.c.code == code))
+            where = sql.and_(outcomes.c.code == code, outcomes.c.phase.in_(phases))
+            connection.execute(sql.delete(outcomes).where(where))
+            told = sql.and_(history.c.code == code, history.c.event.in_((*phases, "correction")))
+            connection.execute(sql.update(history).where(told).values(message=""))
 
     def forget(self, code: str, phases: Sequence[Phase]) -> None:
         """Nothing; these phases of the source are as if they had not run."""
@@ -328,7 +345,24 @@ def now() -> str:
 
 
 def _evidence_json(phase: Phase, outcome: Outcome) -> str:
-    return "" if outcome.evidence is None else _EVIDENCE[phase].dump_json(outcome.evidence).decode()
+    if outcome.evidence is None:
+        return ""
+    adapter = _EVIDENCE[phase]
+    try:
+        return adapter.dump_json(outcome.evidence).decode()
+    except PydanticSerializationError:
+        # Half a character pair, from a model or a file's own metadata, has no form in UTF-8.
+        values = _scrubbed(asdict(outcome.evidence))  # type: ignore[call-overload]
+        return adapter.dump_json(adapter.validate_python(values)).decode()
+
+
+def _scrubbed(value: Any) -> Any:
+    """The value with a question mark for every half of a character pair."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {name: _scrubbed(one) for name, one in value.items()}
+    return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _entry(row: Mapping[str, Any]) -> Entry:

@@ -19,11 +19,13 @@ from rag_engine.errors import SextantError
 _COMPARED, _ALL = "compared", "*"
 
 
-def relate_sources(ready: Sequence[Dossier], register: Register, tools: Tools) -> tuple[dict[str, Outcome], str]:
+def relate_sources(
+    ready: Sequence[Dossier], register: Register, tools: Tools, *, version: str = "", again: bool = False
+) -> tuple[dict[str, Outcome], str]:
     """The outcome of the comparison for every source that is ready for it, and a hash of what was compared.
 
-    There is no outcome where nothing has changed since the comparison that `keep_compared` was told of. What is
-    compared of a document is computed once and kept until its text changes.
+    There is no outcome where nothing has changed since the comparison that `keep_compared` was told of, unless
+    `again` is true. What is compared of a document is computed once and kept until its text changes.
     """
     kept = register.kept("candidate")
     candidates: list[Candidate] = []
@@ -43,9 +45,9 @@ def relate_sources(ready: Sequence[Dossier], register: Register, tools: Tools) -
             continue
         register.keep("candidate", code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
         candidates.append(candidate)
-    settings = json.dumps([asdict(tools.config.deduplication), sorted(made_of.items()), sorted(lost)])
+    settings = json.dumps([version, asdict(tools.config.deduplication), sorted(made_of.items()), sorted(lost)])
     compared = hashlib.sha256(settings.encode()).hexdigest()
-    if register.kept(_COMPARED).get(_ALL, ("", ""))[0] == compared and not lost:
+    if register.kept(_COMPARED).get(_ALL, ("", ""))[0] == compared and not lost and not again:
         return {}, compared
     return {**relate(candidates, tools.config.deduplication, tools.encode), **lost}, compared
 

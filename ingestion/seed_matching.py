@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestion.normal_url import normal_url
 from ingestion.outcomes import Source
 from ingestion.rows import Unusable
 from ingestion.seed_codes import Codes, prefix_for, why_refused_code
+from ingestion.seed_text import whole
 
 _MOST_WARNINGS = 50
 
@@ -54,8 +55,9 @@ def match_seeds(
     """The report on candidates, told apart by address or path and by code, added to what their reader reports.
 
     Codes that a list brings are kept; the others get the next number of their prefix, in the order of the list, so
-    that the same list gives the same codes.
+    that the same list gives the same codes. No text of the report holds half a character, which no database takes.
     """
+    candidates = [_whole(candidate) for candidate in candidates]
     codes_of = {key_of(source.url, source.path): source.code for source in known}
     sources = {source.code.casefold(): source for source in known}
     codes = Codes([source.code for source in known])
@@ -82,7 +84,8 @@ def match_seeds(
         first_places[key] = candidate.place
         taken[code.casefold()] = candidate.place
         new.append(_source(candidate, code))
-    return SeedReport(tuple(new), known_rows, tuple(refused), tuple(shorten(said)))
+    told = tuple(Unusable(whole(one.place), whole(one.reason)) for one in refused)
+    return SeedReport(tuple(new), known_rows, told, tuple(whole(one) for one in shorten(said)))
 
 
 def key_of(url: str, path: str = "") -> str:
@@ -95,6 +98,21 @@ def shorten(warnings: Iterable[str]) -> list[str]:
     every = list(warnings)
     rest = len(every) - _MOST_WARNINGS
     return every if rest <= 0 else [*every[:_MOST_WARNINGS], f"... and {rest:,} more of this kind."]
+
+
+def _whole(candidate: Candidate) -> Candidate:
+    return replace(
+        candidate,
+        place=whole(candidate.place),
+        origin=whole(candidate.origin),
+        url=whole(candidate.url),
+        path=whole(candidate.path),
+        code=whole(candidate.code),
+        title=whole(candidate.title),
+        authority=whole(candidate.authority),
+        notes=whole(candidate.notes),
+        licence=whole(candidate.licence),
+    )
 
 
 def _source(candidate: Candidate, code: str) -> Source:

@@ -18,6 +18,7 @@ from ingestion.seed_addresses import Addresses, addresses_in, why_refused
 from ingestion.seed_codes import prefix_for
 from ingestion.seed_columns import SeedColumns, find_columns
 from ingestion.seed_matching import Candidate, SeedReport, match_seeds
+from ingestion.seed_text import is_whole, whole
 from ingestion.tables import OLE, read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.types import FileRefused
 from rag_engine.errors import InputError
@@ -282,7 +283,10 @@ def _read_folder(path: Path, reading: _Reading) -> None:
     files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
     described = {folder: read_descriptions(folder) for folder in dict.fromkeys(one.parent for one in files)}
     for file in files:
-        place = str(file.relative_to(path))
+        place = whole(str(file.relative_to(path)))
+        if not is_whole(str(file.absolute())):
+            reading.unusable.append(Unusable(place, "the name of the file or its folder is not UTF-8; rename it"))
+            continue
         try:
             detect(file)
         except FileRefused as refusal:

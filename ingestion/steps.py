@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,7 +18,9 @@ from ingestion.licence import domain_mark, judge_licence
 from ingestion.licence_decision import decide
 from ingestion.licence_patterns import read_statements
 from ingestion.metadata import describe_source
+from ingestion.normal_url import normal_url
 from ingestion.outcomes import (
+    NETWORK_REASONS,
     Download,
     Extraction,
     Found,
@@ -31,7 +33,7 @@ from ingestion.outcomes import (
 from ingestion.portals import explore
 from ingestion.protocols import Extractor, Judge, OpenBrowser, Web
 from ingestion.quality import judge_quality
-from ingestion.quarantine import file_of
+from ingestion.quarantine import file_of, remove_file
 from ingestion.register import now
 from ingestion.types import FileRefused
 from rag_engine import workspace as places
@@ -48,7 +50,9 @@ class Tools:
     """What the phases work with; made once for a run.
 
     `web` keeps what it fetched until `forget` is called for the address, so that the check of a licence and the
-    download are one request.
+    download are one request. `abort` ends what the network and the readers are at. `reader` names what reads files:
+    the version of extraction, its limits, OCR and tables. `listed` maps the
+    addresses on the list in normal form to the portal they were found under, or to "".
     """
 
     workspace: Path
@@ -56,12 +60,15 @@ class Tools:
     web: Web
     open_browser: OpenBrowser
     forget: Callable[[str], None]
+    abort: Callable[[], None]
+    reader: str
     extractor: Extractor
     judge: Judge | None
     gazetteer: Gazetteer
     identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
     today: date
+    listed: Mapping[str, str] = field(default_factory=dict)
 
 
 Step = Callable[[Dossier, Tools], Outcome]
@@ -90,6 +97,10 @@ def licence(dossier: Dossier, tools: Tools) -> Outcome:
     if found.status != "done":
         # Nothing of a page or file stays that may not be used.
         tools.forget(dossier.source.url)
+    before = dossier.outcomes.get("licence")
+    if before is not None and before.passes and found.reason in NETWORK_REASONS:
+        # An address that cannot be asked today has not changed its licence.
+        return replace(before, message=f"{before.message} It could not be checked again: {found.message}")
     return found
 
 
@@ -123,18 +134,24 @@ def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
         config=tools.config,
         now=now(),
     )
-    download = acquired.evidence
-    if isinstance(download, Download) and (elsewhere := _left_trusted_host(dossier, download)):
-        return Outcome("skipped", "licence_unclear", elsewhere, download)
+    download, before = acquired.evidence, dossier.download
     for url in download.urls if isinstance(download, Download) and download.path else ():
         tools.forget(url)
+    if isinstance(download, Download) and (elsewhere := _left_trusted_host(dossier, download)):
+        if before is None or before.path != download.path:
+            remove_file(tools.workspace, download)
+        return Outcome("skipped", "licence_unclear", elsewhere)
+    stays = before is not None and before.path and file_of(tools.workspace, before) is not None
+    if stays and acquired.status == "rejected":
+        # What an address gives no longer is still what it gave.
+        return Outcome("failed", acquired.reason, f"{acquired.message} The file at hand is kept.", before)
     return acquired
 
 
 def _left_trusted_host(dossier: Dossier, download: Download) -> str:
     """What is to be said of a file that lies on another host than the one whose works are known to be free."""
     verdict = dossier.verdict
-    if verdict is None or not download.urls or any(mark.layer == "person" for mark in verdict.marks):
+    if verdict is None or not download.urls or _is_decided(dossier):
         return ""
     freed = [mark for mark in verdict.marks if mark.light == "GREEN"]
     last = domain_mark(download.urls[-1])
@@ -148,14 +165,23 @@ def portals(dossier: Dossier, tools: Tools) -> Outcome:
     download = dossier.download
     if download is None or download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
+    if dossier.source.parent:
+        bounds = f"Portals are explored {tools.config.portals.depth} levels deep."
+        return Outcome("rejected", "nothing_found", f"It lists documents itself. {bounds} Put its address on the list.")
     judge = tools.judge if tools.config.use_model else None
-    return explore(dossier.source, download, tools.web, tools.open_browser, judge, config=tools.config, known=())
+    # Its own documents are found again; those of other rows are not its.
+    own = normal_url(dossier.source.url)
+    known = frozenset(url for url, above in tools.listed.items() if above != dossier.source.code and url != own)
+    return explore(dossier.source, download, tools.web, tools.open_browser, judge, config=tools.config, known=known)
 
 
-def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Source]) -> list[Source]:
-    """The documents of a portal as sources: {parent}.{n}, where n stays with its address for ever."""
+def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Source], last: int = 0) -> list[Source]:
+    """The documents of a portal as sources: {parent}.{n}, where n stays with its address for ever.
+
+    `last` is the highest number that was ever given.
+    """
     numbers = [int(one.code.rpartition(".")[2]) for one in existing]
-    known, last = {one.url for one in existing}, max(numbers, default=0)
+    known, last = {one.url for one in existing}, max([last, *numbers])
     new = [one for one in found if one.url not in known]
     return [
         Source(
@@ -193,20 +219,23 @@ def extraction(dossier: Dossier, tools: Tools) -> Outcome:
         size=size,
         warnings=reading.extracted.warnings,
     )
-    objection = _contradiction(dossier, text)
-    if objection:
-        return Outcome("skipped", "licence_conflict", objection, evidence)
+    against = _contradiction(dossier, text)
+    if against:
+        said = min(against, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
+        page = dossier.verdict.licence or dossier.verdict.light if dossier.verdict else ""
+        message = f"Its page said {page}, but {said.place} says: “{said.quote}”"
+        return Outcome("skipped", "licence_conflict", message, replace(evidence, licence_marks=against))
     return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
 
 
 def read_file(path: Path, sha256: str, tools: Tools) -> Reading:
     """What the file says, from the workspace where it was read before."""
     folder = places.readings(tools.workspace)
-    kept = load_reading(folder, sha256)
+    kept = load_reading(folder, sha256, tools.reader)
     if kept is None:
         extracted = tools.extractor.extract(path)
         kept = reading_of(extracted, tools.extractor.declared(path), tools.identify(extracted.text))
-        save_reading(folder, sha256, kept)
+        save_reading(folder, sha256, tools.reader, kept)
     return kept
 
 
@@ -243,19 +272,21 @@ def reading_at_hand(dossier: Dossier, tools: Tools) -> Reading:
     return read_file(path, download.sha256, tools)
 
 
-def _contradiction(dossier: Dossier, text: str) -> str:
-    """What a downloaded document says of its licence against what its page said; empty when they agree."""
+def _contradiction(dossier: Dossier, text: str) -> tuple[LicenceMark, ...]:
+    """What a downloaded document says of its licence, where that speaks against what its page said."""
     verdict = dossier.verdict
-    if verdict is None or dossier.source.path or any(mark.layer == "person" for mark in verdict.marks):
-        return ""
-    marks = [
+    if verdict is None or dossier.source.path or _is_decided(dossier):
+        return ()
+    marks = (
         *read_statements(text[:_OPENING], "the document's opening"),
         *(read_statements(text[-_ENDING:], "the document's end") if len(text) > _OPENING else ()),
-    ]
-    if not marks or decide((*verdict.marks, *marks)).light == "GREEN":
-        return ""
-    said: LicenceMark = min(marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
-    return f"Its page said {verdict.licence or verdict.light}, but {said.place} says: “{said.quote}”"
+    )
+    return marks if marks and decide((*verdict.marks, *marks)).light != "GREEN" else ()
+
+
+def _is_decided(dossier: Dossier) -> bool:
+    """Whether a person has decided on the licence of this very source."""
+    return any(decision.phase == "licence" for decision in dossier.decisions)
 
 
 def _host(url: str) -> str:

@@ -12,6 +12,7 @@ from ingestion.config import WebConfig
 from ingestion.content_type import ContentType, content_type
 from ingestion.links import suffix_of
 from ingestion.outcomes import Fetched, Refused, Validators
+from ingestion.pages_only import PAGES_ONLY, NotAPage, looks_like_file
 from ingestion.protocols import Browser, OpenBrowser, Web
 
 
@@ -62,6 +63,35 @@ class TwoTiers:
             page = Refused("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
             return self._by_browser(url, promised, page)
         return got
+
+    def look(self, url: str) -> Got:
+        """The page or catalogue behind an address; of a file only its head, with the suffix "".
+
+        Nothing is known of the licence of what is merely looked at: the body of a file is neither read nor stored.
+        """
+        try:
+            fetched = self._web.fetch(url, max_bytes=self._config.page_bytes, accept=PAGES_ONLY)
+        except NotAPage as file:
+            return self._unread(file.head)
+        except Refused as refusal:
+            if refusal.reason != "access_denied":
+                raise
+            return self._looked_by_browser(url, refusal)
+        return self._unread(fetched) if looks_like_file(fetched.body) else self._told(fetched)
+
+    def _looked_by_browser(self, url: str, refusal: Refused) -> Got:
+        browser = self._browser(refusal)
+        try:
+            return self._told(browser.render(url))
+        except NotAPage as file:
+            return self._unread(file.head)
+        except Refused as second:
+            if second.reason != "wrong_content":
+                raise
+            return self._unread(Fetched((url,), 200, "", "", b"", how="browser"))
+
+    def _unread(self, fetched: Fetched) -> Got:
+        return Got(replace(fetched, body=b""), "", fetched.media_type, self._into)
 
     def rendered(self, url: str, why: str) -> Got:
         """The page after its scripts ran. `why` says what a plain request did not give."""

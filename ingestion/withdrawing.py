@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from ingestion.dossier import Decision
 from ingestion.extracted import forget_reading
+from ingestion.file_names import safe_code
 from ingestion.indexing import FROM_LIST
-from ingestion.quarantine import remove_file
+from ingestion.outcomes import PHASES
 from ingestion.register import Register, now
 from rag_engine import workspace as places
 from rag_engine.types import DocumentRecord
@@ -16,14 +19,24 @@ _PERSON = "a person"
 
 
 def withdraw(record: DocumentRecord, register: Register, workspace: Path, *, author: str = "") -> bool:
-    """Whether the document came from the list; its file and reading are removed, and no run brings it back."""
+    """Whether the document came from the list; all files of it, of former versions too, what was read from them and
+    what the phases learnt of it are removed, and no run brings it back."""
     code = record.source.removeprefix(FROM_LIST)
     dossier = register.dossiers().get(code) if record.source.startswith(FROM_LIST) else None
     if dossier is None:
         return False
-    note = "Erased; restore it here and run acquisition again to have it back."
+    note = "Erased; restore it to fetch and read it again."
     register.decide(Decision(code, "indexing", "withdraw", author or _PERSON, note, now()))
-    if dossier.download is not None:
-        remove_file(workspace, dossier.download)
-        forget_reading(places.readings(workspace), dossier.download.sha256)
+    for path in _files(workspace, code):
+        with path.open("rb") as file:
+            forget_reading(places.readings(workspace), hashlib.file_digest(file, "sha256").hexdigest())
+        path.unlink()
+    register.erase(code, PHASES[PHASES.index("acquisition") :])
     return True
+
+
+def _files(workspace: Path, code: str) -> Iterator[Path]:
+    """Every file that was ever fetched for the source and is still there."""
+    for folder in (places.downloads(workspace), places.quarantine(workspace)):
+        if folder.is_dir():
+            yield from (path for path in folder.iterdir() if path.name.startswith(f"{safe_code(code)}_"))

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ingestion.adding import Progress, add_paths
+import sqlalchemy as sql
+
+from ingestion.adding import EXTRACTION_VERSION, Progress, add_paths
 from ingestion.backends.browser import open_browser
 from ingestion.backends.http import HttpWeb
 from ingestion.backends.kept_pages import KeptWeb
+from ingestion.backends.ocr_tesseract import installed_languages
+from ingestion.backends.office import office_program
 from ingestion.backends.sandboxes import Sandboxes
 from ingestion.config import IngestionConfig, read_ingestion_config
+from ingestion.due import hash_of, table_hash
 from ingestion.ledger import HEARTBEAT_SECONDS, Ledger, Run, RunStatus, Wish
 from ingestion.outcomes import PHASES
 from ingestion.phases import run_phases
@@ -123,6 +129,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
     workspace = engine.config.workspace
     with ExitStack() as stack:
         web = stack.enter_context(HttpWeb(config.web))
+        _sweep(workspace)
         kept = KeptWeb(web, workspace / "pages")
         browsers: list[Browser | None] = []
         lock = threading.Lock()
@@ -136,12 +143,22 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
 
         readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
         judge, _ = engine.language_model() if config.use_model else (None, "")
+
+        def abort() -> None:
+            web.close()
+            readers.abort()
+            for found in browsers:
+                if found is not None:
+                    found.close()
+
         yield Tools(
             workspace=workspace,
             config=config,
             web=kept,
             open_browser=browser,
             forget=kept.forget,
+            abort=abort,
+            reader=_reader(engine, config),
             extractor=readers,
             judge=judge,
             gazetteer=engine.gazetteer(),
@@ -149,6 +166,20 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             encode=lambda texts: engine.embedder().encode_passages(texts),
             today=datetime.now(UTC).date(),
         )
+
+
+def _sweep(workspace: Path) -> None:
+    """Nothing; removes what a killed worker left half fetched."""
+    shutil.rmtree(workspace / ".licence", ignore_errors=True)
+    if places.downloads(workspace).is_dir():
+        for path in places.downloads(workspace).glob(".*"):
+            path.unlink()
+
+
+def _reader(engine: Engine, config: IngestionConfig) -> str:
+    """What decides how a file is read; a file that another reader read is read again."""
+    made_of = [EXTRACTION_VERSION, engine.config.ocr, installed_languages(), asdict(config.limits)]
+    return hash_of([*made_of, table_hash("boilerplate.toml"), office_program() or ""])[:16]
 
 
 def _carry_out(run: Run, engine: Engine, ledger: Ledger) -> None:
@@ -210,11 +241,13 @@ def _heartbeat(run: Run, ledger: Ledger) -> Iterator[_Pulse]:
     def beat() -> None:
         moved = False
         while not pulse.stopped.wait(HEARTBEAT_SECONDS / 4):
-            pulse.hear(ledger.beat(run.id, pulse.progress))
-            if run.action == "run" and not moved and pulse.progress is not None and pulse.progress.done:
-                # What it did stays done, so that being broken off after it brings nobody back to the beginning.
-                moved = True
-                ledger.advance(run.id)
+            # A database that is locked for half a minute has not stopped the worker's heart.
+            with suppress(sql.exc.OperationalError):
+                pulse.hear(ledger.beat(run.id, pulse.progress))
+                if run.action == "run" and not moved and pulse.progress is not None and pulse.progress.done:
+                    # What it did stays done, so that being broken off after it brings nobody back to the beginning.
+                    moved = True
+                    ledger.advance(run.id)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()

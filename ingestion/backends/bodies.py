@@ -52,8 +52,11 @@ def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
     return Received(content, size, hashlib.sha256(content).hexdigest())
 
 
-def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int) -> Received:
-    """The body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise."""
+def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, lasting: bool = True) -> Received:
+    """The body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise.
+
+    A `lasting` file is whole even after the power fails; without, its reader has to compare the hash.
+    """
     digest, size = hashlib.sha256(), 0
     part = into.with_name(f".{secrets.token_hex(8)}.part")
     try:
@@ -62,7 +65,8 @@ def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int) -> Re
                 size = _counted(size, chunk, url, most)
                 digest.update(chunk)
                 _write(output.fileno(), chunk, into)
-            os.fsync(output.fileno())
+            if lasting:
+                os.fsync(output.fileno())
         part.replace(into)
     finally:
         part.unlink(missing_ok=True)

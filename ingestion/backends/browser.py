@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import secrets
 import shutil
 import threading
@@ -28,13 +29,15 @@ from ingestion.outcomes import Fetched, Refused
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--disable-extensions", "--disable-quic", "--no-first-run", "--no-default-browser-check"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--proxy-bypass-list=<-loopback>",
     # Names are looked up by the proxy, and by nobody else.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
+# What a page's process must never find in its environment, were it to break out.
+_SECRET = re.compile(r"SEXTANT_.*|.*_KEY|.*_TOKEN|.*PASSWORD.*", re.IGNORECASE | re.DOTALL)
 _START_SECONDS = 30.0
 _GRACE_SECONDS = 2.0
 _STOP_SECONDS = 5.0
@@ -51,6 +54,15 @@ def find_chromium() -> str | None:
     folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
     own = sorted([*folder.glob("chromium-*/chrome-linux*/chrome")])
     return str(own[-1]) if own else None
+
+
+def launch_flags(user: int) -> tuple[str, ...]:
+    """Switches for a Chromium that this user runs; its own sandbox does not work for root, and only for root."""
+    return ("--no-sandbox", *_FLAGS) if user == 0 else _FLAGS
+
+
+def _environment() -> dict[str, str | float | bool]:
+    return {name: value for name, value in os.environ.items() if not _SECRET.fullmatch(name)}
 
 
 def open_browser(
@@ -239,7 +251,10 @@ class _BrowserThread:
     def _launched(self, playwright: Playwright) -> Browser:
         return playwright.chromium.launch(
             executable_path=self._executable,
-            args=[*_FLAGS, f"--proxy-server=http://127.0.0.1:{self._proxy_port}", self._mark],
+            # Without this Playwright gives up the sandbox for everybody.
+            chromium_sandbox=os.geteuid() != 0,
+            env=_environment(),
+            args=[*launch_flags(os.geteuid()), f"--proxy-server=http://127.0.0.1:{self._proxy_port}", self._mark],
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ingestion.backends.refusals import status_refusal
 from ingestion.backends.robots import Manners
 from ingestion.config import WebConfig
 from ingestion.outcomes import Fetched, Refused
+from ingestion.pages_only import NotAPage
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}
@@ -119,6 +121,9 @@ class Visit:
         self.media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
         disposition = headers.get("content-disposition", "")
         attached = disposition.strip().lower().startswith("attachment")
+        if self._into is None and status < 300 and (attached or not _readable(self.media_type)):
+            # A page is asked for: its answer ends here, before Chromium loads the file.
+            raise NotAPage(self._head(headers))
         if self._into is None or status >= 300 or (self.media_type in _PAGES and not attached):
             self._go_on(event)
             return
@@ -129,26 +134,28 @@ class Visit:
         assert self._into is not None
         declared = headers.get("content-length", "")
         length = int(declared[:18]) if declared.isascii() and declared.isdigit() else None
-        if length is not None and length > self._most:
-            raise too_large(self.urls[-1], self._most, length)
-        received = receive_into(self._body(event["requestId"], length, headers), self._into, self.urls[-1], self._most)
+        most = min(self._most, self._config.page_bytes) if self.media_type in _PAGES - {""} else self._most
+        if length is not None and length > most:
+            raise too_large(self.urls[-1], most, length)
+        received = receive_into(self._body(event["requestId"], length, headers), self._into, self.urls[-1], most)
         self.fetched = self.file(received, headers)
 
     def file(self, received: Received, headers: dict[str, str]) -> Fetched:
         """The file that was received."""
+        head = self._head(headers)
+        return replace(head, path=str(self._into), size=received.size, sha256=received.sha256)
+
+    def _head(self, headers: dict[str, str]) -> Fetched:
         return Fetched(
             tuple(self.urls),
             self.status or 200,
             self.media_type,
             "",
             b"",
-            str(self._into),
-            received.size,
-            received.sha256,
-            headers.get("etag", ""),
-            headers.get("last-modified", ""),
-            suggested_name(headers.get("content-disposition", "")),
-            "browser",
+            etag=headers.get("etag", ""),
+            last_modified=headers.get("last-modified", ""),
+            file_name=suggested_name(headers.get("content-disposition", "")),
+            how="browser",
         )
 
     def _body(self, request: str, length: int | None, headers: dict[str, str]) -> Iterator[bytes]:
@@ -187,7 +194,7 @@ def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners,
         if error is None and not visit.ended:
             _become_quiet(visit.page, end)
         _raise_for(visit, error, proxy, config.page_bytes)
-        if visit.downloads or not (visit.media_type in _READABLE or "xml" in visit.media_type):
+        if visit.downloads or not _readable(visit.media_type):
             raise Refused("wrong_content", f"{visit.urls[-1]} is a file and not a page.")
         body = _document(visit.page, config.page_bytes)
         final = visit.page.url.partition("#")[0]
@@ -216,6 +223,10 @@ def download_file(
             _raise_for(visit, error, proxy, most)
             raise Refused("wrong_content", f"{visit.urls[-1]} is a page and not a file.")
         return visit.fetched
+
+
+def _readable(media_type: str) -> bool:
+    return media_type in _READABLE or media_type.endswith(("/xml", "+xml"))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from ingestion.backends.refusals import error_refusal, retry_after_seconds, stat
 from ingestion.backends.robots import MOST_ROBOTS_BYTES, Manners
 from ingestion.config import WebConfig
 from ingestion.outcomes import Fetched, Refused, Validators
+from ingestion.pages_only import HTML, PAGES_ONLY, NotAPage, looks_like_file, says_file, with_start
 
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.9,*/*;q=0.8"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -99,7 +100,8 @@ class HttpWeb:
     ) -> Fetched:
         """The body in memory, or streamed to the file `into`; Refused for everything else.
 
-        Without `max_bytes` the limit is the configured one for files with `into`, for pages without.
+        Without `max_bytes` the limit is the configured one for files with `into`, for pages without; what is declared
+        as a page is never larger than pages may be. With `accept` PAGES_ONLY a file ends at its head, with NotAPage.
         """
         most = max_bytes if max_bytes is not None else self._config.max_bytes if into else self._config.page_bytes
         conditional = _conditions(validators)
@@ -109,7 +111,7 @@ class HttpWeb:
                 return _unchanged(urls, answer, validators or Validators())
             if not 200 <= answer.status < 300 or answer.status == 206:
                 raise status_refusal(answer.status, urls[-1], _retry_after(answer))
-            return _taken(urls, answer, into, most)
+            return _taken(urls, answer, into, most, self._config.page_bytes, accept == PAGES_ONLY)
 
         ask = _Ask((("accept", accept or _ACCEPT), *conditional), take, polite=True)
         with self._call(), counting(Countdown(self._config.total_seconds)) as countdown:
@@ -242,26 +244,41 @@ def _next_hop(target: Target, answer: _Answer) -> Target | None:
         raise Refused("url_invalid", f"{target.url} leads on to {location[:200]!r}: {error}.") from error
 
 
-def _taken(urls: list[str], answer: _Answer, into: Path | None, most: int) -> Fetched:
+def _taken(
+    urls: list[str], answer: _Answer, into: Path | None, most: int, most_of_page: int, pages_only: bool
+) -> Fetched:
     headers = answer.headers
+    head = _head(urls, answer)
+    if pages_only and says_file(head.media_type, headers.get("content-disposition", ""), head.file_name):
+        raise NotAPage(head)
+    if head.media_type in HTML:
+        most = min(most, most_of_page)
     declared = headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:18]) > most:
         raise too_large(urls[-1], most, int(declared[:18]))
     chunks = decoded(answer.chunks, headers.get("content-encoding", ""))
+    if pages_only:
+        start, chunks = with_start(chunks)
+        if looks_like_file(start):
+            raise NotAPage(head)
     received = receive_into(chunks, into, urls[-1], most) if into else receive(chunks, urls[-1], most)
+    path = str(into) if into else ""
+    return replace(head, body=received.content, path=path, size=received.size, sha256=received.sha256)
+
+
+def _head(urls: list[str], answer: _Answer) -> Fetched:
+    """What the answer says of itself, its body still to come."""
+    headers = answer.headers
     media_type, charset = _media_type(headers.get("content-type", ""))
     return Fetched(
         tuple(urls),
         answer.status,
         media_type,
         charset,
-        received.content,
-        str(into) if into else "",
-        received.size,
-        received.sha256,
-        headers.get("etag", ""),
-        headers.get("last-modified", ""),
-        suggested_name(headers.get("content-disposition", "")),
+        b"",
+        etag=headers.get("etag", ""),
+        last_modified=headers.get("last-modified", ""),
+        file_name=suggested_name(headers.get("content-disposition", "")),
     )
 
 

@@ -20,6 +20,8 @@ from ingestion.protocols import Web
 _DAY = 86_400.0
 _VERSION = 1
 _CHUNK = 2**20
+# The folder is looked through again after each of so many parts of what may lie in it, and then cleared by one.
+_PARTS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,10 @@ class KeptWeb:
         self._clock = clock
         self._lock = threading.Lock()
         self._busy: dict[str, tuple[threading.Lock, int]] = {}
+        self._room = 0
+        self._forgotten: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
-        self._clear_leftovers()
+        self._accepted = self._clear_leftovers()
 
     def fetch(
         self,
@@ -73,11 +77,14 @@ class KeptWeb:
 
         What was asked for with another `accept` is another answer.
         """
-        key = _key(url, accept)
+        key = f"{_prefix(url)}-{_suffix(accept)}"
+        self._learn(_suffix(accept))
         with self._alone(key):
             kept = self._read(key) if validators is None else None
             if kept is not None and self._clock() - kept.since < self._fresh:
-                return self._given(kept, into, max_bytes)
+                if (given := self._given(kept, into, max_bytes)) is not None:
+                    return given
+                kept = None
             known = _validators(kept)
             fetched = self._web.fetch(
                 url, into=into, max_bytes=max_bytes, validators=validators or known, accept=accept
@@ -85,7 +92,9 @@ class KeptWeb:
             if fetched.status == 304 and validators is None and kept is not None:
                 kept = replace(kept, since=self._clock())
                 self._write(key, kept)
-                return self._given(kept, into, max_bytes)
+                if (given := self._given(kept, into, max_bytes)) is not None:
+                    return given
+                fetched = self._web.fetch(url, into=into, max_bytes=max_bytes, accept=accept)
             if fetched.status == 200:
                 self._keep(key, fetched)
             return fetched
@@ -93,17 +102,52 @@ class KeptWeb:
     def forget(self, url: str) -> None:
         """Nothing; the next call for the address asks the network, whatever it accepts."""
         prefix = _prefix(url)
-        for path in self._folder.glob(f"{prefix}-*"):
-            path.unlink(missing_ok=True)
+        with self._lock:
+            self._forgotten.add(prefix)
+            suffixes = sorted(self._accepted)
+        for suffix in suffixes:
+            self._remove(f"{prefix}-{suffix}")
 
-    def _given(self, kept: _Kept, into: Path | None, max_bytes: int | None) -> Fetched:
+    def _learn(self, suffix: str) -> None:
+        """Take note of another kind of answer; what another process kept of it is forgotten where this one forgot."""
+        with self._lock:
+            new = suffix not in self._accepted
+            self._accepted.add(suffix)
+            forgotten = tuple(self._forgotten) if new else ()
+        for prefix in forgotten:
+            self._remove(f"{prefix}-{suffix}")
+
+    def _remove(self, key: str) -> None:
+        bodies = self._bodies(key)
+        (self._folder / f"{key}.json").unlink(missing_ok=True)
+        for body in bodies:
+            body.unlink(missing_ok=True)
+
+    def _bodies(self, key: str) -> list[Path]:
+        """The body that an entry names; all that are called after it where the entry cannot be read."""
+        try:
+            entry = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
+            name = Path(entry["body"]).name
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError):
+            name = ""
+        return [self._folder / name] if name.startswith(key) else list(self._folder.glob(f"{key}.*.body"))
+
+    def _given(self, kept: _Kept, into: Path | None, max_bytes: int | None) -> Fetched | None:
+        """The kept answer as the call wants it; None where its body is not what was kept, as after a power failure."""
         fetched, url = kept.fetched, kept.fetched.url
         most = max_bytes if max_bytes is not None or into is not None else self._page_bytes
         if most is not None and fetched.size > most:
             raise too_large(url, most, fetched.size)
         if into is None:
-            return replace(fetched, body=kept.body.read_bytes(), path="")
-        receive_into(_pieces(kept.body), into, url, max(fetched.size, 1))
+            content = kept.body.read_bytes()
+            whole = hashlib.sha256(content).hexdigest() == fetched.sha256
+            return replace(fetched, body=content, path="") if whole else None
+        received = receive_into(_pieces(kept.body), into, url, max(fetched.size, 1))
+        if received.sha256 != fetched.sha256:
+            into.unlink(missing_ok=True)
+            return None
         return replace(fetched, body=b"", path=str(into))
 
     def _read(self, key: str) -> _Kept | None:
@@ -126,13 +170,13 @@ class KeptWeb:
         body = self._folder / f"{key}.{fetched.sha256[:12] or 'empty'}{secrets.token_hex(4)}.body"
         chunks = _pieces(Path(fetched.path)) if fetched.path else iter([fetched.body])
         size = fetched.size if fetched.path else len(fetched.body)
-        received = receive_into(chunks, body, fetched.url, max(size, 1))
+        received = receive_into(chunks, body, fetched.url, max(size, 1), lasting=False)
         kept = replace(fetched, body=b"", path="", size=received.size, sha256=received.sha256)
+        former = [before for before in self._bodies(key) if before != body]
         self._write(key, _Kept(kept, body, self._clock()))
-        for before in self._folder.glob(f"{key}.*.body"):
-            if before != body:
-                before.unlink(missing_ok=True)
-        self._make_room(keep=key)
+        for before in former:
+            before.unlink(missing_ok=True)
+        self._make_room(received.size, keep=key)
 
     def _write(self, key: str, kept: _Kept) -> None:
         fields = {name: value for name, value in asdict(kept.fetched).items() if name not in ("body", "path")}
@@ -144,8 +188,11 @@ class KeptWeb:
         finally:
             part.unlink(missing_ok=True)
 
-    def _make_room(self, keep: str) -> None:
+    def _make_room(self, size: int, keep: str) -> None:
         with self._lock:
+            self._room -= size
+            if self._room >= 0:
+                return
             sizes: list[tuple[float, int, str]] = []
             for entry in os.scandir(self._folder):
                 with suppress(OSError):
@@ -153,21 +200,30 @@ class KeptWeb:
                         facts = entry.stat()
                         sizes.append((facts.st_mtime_ns, facts.st_size, entry.name))
             total = sum(size for _time, size, _name in sizes)
+            wanted = self._most - self._most // _PARTS if total > self._most else total
             for _time, size, name in sorted(sizes):
-                if total <= self._most:
+                if total <= wanted:
                     break
                 key = name.partition(".")[0]
                 if key != keep:
                     (self._folder / f"{key}.json").unlink(missing_ok=True)
                     (self._folder / name).unlink(missing_ok=True)
                     total -= size
+            # Other processes fill the folder too: none goes on for longer than a part without a look.
+            self._room = max(0, min(self._most - total, self._most // _PARTS))
 
-    def _clear_leftovers(self) -> None:
-        # What a process left that was killed while it wrote; younger ones may belong to one that writes now.
-        for path in self._folder.glob(".*.part"):
-            with suppress(OSError):
-                if time.time() - path.stat().st_mtime > 3600:
-                    path.unlink()
+    def _clear_leftovers(self) -> set[str]:
+        """The kinds of answers in the folder, by their suffixes."""
+        suffixes = set()
+        for entry in os.scandir(self._folder):
+            if entry.name.endswith(".json"):
+                suffixes.add(entry.name.removesuffix(".json").rpartition("-")[2])
+            elif entry.name.endswith(".part"):
+                # Left by a process that was killed while it wrote; younger ones may belong to one that writes now.
+                with suppress(OSError):
+                    if time.time() - entry.stat().st_mtime > 3600:
+                        Path(entry.path).unlink()
+        return suffixes
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
@@ -197,8 +253,8 @@ def _prefix(url: str) -> str:
     return hashlib.sha256(url.partition("#")[0].encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _key(url: str, accept: str) -> str:
-    return f"{_prefix(url)}-{hashlib.sha256(accept.encode('utf-8', 'replace')).hexdigest()[:8]}"
+def _suffix(accept: str) -> str:
+    return hashlib.sha256(accept.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
@@ -117,6 +118,7 @@ class Sandbox:
             start_new_session=True,
             env=_environment(),
         )
+        _widen(self._child)
         _send(self._child, {"limits": asdict(self._limits), "ocr": self._ocr})
         return self._child
 
@@ -136,6 +138,14 @@ def _environment() -> dict[str, str]:
     """Our environment without our own settings: a parser has no use for keys and addresses."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SEXTANT_")}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, [str(_ROOT), kept.get("PYTHONPATH")]))}
+
+
+def _widen(child: subprocess.Popen[bytes]) -> None:
+    """Make room for most answers as a whole: through 64 KiB at a time, each side waits for the other's turn."""
+    assert child.stdout is not None
+    # The system may have less to give, or know no such request.
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(child.stdout.fileno(), fcntl.F_SETPIPE_SZ, _CHUNK)
 
 
 def _send(child: subprocess.Popen[bytes], message: Message) -> None:

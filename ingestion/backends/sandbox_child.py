@@ -6,6 +6,7 @@ output; both are moved away first, so that no library and no document can write 
 
 from __future__ import annotations
 
+import gc
 import os
 import queue
 import resource
@@ -54,6 +55,10 @@ def main() -> None:
         except ValueError as error:
             answer = encode({"refused": "crashed", "message": f"{path.name} could not be read: {error}"})
         write_all(answers_to, answer)
+        if not gc.get_freeze_count():
+            # Modules, patterns and tables are there to stay: no later collection has to look through them.
+            gc.collect()
+            gc.freeze()
 
 
 def _take_over_streams() -> tuple[int, int]:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from ingestion.admin_views import in_quarantine, spoken_reason
-from ingestion.dossier import Dossier, metadata_of
+from ingestion.admin_views import in_quarantine, spoken_reason, title_beside_code
+from ingestion.dossier import Dossier
 from ingestion.reporting import decide
 from ingestion.request import Request
 from pages._shared import resources
@@ -72,7 +72,7 @@ def _draw_card(dossier: Dossier, author: str, kept: Dossier | None) -> None:
 
 
 def _draw_side(dossier: Dossier, what: str, key: str) -> None:
-    st.markdown(f":small[{what}]  \n**{plain(dossier.source.code)}** {plain(metadata_of(dossier).title)}")
+    st.markdown(f":small[{what}]  \n**{plain(dossier.source.code)}** {plain(title_beside_code(dossier))}")
     draw_address(dossier, key)
     if dossier.extraction is not None:
         found = dossier.extraction
@@ -110,7 +110,7 @@ def _draw_restored(dossiers: list[Dossier], author: str) -> None:
         code = dossier.source.code
         with st.container(horizontal=True, vertical_alignment="center", key=f"restored {code}"):
             st.markdown(
-                f"**{plain(code)}** {plain(metadata_of(dossier).title)}  \n"
+                f"**{plain(code)}** {plain(title_beside_code(dossier))}  \n"
                 f"{plain(word.author)} on {word.phase}: {plain(word.note)}",
                 width="stretch",
             )

@@ -8,8 +8,16 @@ from datetime import datetime
 
 import streamlit as st
 
-from ingestion.admin_views import ReviewGroup, marks_of, next_due, review_groups, spoken_reason, state_of
-from ingestion.dossier import Dossier, metadata_of
+from ingestion.admin_views import (
+    ReviewGroup,
+    marks_of,
+    next_due,
+    review_groups,
+    spoken_reason,
+    state_of,
+    title_beside_code,
+)
+from ingestion.dossier import Dossier
 from ingestion.reporting import decide
 from ingestion.request import Request
 from pages._shared import resources
@@ -75,7 +83,7 @@ def _draw_card(dossier: Dossier, author: str) -> None:
     stopped = dossier.stopped
     reason, message = (stopped[1].reason, stopped[1].message) if stopped else ("", "")
     with st.container(border=True, gap="small", key=f"review {source.code}"):
-        st.markdown(f"**{plain(source.code)}** {plain(metadata_of(dossier).title)}")
+        st.markdown(f"**{plain(source.code)}** {plain(title_beside_code(dossier))}")
         draw_address(dossier, f"review {source.code}")
         light = light_badge(verdict.light if verdict else "YELLOW")
         st.markdown(f"{light} {plain(message or spoken_reason(reason))}")
@@ -115,7 +123,7 @@ def _draw_decided(dossiers: Sequence[Dossier], author: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key=f"decided {code}"):
             when = datetime.fromisoformat(word.when).astimezone().strftime("%d %b %Y %H:%M")
             st.markdown(
-                f"{light_badge(word.choice)} **{plain(code)}** {plain(metadata_of(dossier).title)}  \n"
+                f"{light_badge(word.choice)} **{plain(code)}** {plain(title_beside_code(dossier))}  \n"
                 f"{plain(word.author)}, {when}: {plain(word.note)}",
                 width="stretch",
             )

@@ -365,3 +365,85 @@ def test_a_model_that_is_away_is_mentioned(tmp_path: Path) -> None:
     outcome = at.acquire(FLOOD)
     assert outcome.status == "done"
     assert "small-model could not be asked" in outcome.message
+
+
+def test_a_new_version_leaves_the_one_in_quarantine_alone(tmp_path: Path) -> None:
+    at = desk(tmp_path, flood=pdf("first"))
+    first = got(at.acquire(FLOOD))
+    apart = tmp_path / "quarantine" / Path(first.path).name
+    apart.parent.mkdir()
+    (tmp_path / first.path).replace(apart)
+    at.web.answers[f"{AT}flood"] = pdf("second")
+    second = got(at.acquire(FLOOD, before=first))
+    assert Path(second.path).name != apart.name
+    assert apart.read_bytes() == PDF + b"first"
+
+
+def test_what_has_not_changed_is_not_brought_back_from_quarantine(tmp_path: Path) -> None:
+    at = desk(tmp_path, flood=pdf(etag='"1"'))
+    first = got(at.acquire(FLOOD))
+    apart = tmp_path / "quarantine" / Path(first.path).name
+    apart.parent.mkdir()
+    (tmp_path / first.path).replace(apart)
+    assert (at.acquire(FLOOD, before=first).reason, at.files()) == ("not_modified", [])
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_failure_that_may_pass_keeps_the_file_that_was_there(tmp_path: Path, apart: bool) -> None:
+    at = desk(tmp_path, flood=pdf())
+    first = got(at.acquire(FLOOD))
+    if apart:
+        (tmp_path / "quarantine").mkdir()
+        (tmp_path / first.path).replace(tmp_path / "quarantine" / Path(first.path).name)
+    at.web.answers[f"{AT}flood"] = Answer(refusal="timed_out", retryable=True)
+    outcome = at.acquire(FLOOD, before=first)
+    assert (outcome.status, outcome.reason, outcome.retryable) == ("failed", "timed_out", True)
+    assert outcome.evidence == first
+    assert outcome.message.endswith("The file of 2026-11-22 is kept.")
+
+
+def test_a_failure_without_a_browser_keeps_the_file_that_was_there(tmp_path: Path) -> None:
+    at = desk(tmp_path, flood=pdf())
+    first = got(at.acquire(FLOOD))
+    at.web.answers[f"{AT}flood"] = Answer(refusal="access_denied")
+    outcome = at.acquire(FLOOD, before=first)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("failed", "browser_missing", first)
+
+
+def test_a_failure_keeps_nothing_when_the_file_is_gone(tmp_path: Path) -> None:
+    at = desk(tmp_path, flood=pdf())
+    first = got(at.acquire(FLOOD))
+    (tmp_path / first.path).unlink()
+    at.web.answers[f"{AT}flood"] = Answer(refusal="timed_out", retryable=True)
+    outcome = at.acquire(FLOOD, before=first)
+    assert (outcome.status, outcome.evidence) == ("failed", None)
+    assert "is kept" not in outcome.message
+
+
+def test_an_address_that_is_gone_is_rejected_and_its_file_still_known(tmp_path: Path) -> None:
+    at = desk(tmp_path, flood=pdf())
+    first = got(at.acquire(FLOOD))
+    at.web.answers[f"{AT}flood"] = Answer(refusal="not_found")
+    outcome = at.acquire(FLOOD, before=first)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("rejected", "not_found", first)
+
+
+def test_a_landing_page_that_went_off_topic_keeps_its_former_file_known(tmp_path: Path) -> None:
+    at = desk(tmp_path, flood=pdf())
+    first = got(at.acquire(FLOOD))
+    at.web.answers[f"{AT}flood"] = page('<p>Water.</p><a href="/c.pdf">Download cookbook</a>')
+    outcome = at.acquire(FLOOD, before=first)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("rejected", "off_topic", first)
+
+
+def test_a_local_file_that_vanished_leaves_its_copy(tmp_path: Path) -> None:
+    original = tmp_path / "plan.md"
+    original.write_text("# Plan", encoding="utf-8")
+    at = desk(tmp_path)
+    first = got(at.acquire(Source("L1", path=str(original))))
+    original.unlink()
+    outcome = at.acquire(Source("L1", path=str(original)), before=first)
+    assert (outcome.status, outcome.reason, outcome.retryable) == ("failed", "file_missing", True)
+    assert outcome.evidence == first
+    assert "plan.md" in outcome.message
+    assert outcome.message.endswith("The file of 2026-11-22 is kept.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from ingestion.acquisition import acquire
 from ingestion.backends.browser import open_browser
 from ingestion.backends.http import HttpWeb
+from ingestion.backends.kept_pages import KeptWeb
 from ingestion.config import IngestionConfig
 from ingestion.outcomes import Download, Outcome, PortalFindings, Source
 from ingestion.portals import explore
@@ -97,3 +99,40 @@ def test_chromium_gets_pages_made_by_scripts_and_tells_error_pages_from_files(tm
         assert "flood hazard maps" in (tmp_path / made.evidence.path).read_text(encoding="utf-8")
         assert (error.status, error.reason) == ("rejected", "wrong_content")
         assert take(site, "/app", tmp_path).reason == "browser_missing"
+
+
+def test_a_portals_files_are_found_by_their_heads_and_never_stored(tmp_path: Path) -> None:
+    sent: list[int] = []
+
+    def file(request: http.server.BaseHTTPRequestHandler) -> None:
+        """A file of four hundred megabytes, of which it is counted how much anybody took."""
+        request.send_response(200)
+        request.send_header("Content-Type", "application/pdf")
+        request.send_header("Content-Length", "400000000")
+        request.end_headers()
+        for _piece in range(400):
+            request.wfile.write(b"%PDF-1.7" + bytes(999_992))
+            sent.append(1)
+
+    pdf = bare_pdf(tmp_path / "made.pdf", 3).read_bytes()
+    links = listing(
+        ("/download", "Flood plan"), ("/unsaid", "Heat plan"), ("/attached", "Drought plan"), ("/wrong", "Storm plan")
+    )
+    answers = {
+        "/list": page(f"<html><body>{links}</body></html>"),
+        "/download": file,
+        "/unsaid": page(pdf, ""),
+        "/attached": page(pdf, "text/html", Content_Disposition='attachment; filename="drought.pdf"'),
+        "/wrong": page(pdf, "text/html"),
+    }
+    download = Download("", (), "0" * 64, 100, "text/html", "directory", NOW)
+    with serving(answers) as site, HttpWeb(site.config()) as plain:
+        web = KeptWeb(plain, tmp_path / "kept")
+        source, config = Source("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
+        directory = replace(download, urls=(site.url("/list"),))
+        explored = explore(source, directory, web, lambda: None, None, config=config, known=())
+    assert isinstance(explored.evidence, PortalFindings)
+    names = ["/attached", "/download", "/unsaid", "/wrong"]
+    assert sorted(found.url for found in explored.evidence.found) == [site.url(name) for name in names]
+    assert len(sent) < 50
+    assert not [path for path in (tmp_path / "kept").iterdir() if b"%PDF" in path.read_bytes()]

@@ -21,11 +21,12 @@ from ingestion.admin_views import (
     seconds_left,
     source_rows,
     state_of,
+    title_beside_code,
     under,
     unsure_fields,
 )
 from ingestion.dossier import Correction, Dossier
-from ingestion.outcomes import LicenceMark, LicenceVerdict, Outcome, Relation, Source
+from ingestion.outcomes import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, Source
 from ingestion.register import Event
 from ingestion.request import Request
 from rag_engine.errors import InputError
@@ -137,3 +138,26 @@ def test_empty_and_unsure_fields_are_found() -> None:
 def test_a_file_is_known_by_the_folder_it_came_into(tmp_path: Path) -> None:
     assert under(str(tmp_path / "ab12" / "plan.pdf"), tmp_path) == "ab12"
     assert under("/elsewhere/plan.pdf", tmp_path) == ""
+
+
+@pytest.mark.parametrize("phase", ["extraction", "quality", "deduplication", "metadata", "indexing"])
+def test_what_is_rejected_after_its_file_came_may_be_restored(phase: Phase) -> None:
+    one = stopped(dossier("B"), phase, Outcome("rejected", "decided"))
+
+    assert in_quarantine([one]) == [one]
+
+
+def test_what_has_no_file_is_not_in_quarantine() -> None:
+    gone = stopped(dossier("A"), "acquisition", Outcome("rejected", "not_found"))
+    former = dossier("B").download
+    known = stopped(dossier("B"), "acquisition", Outcome("rejected", "not_found", "", former))
+    barren = stopped(dossier("C"), "portals", Outcome("rejected", "nothing_found"))
+    empty = stopped(dossier("D"), "quality", Outcome("rejected", "too_few_pages"))
+    empty = replace(empty, outcomes={**empty.outcomes, "acquisition": Outcome("done", "")})
+
+    assert in_quarantine([gone, known, barren, empty]) == []
+
+
+def test_a_title_is_not_told_twice() -> None:
+    assert title_beside_code(dossier("ADM001")) == "Piano caldo"
+    assert title_beside_code(Dossier(Source("ADM001"), {})) == ""

@@ -68,3 +68,13 @@ def test_the_same_content_comes_to_the_same_name_and_another_to_another(tmp_path
     assert place_for(tmp_path, "A1", "plan", "pdf", first) == place
     assert place_for(tmp_path, "A1", "plan", "pdf", second).name == f"A1_plan_{second[:8]}.pdf"
     assert [path.name for path in tmp_path.iterdir()] == ["A1_plan.pdf"]
+
+
+def test_what_lies_in_quarantine_is_never_overwritten_by_another_version(tmp_path: Path) -> None:
+    first, second = hashlib.sha256(b"1").hexdigest(), hashlib.sha256(b"2").hexdigest()
+    downloads, quarantine = tmp_path / "downloads", tmp_path / "quarantine"
+    downloads.mkdir()
+    quarantine.mkdir()
+    write_whole(quarantine / "A1_plan.pdf", b"1")
+    assert place_for(downloads, "A1", "plan", "pdf", first).name == "A1_plan.pdf"
+    assert place_for(downloads, "A1", "plan", "pdf", second).name == f"A1_plan_{second[:8]}.pdf"

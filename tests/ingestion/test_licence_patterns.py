@@ -162,3 +162,23 @@ def test_megabytes_of_half_a_statement_are_read_in_seconds(piece: str) -> None:
     start = time.monotonic()
     read_statements(piece * (1_000_000 // len(piece)), "page")
     assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize("place", [0, 200, 1700, 3400, 3600])
+@pytest.mark.parametrize(
+    ("statement", "light"),
+    [
+        ("© 2021 Sample Publishing House. All rights reserved.", "RED"),
+        ("This report is licensed under a Creative Commons Attribution 4.0 International License.", "GREEN"),
+    ],
+)
+def test_a_statement_is_read_wherever_it_stands_in_a_long_text(statement: str, light: str, place: int) -> None:
+    filler = "The dyke is watched by day and by night when the river rises. " * 60
+    text = f"{filler[:place]}\n\n{statement}\n\n{filler[place:]}"
+    assert light in {mark.light for mark in read_statements(text, "text")}
+
+
+def test_what_stands_first_and_last_is_read_of_a_text_that_speaks_of_licences_all_the_time() -> None:
+    talk = "The licence of each driver is checked, and copyright is explained in the course on rights. " * 3000
+    for text in (f"All rights reserved.\n\n{talk}", f"{talk}\n\nAll rights reserved."):
+        assert "RED" in {mark.light for mark in read_statements(text, "text")}

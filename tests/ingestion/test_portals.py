@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
+
+import pytest
 
 from ingestion.config import IngestionConfig, PortalConfig
-from ingestion.outcomes import Download, Outcome, PageKind, PortalFindings, Source
+from ingestion.normal_url import normal_url
+from ingestion.outcomes import Download, Fetched, Outcome, PageKind, PortalFindings, Source
 from ingestion.portals import explore
-from tests.ingestion.small_web import WORDS, Answer, SmallBrowser, SmallJudge, SmallWeb, listing, page
+from tests.ingestion.small_web import WORDS, Answer, SmallBrowser, SmallJudge, SmallWeb, listing, page, pdf
 
 AT = "https://water.example/"
 SOURCE = Source("P1", f"{AT}list", title="Flood policies")
@@ -170,7 +175,7 @@ def test_a_portal_that_cannot_be_read_says_why() -> None:
 
 
 def test_known_documents_are_not_found_again() -> None:
-    known = ("http://www.water.example/a.pdf?utm_source=mail",)
+    known = (normal_url("http://www.water.example/a.pdf?utm_source=mail"),)
     _, findings, _ = explored({"list": page(listing(*POLICIES))}, known=known)
     assert "a.pdf" not in urls(findings)
     assert "1 document was left out: in the list already." in findings.left_out
@@ -262,3 +267,71 @@ def test_documents_in_a_table_are_called_by_their_row() -> None:
     rows = "<table><tr><td>National flood plan</td><td><a href='/1.pdf'>PDF</a></td></tr></table>"
     _, findings, _ = explored({"list": page(rows)})
     assert [(found.url, found.title) for found in findings.found] == [(f"{AT}1.pdf", "National flood plan")]
+
+
+def test_a_file_behind_an_address_without_a_name_is_found_and_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    answers = {"list": page(listing(("/download?id=7", "Flood plan"))), "download?id=7": pdf("x" * 1000)}
+
+    class Watched(SmallWeb):
+        def fetch(self, url: str, **more: object) -> object:  # type: ignore[override]
+            into = more.get("into")
+            assert "download" not in url or into is None, "the body of a file must not go to the disk"
+            return super().fetch(url, **more)  # type: ignore[arg-type]
+
+    web = Watched({AT + name: answer for name, answer in answers.items()})
+    outcome = explore(SOURCE, portal(), web, lambda: None, None, config=IngestionConfig(), known=())
+    assert isinstance(outcome.evidence, PortalFindings)
+    assert urls(outcome.evidence) == ["download?id=7"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_only_a_browser_gets_is_found_and_not_downloaded() -> None:
+    class Refusing(SmallBrowser):
+        def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
+            raise AssertionError(f"{url} was downloaded")
+
+    browser = Refusing({f"{AT}get": pdf()})
+    _, findings, _ = explored(
+        {"list": page(listing(("/get", "Flood plan"))), "get": Answer(refusal="access_denied")}, browser=browser
+    )
+    assert urls(findings) == ["get"]
+
+
+def test_two_portals_that_list_each_other_end() -> None:
+    links = listing(("/other", "Plans of the neighbour"), *POLICIES)
+    known = (normal_url(f"{AT}other"), normal_url(f"{AT}list"))
+    _, findings, web = explored({"list": page(links), "other": page(listing(("/o.pdf", "Other plan")))}, known=known)
+    assert web.asked == [f"{AT}list"]
+    assert sorted(urls(findings)) == ["a.pdf", "b.pdf", "c.pdf"]
+    assert "1 document was left out: in the list already." in findings.left_out
+
+
+def test_a_page_that_leads_to_a_known_one_is_neither_found_nor_followed() -> None:
+    answers = {
+        "list": page(listing(("/1", "Flood plans"))),
+        "1": Answer(redirect=f"{AT}other"),
+        "other": page(listing(("/o.pdf", "Other plan"))),
+    }
+    _, findings, _ = explored(answers, known=(normal_url(f"{AT}other"),))
+    assert findings.found == ()
+
+
+def test_a_link_back_to_the_portal_itself_is_not_counted_as_known() -> None:
+    links = listing(("/start", "Flood policies"), ("/list", "All policies"))
+    outcome, findings, web = explored(
+        {"list": page(links)},
+        source=Source("P1", f"{AT}start", title="Flood policies"),
+        known=(normal_url(f"{AT}start"), normal_url(f"{AT}list")),
+    )
+    assert (outcome.status, outcome.reason) == ("rejected", "nothing_found")
+    assert not findings.left_out
+    assert web.asked == [f"{AT}list"]
+
+
+def test_the_portals_own_documents_are_found_again() -> None:
+    answers = {"list": page(listing(*POLICIES))}
+    first = explored(answers, known=(normal_url(f"{AT}list"),))[1]
+    assert explored(answers, known=(normal_url(f"{AT}list"),))[1].found == first.found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,10 @@ from openpyxl import Workbook
 
 from ingestion.dataset import export
 from ingestion.outcomes import Outcome, Source
+from ingestion.register import Register
+from ingestion.seed_matching import Candidate, match_seeds
 from ingestion.seeds import SeedReport, read_seeds
+from rag_engine.catalog import open_catalog
 from rag_engine.errors import InputError
 from tests.ingestion.dossiers import dossier, stopped
 
@@ -349,3 +355,54 @@ def test_a_line_of_a_million_brackets_is_refused_at_once(tmp_path: Path) -> None
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.xlsx cannot be read: No such file"):
         read_seeds(tmp_path / "none.xlsx", [])
+
+
+def test_a_file_whose_name_is_not_utf8_is_told_and_the_others_are_added(tmp_path: Path) -> None:
+    folder = tmp_path / "Plans"
+    folder.mkdir()
+    _text(folder / "a.txt", "Plan A")
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_bytes(b"Plan B")
+    report = read_seeds(folder, [])
+    assert [Path(source.path).name for source in report.new] == ["a.txt"]
+    assert report.unusable[0].place == "caf\ufffd.txt"
+    assert "not UTF-8" in report.unusable[0].reason
+    assert "rename" in report.unusable[0].reason
+    catalog = open_catalog(tmp_path / "workspace")
+    try:
+        assert Register(catalog).add(report.new) == 1
+    finally:
+        catalog.close()
+
+
+def test_a_folder_whose_own_name_is_not_utf8_is_told(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    _text(folder / "a.txt", "Plan A")
+    report = read_seeds(folder, [])
+    assert report.new == ()
+    assert "not UTF-8" in report.unusable[0].reason
+
+
+def test_half_characters_in_a_list_do_not_stop_it(tmp_path: Path) -> None:
+    half = "\ud83d"
+    whole, fitting = match_seeds(
+        [
+            Candidate(f"row {half}", half, f"https://a.org/{half}", "", f"A{half}", 1, half, half, half, half),
+            Candidate("row 2", "", "https://a.org/2", notes="\ud83d\ude00"),
+        ],
+        [],
+    ).new
+    assert (whole.code, whole.url, whole.title, whole.origin) == ("A\ufffd", "https://a.org/\ufffd", *"\ufffd\ufffd")
+    assert fitting.notes == "\U0001f600"
+
+
+def test_half_characters_in_names_and_descriptions_do_not_stop_a_list(tmp_path: Path) -> None:
+    folder = tmp_path / "Plans"
+    folder.mkdir()
+    _text(folder / "a.txt", "Plan A")
+    _text(folder / "metadata.jsonl", '{"file": "a.txt", "title": "Plan \\ud800"}')
+    assert read_seeds(folder, []).new[0].title == "Plan \ufffd"
+    table = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv"))
+    report = read_seeds(_text(table, "URL,Name\nhttps://a.org/x,Plan\nmailto:a@b.org,Plan\n"), [])
+    json.dumps(asdict(report), ensure_ascii=False).encode()
+    assert report.new[0].origin == "caf\ufffd.csv, row 2"

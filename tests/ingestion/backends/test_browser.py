@@ -20,9 +20,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ingestion.backends.browser import ChromiumBrowser, find_chromium, open_browser
+from ingestion.backends.browser import ChromiumBrowser, find_chromium, launch_flags, open_browser
 from ingestion.config import WebConfig
 from ingestion.outcomes import Refused
+from ingestion.pages_only import NotAPage
 from tests.conftest import ROOT
 from tests.ingestion.backends.web_server import Site, page, redirect, serving
 
@@ -66,6 +67,7 @@ def site() -> Iterator[Site]:
         "/words": page("written by a script", "text/plain"),
         "/plan.pdf": page(PDF, "application/pdf"),
         "/attached": page(b"zip", "application/zip", Content_Disposition='attachment; filename="all plans.zip"'),
+        "/attached-page": page("<p>" + "x" * 5000, Content_Disposition='attachment; filename="a.html"'),
         "/packed": page(gzip.compress(PDF), "application/pdf", Content_Encoding="gzip"),
         "/moved": redirect("/plan.pdf"),
         "/sent-on": page("<script>location = '/plan.pdf'</script>"),
@@ -311,3 +313,39 @@ def test_a_browser_that_does_not_start_is_said_to_be_missing(site: Site) -> None
     with ChromiumBrowser(site.config(), "/bin/false") as browser, pytest.raises(Refused) as refused:
         browser.render(site.url("/"))
     assert refused.value.reason == "browser_missing"
+
+
+def test_a_page_shown_is_never_a_file_that_is_loaded(site: Site, browser: ChromiumBrowser) -> None:
+    with pytest.raises(NotAPage) as caught:
+        browser.render(site.url("/moved"))
+    assert (caught.value.reason, caught.value.head.url) == ("wrong_content", site.url("/plan.pdf"))
+    assert caught.value.head.media_type == "application/pdf"
+
+
+def test_a_page_that_is_sent_as_a_file_is_bounded_as_a_page(site: Site, tmp_path: Path) -> None:
+    with _open(site.config(page_bytes=1000)) as browser, pytest.raises(Refused) as caught:
+        browser.download(site.url("/attached-page"), tmp_path / "x", max_bytes=10_000_000)
+    assert caught.value.reason == "too_large"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_browser_knows_no_secrets_of_ours(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = ("SEXTANT_INTRANET", "OPENAI_API_KEY", "HF_TOKEN", "PGPASSWORD", "database_password_file")
+    for name in secrets:
+        monkeypatch.setenv(name, "not for others")
+    with _open(site.config()) as opened:
+        opened.render(site.url("/"))
+        for number in opened.process_ids:
+            environment = Path(f"/proc/{number}/environ").read_bytes()
+            assert b"not for others" not in environment
+        assert b"PATH=" in Path(f"/proc/{opened.process_ids[0]}/environ").read_bytes()
+
+
+def test_the_browsers_own_sandbox_is_given_up_only_for_root() -> None:
+    assert ("--no-sandbox" in launch_flags(0), "--no-sandbox" in launch_flags(1000)) == (True, False)
+
+
+def test_the_flags_of_the_running_browser_are_those_of_its_user(site: Site, browser: ChromiumBrowser) -> None:
+    browser.render(site.url("/"))
+    running = psutil.Process(browser.process_ids[0]).cmdline()
+    assert ("--no-sandbox" in running) == (os.geteuid() == 0)

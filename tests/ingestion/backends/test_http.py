@@ -24,6 +24,7 @@ from ingestion.backends.http import HttpWeb
 from ingestion.backends.refusals import retry_after_seconds
 from ingestion.config import WebConfig
 from ingestion.outcomes import Refused, Validators
+from ingestion.pages_only import PAGES_ONLY, NotAPage
 from tests.ingestion.backends.web_server import QUICK, Answer, Site, page, redirect, serving
 
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 400
@@ -95,6 +96,10 @@ def site() -> Iterator[Site]:
         ),
         "/moved": redirect("/moved-again", 301),
         "/moved-again": redirect("plan.pdf#page=2"),
+        "/long": page("<p>" + "x" * 5000),
+        "/short.txt": page("nineteen characters", "text/plain"),
+        "/xhtml": page("<p>" + "x" * 5000, "application/xhtml+xml"),
+        "/long-unannounced": page(gzip.compress(b"<p>" + b"x" * 5000), Content_Encoding="gzip"),
         "/loop": redirect("/loop"),
         "/conditional": _conditional,
         "/huge": page(b"", "application/pdf", Content_Length="10000000000"),
@@ -396,7 +401,7 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
 def test_the_limits_without_any_given_are_the_configured_ones(site: Site, tmp_path: Path) -> None:
     with HttpWeb(site.config(page_bytes=10, max_bytes=1000)) as web:
         assert _refused(web, site.url("/")).reason == "too_large"
-        assert web.fetch(site.url("/"), into=tmp_path / "a").size == 19
+        assert web.fetch(site.url("/short.txt"), into=tmp_path / "a").size == 19
         assert _refused(web, site.url("/plan.pdf"), into=tmp_path / "b").reason == "too_large"
 
 
@@ -405,3 +410,20 @@ def test_the_default_limits_let_no_private_place_through() -> None:
         for url in ("http://127.0.0.1/", "http://[::1]/", "http://localhost/", "http://169.254.169.254/latest/"):
             assert _refused(web, url).reason == "address_forbidden"
     assert QUICK.intranet == ()
+
+
+def test_a_page_that_is_streamed_to_a_file_is_bounded_as_a_page(site: Site, tmp_path: Path) -> None:
+    with HttpWeb(site.config(page_bytes=1000, max_bytes=10_000_000)) as web:
+        for path in ("/long", "/xhtml", "/long-unannounced"):
+            refusal = _refused(web, site.url(path), into=tmp_path / "x", max_bytes=10_000_000)
+            assert (refusal.reason, "limit is 1,000 bytes" in str(refusal)) == ("too_large", True)
+        web.fetch(site.url("/plan.pdf"), into=tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_where_only_pages_are_accepted_a_file_ends_at_its_head(site: Site, web: HttpWeb) -> None:
+    with pytest.raises(NotAPage) as caught:
+        web.fetch(site.url("/plan.pdf"), accept=PAGES_ONLY)
+    head = caught.value.head
+    assert (head.url, head.media_type, head.body) == (site.url("/plan.pdf"), "application/pdf", b"")
+    assert web.fetch(site.url("/long"), accept=PAGES_ONLY).body == b"<p>" + b"x" * 5000

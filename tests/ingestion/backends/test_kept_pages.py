@@ -130,6 +130,19 @@ def test_what_is_forgotten_is_asked_for_again(site: Site, web: HttpWeb, tmp_path
     assert site.asked["/"] == 2
 
 
+def test_what_is_forgotten_is_forgotten_for_other_processes_and_types_too(
+    site: Site, web: HttpWeb, tmp_path: Path
+) -> None:
+    first, second = (KeptWeb(web, tmp_path / "kept") for _process in range(2))
+    second.fetch(site.url("/json"), accept="application/json")
+    first.forget(site.url("/json"))
+    first.fetch(site.url("/json"), accept="application/json")
+    assert site.asked["/json"] == 2
+    first.forget(site.url("/json"))
+    second.fetch(site.url("/json"), accept="application/json")
+    assert site.asked["/json"] == 3
+
+
 def test_another_accepted_type_is_another_answer(site: Site, web: HttpWeb, tmp_path: Path) -> None:
     kept = KeptWeb(web, tmp_path / "kept")
     kept.fetch(site.url("/json"))
@@ -155,6 +168,28 @@ def test_the_oldest_answers_make_room_for_new_ones(site: Site, web: HttpWeb, tmp
     kept.fetch(site.url("/5"))
     kept.fetch(site.url("/0"))
     assert (site.asked["/5"], site.asked["/0"]) == (1, 2)
+
+
+def test_two_processes_keep_to_the_room_together(site: Site, web: HttpWeb, tmp_path: Path) -> None:
+    processes = [KeptWeb(web, tmp_path / "kept", most_bytes=3500) for _process in range(2)]
+    for n in range(8):
+        processes[n % 2].fetch(site.url(f"/{n}"))
+    assert sum(path.stat().st_size for path in (tmp_path / "kept").glob("*.body")) == 3000
+
+
+def test_a_body_that_a_power_failure_emptied_is_fetched_anew(site: Site, web: HttpWeb, tmp_path: Path) -> None:
+    clock = _Clock()
+    kept = KeptWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
+    whole = kept.fetch(site.url("/")).body
+    for times, into in ((2, None), (3, tmp_path / "page")):
+        next((tmp_path / "kept").glob("*.body")).write_bytes(bytes(len(whole)))
+        found = kept.fetch(site.url("/"), into=into)
+        assert (into.read_bytes() if into else found.body) == whole
+        assert site.asked["/"] == times
+    next((tmp_path / "kept").glob("*.body")).write_bytes(bytes(len(whole)))
+    clock.now += 61
+    assert kept.fetch(site.url("/")).body == whole
+    assert len(list((tmp_path / "kept").glob("*.body"))) == 1
 
 
 def test_a_damaged_entry_is_fetched_anew(site: Site, web: HttpWeb, tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from ingestion.extraction.wire import Reassembler, encode, from_json, to_json
 from rag_engine.types import Block, Box, ExtractedText, Line
 
 edges = st.floats(allow_nan=False)
+places = st.integers(0, 2**31 - 1)
+lines = st.builds(Line, places, places, places, st.none() | st.builds(Box, edges, edges, edges, edges))
 pages = st.lists(st.integers(1), max_size=3).map(tuple)
 extracted = st.builds(
     ExtractedText,
-    lines=st.lists(st.builds(Line, box=st.none() | st.builds(Box, edges, edges, edges, edges)), max_size=3).map(tuple),
+    lines=st.lists(lines, max_size=3).map(tuple),
     blocks=st.lists(st.builds(Block, font_size=st.none() | edges), max_size=3).map(tuple),
     ocr_pages=pages,
     unread_pages=pages,
@@ -30,6 +32,13 @@ def test_a_text_survives_the_pipe_in_whatever_pieces(text: ExtractedText, size: 
         message = stream.next()
         received += [message] if message else []
     assert [from_json(message) for message in received] == [text]
+
+
+@pytest.mark.parametrize("damage", [{"starts": "AAAA"}, {"ends": ""}, {"edges": "AAAAAAAA8D8="}, {"edges": [1, 2]}])
+def test_a_message_that_lost_something_is_no_text(damage: dict[str, object]) -> None:
+    sent = to_json(ExtractedText("a", 1, (Line(0, 1, 1, None), Line(0, 1, 1, None)), (), "text/plain", ""))
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        from_json(sent | damage)
 
 
 def test_a_stream_that_is_not_ours_is_refused_before_it_fills_memory() -> None:
