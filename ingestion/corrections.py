@@ -11,7 +11,7 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from ingestion.cell_text import storable, without_apostrophe
-from ingestion.dataset_columns import COLUMNS, DATASET, LEVEL_AND_COUNTRIES, Column
+from ingestion.dataset_columns import COLUMNS, COUNTRIES, DATASET, EXPORTED, LEVEL_AND_COUNTRIES, Column
 from ingestion.dossier import Correction, Dossier, metadata_of
 from ingestion.outcomes import LIST_FIELDS, FieldName
 from ingestion.rows import Row, Unusable, column_letter
@@ -50,18 +50,20 @@ class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the 
 def read_corrections(
     path: Path, dossiers: Sequence[Dossier], author: str, when: str, vocabulary: Vocabulary | None = None
 ) -> CorrectionReport:
-    """The cells that differ from the present values, of an edited workbook or CSV of the dataset.
+    """The cells of an edited workbook or CSV of the dataset that differ from what was exported.
 
-    An emptied cell empties its field. With a vocabulary, labels are matched without regard to case and accents and
-    everything else is unusable. InputError when the file has no column Document_Code.
+    A cell whose value somebody else has changed since the export is unusable, unless both say the same. A file that
+    does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
+    With a vocabulary, labels are matched without regard to case and accents and everything else is unusable.
+    InputError when the file has no column Document_Code.
     """
-    rows = _sheet_rows(path)
+    rows, exported = _sheet_rows(path)
     header, columns, unusable = _read_header(path, rows)
     by_code = {dossier.source.code.casefold(): dossier for dossier in dossiers}
     corrections: list[Correction] = []
     seen: dict[str, str] = {}
     foreign: dict[str, int] = {}
-    unchanged = 0
+    unchanged, blind = 0, False
     for row in rows:
         if row.number <= header.number:
             continue
@@ -72,24 +74,36 @@ def read_corrections(
             continue
         assert dossier is not None
         seen[code.casefold()] = row.place
-        changed, wrong = _compare(row, dossier, columns, vocabulary or {}, foreign)
+        before = exported.get(code.casefold())
+        changed, wrong = _Comparison(row, dossier, columns, before, vocabulary or {}).read(foreign)
         for field, values in changed.items():
             corrections.append(Correction(dossier.source.code, field, values, author, "", when))
         unusable += wrong
         unchanged += not changed and not wrong
+        blind |= before is None and bool(changed)
     warnings = [
-        f"{name}: {count} cells differ from the present values and were not taken over; this column cannot be edited."
+        f"{name}: {count} cells differ from what was exported and were not taken over; this column cannot be edited."
         for name, count in foreign.items()
     ]
+    if blind:
+        warnings.append(
+            f"{path.name} does not say what was exported, as a workbook does in its hidden sheet {EXPORTED}: its cells "
+            "were compared with the present values. What others corrected since the export is taken back by it."
+        )
     return CorrectionReport(tuple(corrections), unchanged, tuple(unusable), tuple(warnings))
 
 
-def _sheet_rows(path: Path) -> list[Row]:
-    """The rows of the dataset's sheet, or of the first sheet when it was renamed."""
+def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
+    """The rows of the dataset's sheet, or of the first sheet when it was renamed; and what was exported, by code."""
     rows = list(read_rows(path))
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if plain(sheet) == plain(DATASET)), sheets[0] if sheets else "")
-    return [row for row in rows if row.sheet == chosen]
+    copied = [row for row in rows if row.sheet == EXPORTED != chosen]
+    exported: dict[str, dict[str, str]] = {}
+    for row in copied[1:]:
+        texts = {name: row.cells[place] if place < len(row.cells) else "" for place, name in enumerate(copied[0].cells)}
+        exported.setdefault(texts.get("Document_Code", "").strip().casefold(), texts)
+    return [row for row in rows if row.sheet == chosen], exported
 
 
 def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[Unusable]]:
@@ -127,48 +141,124 @@ def _why_not(code: str, dossier: Dossier | None, seen: Mapping[str, str]) -> str
     return ""
 
 
-def _compare(
-    row: Row, dossier: Dossier, columns: Mapping[str, int], vocabulary: Vocabulary, foreign: dict[str, int]
-) -> tuple[dict[FieldName, tuple[str, ...]], list[Unusable]]:
-    """The fields whose cells differ, with their new values, and the cells that cannot be read."""
-    changed: dict[FieldName, tuple[str, ...]] = {}
-    wrong: list[Unusable] = []
-    for column in COLUMNS:
-        place = columns.get(column.name)
-        if place is None or column.name == "Document_Code":
-            continue
-        cell = row.cells[place] if place < len(row.cells) else ""
-        if _unchanged(cell, column, dossier):
-            continue
-        try:
-            if place in row.unsaved:
-                raise _Wrong("holds a formula without its value; write the value itself")
-            if reason := _DECIDED_ELSEWHERE.get(column.name):
-                raise _Wrong(f"was changed, but {reason}")
-            if column.field is None:
-                foreign[column.name] = foreign.get(column.name, 0) + 1
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What a cell now says of a field, what it said when it was exported, and what stands there at present."""
+
+    column: str
+    values: tuple[str, ...]
+    exported: str
+    present: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A row against what was exported of it; None where the file does not say so."""
+
+    row: Row
+    dossier: Dossier
+    columns: Mapping[str, int]
+    exported: Mapping[str, str] | None
+    vocabulary: Vocabulary
+
+    def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[Unusable]]:
+        """The fields that a person changed, with their new values, and the cells that cannot be taken."""
+        edits: dict[FieldName, _Edit] = {}
+        wrong: list[Unusable] = []
+        for column in COLUMNS:
+            place = self.columns.get(column.name)
+            if place is None or column.name == "Document_Code" or self._is_as_before(column, place):
                 continue
-            for field, values in _read_cell(without_apostrophe(cell).strip(), column, vocabulary):
-                if values == _present(dossier, field):
+            try:
+                if place in self.row.unsaved:
+                    raise _Wrong("holds a formula without its value; write the value itself")
+                if reason := _DECIDED_ELSEWHERE.get(column.name):
+                    raise _Wrong(f"was changed, but {reason}")
+                if column.field is None:
+                    foreign[column.name] = foreign.get(column.name, 0) + 1
                     continue
-                if changed.get(field, values) != values:
-                    raise _Wrong(f"says otherwise than {LEVEL_AND_COUNTRIES}, which was taken; make both equal")
-                changed[field] = values
-        except _Wrong as error:
-            wrong.append(Unusable(f"{row.place}, {column.name}", str(error)))
-    return changed, wrong
+                self._add(column, place, edits)
+            except _Wrong as error:
+                wrong.append(Unusable(f"{self.row.place}, {column.name}", str(error)))
+        changed: dict[FieldName, tuple[str, ...]] = {}
+        for field, edit in edits.items():
+            if edit.values == _present(self.dossier, field) or edit.values == _said(self.dossier, field):
+                continue
+            if _even(edit.exported) != _even(edit.present):
+                wrong.append(Unusable(f"{self.row.place}, {edit.column}", _clash(edit)))
+                continue
+            changed[field] = edit.values
+        return changed, wrong
+
+    def _add(self, column: Column, place: int, edits: dict[FieldName, _Edit]) -> None:
+        """Nothing; adds what the cell says otherwise than it did."""
+        before, present = self._before(column), _shown(column, self.dossier)
+        then, by_now = _readable(before, column), _readable(present, column)
+        for field, values in _read_cell(without_apostrophe(self._cell(place)).strip(), column, self.vocabulary):
+            if values == then.get(field):
+                continue
+            if field in edits and edits[field].values != values:
+                del edits[field]
+                raise _Wrong(f"says otherwise than {LEVEL_AND_COUNTRIES}; neither was taken, make both equal")
+            if field == "countries" and column.name != COUNTRIES and self._is_left_behind():
+                raise _Wrong(f"says otherwise than {COUNTRIES}, which a person corrected; make both equal")
+            # The level's cell holds two fields: each moved on its own.
+            said_then, said_now = ("; ".join(one.get(field, ())) for one in (then, by_now))
+            edits[field] = _Edit(
+                column.name, values, said_then if field in then else before, said_now if field in by_now else present
+            )
+
+    def _is_left_behind(self) -> bool:
+        """Whether, in a file that does not say what was exported, the cell of the countries holds a person's word.
+
+        Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
+        """
+        place, said = self.columns.get(COUNTRIES), _said(self.dossier, "countries")
+        return self.exported is None and place is not None and _split(self._cell(place)) == said
+
+    def _is_as_before(self, column: Column, place: int) -> bool:
+        """Whether a cell says what was exported, with or without the apostrophe of a CSV."""
+        cell, before = self._cell(place), self._before(column)
+        if _even(before) in (_even(cell), _even(without_apostrophe(cell))):
+            return True
+        try:
+            # Programs write numbers in their own way.
+            same = abs(float(cell.strip().replace(",", ".")) - float(before)) < 1e-6
+        except ValueError:
+            return False
+        return same and isinstance(column.read(self.dossier), float | int)
+
+    def _before(self, column: Column) -> str:
+        if self.exported is not None and column.name in self.exported:
+            return self.exported[column.name]
+        return _shown(column, self.dossier)
+
+    def _cell(self, place: int) -> str:
+        return self.row.cells[place] if place < len(self.row.cells) else ""
 
 
-def _unchanged(cell: str, column: Column, dossier: Dossier) -> bool:
-    """Whether a cell still says what the export wrote, with or without the apostrophe of a CSV."""
-    present = column.read(dossier)
-    if isinstance(present, str) or present is None:
-        shown = _even(storable(present or ""))
-        return shown in (_even(cell), _even(without_apostrophe(cell)))
+def _shown(column: Column, dossier: Dossier) -> str:
+    """The cell as an export would write it now."""
+    value = column.read(dossier)
+    return storable(value) if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
+    """What a cell that we wrote says of its fields; nothing where it could not be read back."""
     try:
-        return abs(float(cell.strip().replace(",", ".")) - present) < 1e-6
-    except ValueError:
-        return False
+        return dict(_read_cell(_even(text), column, {}))
+    except _Wrong:
+        return {}
+
+
+def _clash(edit: _Edit) -> str:
+    mine, then, by_now = (
+        text[:_SHOWN] or "nothing" for text in ("; ".join(edit.values), _even(edit.exported), _even(edit.present))
+    )
+    return (
+        f"says “{mine}”, while the value was changed from “{then}” to “{by_now}” since the export; it was not taken. "
+        "Export again and change it there"
+    )
 
 
 def _even(text: str) -> str:
@@ -250,6 +340,11 @@ def _present(dossier: Dossier, field: FieldName) -> tuple[str, ...]:
     }  # fmt: skip
     value = shown[field]
     return value if isinstance(value, tuple) else ((value,) if value else ())
+
+
+def _said(dossier: Dossier, field: FieldName) -> tuple[str, ...] | None:
+    """What a person has said of the field, which it need not show: an emptied title falls back to the list's."""
+    return next((one.values for one in reversed(dossier.corrections) if one.field == field), None)
 
 
 def _heading(text: str) -> str:

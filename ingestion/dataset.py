@@ -14,7 +14,7 @@ from urllib.parse import quote
 from ingestion.backends.bibliography import to_bibtex, to_ris
 from ingestion.backends.workbook_writing import Cell, Sheet, to_workbook
 from ingestion.cell_text import neutral, storable
-from ingestion.dataset_columns import COLUMNS, DATASET, IMPORTING, is_document, standing
+from ingestion.dataset_columns import COLUMNS, DATASET, EXPORTED, IMPORTING, NOT_DOCUMENTS, is_document, standing
 from ingestion.dossier import Dossier, metadata_of
 from rag_engine.errors import InputError
 
@@ -75,14 +75,14 @@ def _sheets(
         ("Document_Code", 16), ("Title", 50), ("Address", 50), ("Status", 12), ("Phase", 16), ("Reason", 20),
         ("Message", 70), ("Origin", 30),
     )  # fmt: skip
-    rejected = Sheet("Rejected", headings, [])
+    beside = Sheet(NOT_DOCUMENTS, headings, [])
     for dossier in others:
-        source, where = dossier.source, standing(dossier)
+        source, where, title = dossier.source, standing(dossier), metadata_of(dossier).title
         texts = (
-            source.code, metadata_of(dossier).title, source.url or source.path, where.status, where.phase,
+            source.code, "" if title == source.code else title, source.url or source.path, where.status, where.phase,
             where.reason, where.message, source.origin,
         )  # fmt: skip
-        rejected.rows.append(
+        beside.rows.append(
             [
                 _cell(text, name, dossier, warnings, _web_link(source.url) if name == "Address" else "")
                 for (name, _), text in zip(headings, texts, strict=True)
@@ -91,7 +91,14 @@ def _sheets(
     about = Sheet("About", (("Column", 24), ("What it means", 100)), [])
     about.rows.extend([Cell(one.name), Cell(one.meaning)] for one in COLUMNS)
     about.rows.extend([Cell(""), Cell(sentence)] for sentence in IMPORTING)
-    return [main, rejected, _evidence([*documents, *others], warnings), about]
+    return [main, beside, _evidence([*documents, *others], warnings), about, _exported(main)]
+
+
+def _exported(main: Sheet) -> Sheet:
+    """What was written, once more and out of sight; without the addresses, which make a row look like a seed."""
+    kept = [place for place, (name, _) in enumerate(main.columns) if name != "Source"]
+    rows: list[Sequence[Cell]] = [[Cell(row[place].value) for place in kept] for row in main.rows]
+    return Sheet(EXPORTED, tuple(main.columns[place] for place in kept), rows, hidden=True)
 
 
 def _evidence(dossiers: Sequence[Dossier], warnings: list[str]) -> Sheet:

@@ -9,7 +9,11 @@ from ingestion.dossier import Dossier, metadata_of
 from ingestion.outcomes import PHASES, FieldName, Indexed
 
 DATASET = "Estrazione Finale"
+NOT_DOCUMENTS = "Not documents"
+# A hidden copy of what was written, so that an import can tell what a person changed from what changed meanwhile.
+EXPORTED = "Exported"
 LEVEL_AND_COUNTRIES = "Geographical Level"
+COUNTRIES = "Countries"
 
 IMPORTING = (
     "How to edit: change the cells of the columns that say so, save the workbook, and import it again. Only what you "
@@ -17,6 +21,10 @@ IMPORTING = (
     "Several values in one cell are separated by a semicolon. An emptied cell empties the field.",
     "Keep Document_Code as it is: it says which document a row is about. Order, hidden rows and filters do not matter.",
     "The licence is decided in the licence review and not here.",
+    "The hidden sheet Exported holds what was written; keep it. With it, an import takes the cells that you changed and "
+    "no others, and tells where somebody else has changed the same value meanwhile. A CSV has no such sheet: its cells "
+    "are compared with the present values, so that importing an old CSV takes back what others corrected since.",
+    "Geographical Level and Countries hold the same countries; change one of the two cells, or both alike.",
 )
 
 
@@ -167,7 +175,7 @@ COLUMNS: tuple[Column, ...] = (
         "The code of the preferred language version.",
         lambda d: d.relation.translation_of if d.relation else "",
     ),
-    Column("Countries", 24, "English names." + _EDIT, lambda d: "; ".join(metadata_of(d).countries), "countries"),
+    Column(COUNTRIES, 24, "English names." + _EDIT, lambda d: "; ".join(metadata_of(d).countries), "countries"),
     Column("Licence Light", 10, "GREEN, YELLOW or RED.", lambda d: d.verdict.light if d.verdict else ""),
     Column("Status", 10, "indexed, waiting, or how the phase beside it ended.", lambda d: standing(d).status),
     Column("Phase", 14, "The phase it stands at.", lambda d: standing(d).phase),

@@ -27,11 +27,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet by its columns (heading, width in characters) and rows."""
+    """A sheet by its columns (heading, width in characters) and rows; a hidden one is for the import alone."""
 
     name: str
     columns: tuple[tuple[str, int], ...]
     rows: list[Sequence[Cell]] = field(default_factory=list)
+    hidden: bool = False
 
 
 def to_workbook(sheets: Sequence[Sheet]) -> bytes:
@@ -69,6 +70,8 @@ def to_workbook(sheets: Sequence[Sheet]) -> bytes:
                     cell.font = link_font
                     links += 1
                 cell.alignment = wrapped
+        if sheet.hidden:
+            written.sheet_state = "hidden"
         written.freeze_panes = "B2"
         written.auto_filter.ref = f"A1:{get_column_letter(len(sheet.columns))}{len(sheet.rows) + 1}"
     workbook.properties.creator = "Sextant"

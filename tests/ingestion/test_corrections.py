@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -12,9 +13,9 @@ from hypothesis import given, settings
 from ingestion.corrections import CorrectionReport, read_corrections
 from ingestion.dataset import export
 from ingestion.dossier import Correction, Dossier
-from ingestion.outcomes import FieldName
+from ingestion.outcomes import FieldName, Outcome
 from rag_engine.errors import InputError
-from tests.ingestion.dossiers import DOSSIERS, dossier
+from tests.ingestion.dossiers import DOSSIERS, dossier, stopped
 
 _TYPES: dict[FieldName, tuple[str, ...]] = {
     "document_type": ("Law", "Report", "Framework"),
@@ -48,6 +49,82 @@ def test_an_untouched_workbook_or_csv_holds_no_correction(dossiers: list[Dossier
             assert report.unchanged == len(dossiers)
 
 
+def _corrected(one: Dossier, **said: tuple[str, ...]) -> Dossier:
+    """The same source after people's corrections."""
+    added = tuple(Correction("ADM001", field, values, "Eve") for field, values in said.items())  # type: ignore[arg-type]
+    return replace(one, corrections=(*one.corrections, *added))
+
+
+def _imported(path: Path, one: Dossier) -> CorrectionReport:
+    return read_corrections(path, [one], "Ada", "now", _TYPES)
+
+
+def _edit(path: Path, edits: dict[str, object]) -> Path:
+    """The exported workbook with cells of its first row edited as a person would."""
+    workbook = openpyxl.load_workbook(path)
+    sheet = workbook["Estrazione Finale"]
+    headings = {cell.value: cell.column_letter for cell in sheet[1]}
+    for name, value in edits.items():
+        sheet[f"{headings[name]}2"] = value
+    workbook.save(path)
+    return path
+
+
+def test_an_old_export_that_nobody_touched_takes_nothing_of_others_back(tmp_path: Path) -> None:
+    path = tmp_path / "old.xlsx"
+    export(path, [dossier()])
+    moved = _corrected(dossier(), title=("Heat plan",), countries=("Spain",), hazards=(), date=("2020",))
+    decided = stopped(moved, "indexing", Outcome("failed", "unexpected", "Disk full."))
+    report = _imported(path, decided)
+    assert (report.corrections, report.unusable, report.warnings, report.unchanged) == ((), (), (), 1)
+
+
+def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) -> None:
+    path, one = tmp_path / "o.xlsx", dossier()
+    export(path, [one])
+    edits: dict[str, object] = {"Policy Title": None, "Countries": "Spain", "Hazard": "flood; DROUGHT", "Language": "en"}
+    first = _imported(_edit(path, edits), one)
+    assert {c.field for c in first.corrections} == {"title", "countries", "hazards", "language"}
+    second = _imported(path, replace(one, corrections=first.corrections))
+    assert (second.corrections, second.unusable, second.unchanged) == ((), (), 1)
+
+
+def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(tmp_path: Path) -> None:
+    path = tmp_path / "o.xlsx"
+    export(path, [dossier()])
+    _edit(path, {"Policy Title": "Heat plan", "Language": "en", "Geographical Level": "Local - Italy; France"})
+    report = _imported(path, _corrected(dossier(), title=("Summer plan",), language=("en",), countries=("Spain",)))
+    assert [(one.place, one.reason) for one in report.unusable] == [
+        (
+            "Estrazione Finale, row 2, Policy Title",
+            "says “Heat plan”, while the value was changed from “Piano caldo” to “Summer plan” since the export; it was "
+            "not taken. Export again and change it there",
+        )
+    ]
+    # The same language twice is no clash, and the level's cell was edited for its level alone.
+    assert [(one.field, one.values) for one in report.corrections] == [("geographical_level", ("Local",))]
+
+
+def test_a_csv_is_compared_with_the_present_values_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    export(path, [dossier()])
+    report = _imported(path, _corrected(dossier(), title=("Summer plan",)))
+    assert [(one.field, one.values) for one in report.corrections] == [("title", ("Piano caldo",))]
+    assert "were compared with the present values" in report.warnings[0]
+
+
+def test_a_csv_with_edited_countries_does_not_flip_them_the_second_time(tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    export(path, [dossier()])
+    text = path.read_text(encoding="utf-8-sig")
+    path.write_text(text.replace(",Italy; France,GREEN", ",Spain,GREEN"), encoding="utf-8")
+    first = _imported(path, dossier())
+    assert [(one.field, one.values) for one in first.corrections] == [("countries", ("Spain",))]
+    second = _imported(path, replace(dossier(), corrections=first.corrections))
+    assert second.corrections == ()
+    assert "make both equal" in second.unusable[0].reason
+
+
 def test_an_edited_cell_becomes_a_correction_with_author_and_time(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"Policy Title": "Heat plan"})
     assert report.corrections == (Correction("ADM001", "title", ("Heat plan",), "Ada", "", "2026-11-22T10:00:00"),)
@@ -79,8 +156,12 @@ def test_level_and_countries_can_be_edited_in_one_cell_or_in_two(tmp_path: Path)
     two = _edited(tmp_path, {"Countries": "Italy"})
     assert {c.field: c.values for c in two.corrections} == {"countries": ("Italy",)}
     both = _edited(tmp_path, {"Geographical Level": "National - Spain", "Countries": "Italy"})
-    assert {c.field: c.values for c in both.corrections} == {"countries": ("Spain",)}
-    assert "says otherwise than Geographical Level" in both.unusable[0].reason
+    assert both.corrections == ()
+    assert "says otherwise than Geographical Level; neither was taken" in both.unusable[0].reason
+    alike = _edited(tmp_path, {"Geographical Level": "National - Spain", "Countries": "Spain"})
+    assert {c.field: c.values for c in alike.corrections} == {"countries": ("Spain",)}
+    apart = _edited(tmp_path, {"Geographical Level": "Local - Italy; France", "Countries": "Spain"})
+    assert {c.field: c.values for c in apart.corrections} == {"geographical_level": ("Local",), "countries": ("Spain",)}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +205,7 @@ def test_what_cannot_be_edited_here_is_told(tmp_path: Path) -> None:
     assert report.corrections == ()
     assert report.unusable[0].reason == "was changed, but the licence is decided in the licence review"
     assert report.warnings == (
-        "Quality Score: 1 cells differ from the present values and were not taken over; this column cannot be edited.",
+        "Quality Score: 1 cells differ from what was exported and were not taken over; this column cannot be edited.",
     )
 
 

@@ -81,7 +81,7 @@ def test_text_that_no_cell_can_hold_is_cut_and_told(tmp_path: Path) -> None:
     assert done.warnings == ("ADM001: Description was cut to the 32,767 characters that a cell holds.",)
 
 
-def test_superseded_versions_and_translations_are_documents_and_everything_else_is_rejected(tmp_path: Path) -> None:
+def test_superseded_versions_and_translations_are_documents_and_everything_else_stands_beside_them(tmp_path: Path) -> None:
     newer = dossier("A1")
     older = dossier("A2", relation=Relation("A1", version="2016", superseded="2021"))
     small = stopped(dossier("A3"), "quality", Outcome("rejected", "file_too_small", "It has 900 bytes."))
@@ -93,13 +93,32 @@ def test_superseded_versions_and_translations_are_documents_and_everything_else_
     assert [(row["Document_Code"], row["Active"], row["Status"]) for row in main] == [
         ("A1", "yes", "indexed"), ("A2", "no", "indexed"), ("A6", "yes", "failed"),
     ]  # fmt: skip
-    rejected = _rows(tmp_path / "o.xlsx", "Rejected")
-    assert [(row["Document_Code"], row["Status"], row["Phase"], row["Reason"], row["Message"]) for row in rejected] == [
+    beside = _rows(tmp_path / "o.xlsx", "Not documents")
+    assert [(row["Document_Code"], row["Status"], row["Phase"], row["Reason"], row["Message"]) for row in beside] == [
         ("A3", "rejected", "quality", "file_too_small", "It has 900 bytes."),
         ("A4", "failed", "acquisition", "timed_out", "No answer."),
         ("A5", "waiting", "acquisition", None, None),
     ]
     assert (done.documents, done.others) == (3, 3)
+
+
+def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    nameless = stopped(dossier("A1", {}), "licence", Outcome("failed", "timed_out", "No answer.", None, True))
+    export(tmp_path / "o.xlsx", [replace(nameless, source=replace(nameless.source, title=""))])
+    row = _rows(tmp_path / "o.xlsx", "Not documents")[0]
+    assert (row["Document_Code"], row["Title"]) == ("A1", None)
+
+
+def test_what_was_written_is_kept_out_of_sight_for_the_import(tmp_path: Path) -> None:
+    export(tmp_path / "o.xlsx", [dossier()])
+    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    assert {name: book[name].sheet_state for name in book.sheetnames} == dict.fromkeys(
+        ("Estrazione Finale", "Not documents", "Licence evidence", "About"), "visible"
+    ) | {"Exported": "hidden"}
+    shown, kept = _rows(tmp_path / "o.xlsx", "Estrazione Finale")[0], _rows(tmp_path / "o.xlsx", "Exported")[0]
+    assert kept == {name: value for name, value in shown.items() if name != "Source"}
 
 
 def test_the_licence_of_every_source_comes_with_its_evidence(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -214,3 +215,104 @@ def test_a_person_may_refuse_the_licence_of_what_is_already_indexed(
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     assert isinstance(register.dossiers()[code].outcomes["licence"], Outcome)
     assert list((engine.config.workspace / "quarantine").iterdir())
+
+
+def test_files_that_are_away_for_now_stay_in_the_collection(
+    register: Register, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
+) -> None:
+    _run(register, engine, tools)
+    shutil.move(folder, tmp_path / "unmounted")
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+    shutil.move(tmp_path / "unmounted", folder)
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_a_text_that_breaks_the_indexer_stops_no_other(
+    register: Register, engine: Engine, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = engine.embedder()
+    encode = embedder.encode_passages
+
+    def break_on_heat(texts: list[str]) -> object:
+        if any("ondate di calore" in text for text in texts):
+            raise ValueError("no such number")
+        return encode(texts)
+
+    monkeypatch.setattr(embedder, "encode_passages", break_on_heat)
+    tallies = _run(register, engine, tools)
+    assert (tallies["indexing"].done, tallies["indexing"].failed) == (2, 1)
+    assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+
+
+def test_half_a_character_from_a_model_breaks_nothing(register: Register, engine: Engine, tools: Tools) -> None:
+    class Odd:
+        name = "odd"
+
+        def complete_json(
+            self, system: str, user: str, schema: dict[str, object], *, seconds: float
+        ) -> dict[str, object]:
+            return {"title": {"value": "half \ud83d", "quote": "\ud83d", "confidence": 1.0}, "language": "en\ud83d"}
+
+    config = replace(tools.config, use_model=True)
+    _run(register, engine, replace(tools, judge=Odd(), config=config))
+    assert len(engine.documents()) == 3
+
+
+def test_another_way_to_read_files_reads_them_again(register: Register, engine: Engine, tools: Tools) -> None:
+    _run(register, engine, tools)
+    again = _run(register, engine, replace(tools, reader="with OCR now"))
+    assert again["extraction"].done == 3
+
+
+def test_a_file_that_was_lost_from_the_workspace_is_acquired_again(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    _run(register, engine, tools)
+    for path in (engine.config.workspace / "downloads").iterdir():
+        path.unlink()
+    assert _run(register, engine, tools)["acquisition"].done == 3
+
+
+def test_a_source_that_is_put_on_the_list_again_comes_back(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    register.remove([_code(register, "heat")], "Ada")
+    _run(register, engine, tools)
+    register.add(read_seeds(folder, register.sources()).new)
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
+    _run(register, engine, tools)
+    record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
+    withdraw(record, register, engine.config.workspace, author="Ada")
+    engine.erase(record)
+    engine.catalog.checkpoint()
+    engine.close()
+    for word in (b"zanzibar", b"temperatura percepita"):
+        left = [path for path in engine.config.workspace.rglob("*") if path.is_file() and word in _bytes(path)]
+        assert left == []
+
+
+def _bytes(path: Path) -> bytes:
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+
+
+def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
+    register.add(read_seeds(folder, register.sources()).new)
+    _run(register, engine, tools, codes=(_code(register, "flood-2022"),))
+    old = next(one for one in engine.documents() if one.metadata.title == FLOOD.title)
+    assert old.metadata.superseded == "2022-06-02"
