@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ingestion.dossier import Dossier
-from ingestion.outcomes import OutcomeReason, Phase
+from ingestion.outcomes import Outcome, OutcomeReason, Phase
 
 # The stations of the funnel and the phase that leads to each.
 STATIONS: Mapping[str, Phase] = {
@@ -31,14 +31,23 @@ class Station:
     waiting: int
 
 
+def _stop(dossier: Dossier, phase: Phase) -> Outcome | None:
+    """How the phase ended; for acquisition of a portal, how the portals did."""
+    outcome = dossier.outcomes.get(phase)
+    return dossier.outcomes.get("portals") if outcome and outcome.reason == "directory" else outcome
+
+
 def funnel(dossiers: Iterable[Dossier]) -> list[Station]:
-    """The stations in order, beginning with all sources ("raw"). A portal counts until its documents are found."""
-    present = list(dossiers)
+    """The stations in order, beginning with all sources ("raw").
+
+    A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
+    """
+    present = [one for one in dossiers if (at := one.stopped) is None or at[1].reason != "directory"]
     stations = [Station("raw", len(present), {}, 0)]
     for name, phase in STATIONS.items():
         passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]
         stopped: Counter[OutcomeReason] = Counter(
-            outcome.reason for one in present if (outcome := one.outcomes.get(phase)) and not outcome.passes
+            outcome.reason for one in present if (outcome := _stop(one, phase)) and not outcome.passes
         )
         waiting = len(present) - len(passed) - stopped.total()
         stations.append(Station(name, len(passed), dict(stopped.most_common()), waiting))

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ingestion.corrections import CorrectionReport, read_corrections
-from ingestion.dossier import Decision, Dossier
+from ingestion.dataset_columns import is_document, standing
+from ingestion.dossier import Decision, Dossier, metadata_of
 from ingestion.funnel import funnel
-from ingestion.outcomes import FieldName, Phase
+from ingestion.outcomes import FIELDS, FieldName, Phase
 from ingestion.register import Register, now
+from ingestion.request import Request
 from ingestion.taxonomy import load_taxonomy
 from rag_engine.errors import InputError
 
 _CONTROLLED: tuple[FieldName, ...] = ("hazards", "document_type", "geographical_level", "key_criteria", "tags")
 _LIGHTS = {"GREEN", "RED"}
 _OPEN = ("licence_unclear", "licence_conflict")
+# Rejected there, a source has no file that could pass.
+_WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
+_PARTS = ("score", "length", "chunks", "sections", "cleaning")
+_LISTED = "`sextant seeds list` lists the codes."
 
 
 def status_json(register: Register) -> dict[str, Any]:
-    """The funnel, and every source that was stopped with where and why."""
+    """The funnel, the documents by the light of their licence, and every source that was stopped with where and why."""
     dossiers = list(register.dossiers().values())
     stopped = [
         {
@@ -35,26 +43,52 @@ def status_json(register: Register) -> dict[str, Any]:
         for one in dossiers
         if (at := one.stopped) is not None and at[1].reason != "directory"
     ]
-    return {"funnel": [asdict(station) for station in funnel(dossiers)], "stopped": stopped}
+    lights = Counter(one.verdict.light if one.verdict else "unknown" for one in dossiers if is_document(one))
+    return {"funnel": [asdict(station) for station in funnel(dossiers)], "lights": dict(lights), "stopped": stopped}
 
 
-def history_json(register: Register, code: str) -> dict[str, Any]:
-    """What happened to a source, oldest first."""
-    events = register.history(code)
+def list_json(register: Register) -> dict[str, Any]:
+    """Every source of the list in its order, with where it stands."""
+    sources = []
+    for one in register.dossiers().values():
+        at, title = standing(one), metadata_of(one).title
+        sources.append(
+            {
+                "code": one.source.code,
+                "phase": at.phase,
+                "status": at.status,
+                "reason": at.reason,
+                "title": "" if title == one.source.code else title,
+                "address": one.source.url or one.source.path,
+                "parent": one.source.parent,
+            }
+        )
+    return {"sources": sources}
+
+
+def source_json(register: Register, code: str) -> dict[str, Any]:
+    """What is known of a source at present, and what happened to it, oldest first.
+
+    A source that was taken off the list has a history alone.
+    """
+    events, dossier = register.history(code), register.dossiers().get(code)
     if not events:
-        raise InputError(f"No source has the code {code!r}.", help="`sextant status` lists the codes.")
-    return {"code": code, "history": [asdict(event) for event in events]}
+        raise InputError(f"No source has the code {code!r}.", help=_LISTED)
+    history = [asdict(event) for event in events]
+    return {"code": code, "present": _present(dossier) if dossier else None, "history": history}
 
 
 def waiting_for_review(register: Register) -> list[Dossier]:
-    """The sources whose licence a person must decide."""
-    return [one for one in register.dossiers().values() if (at := one.stopped) is not None and at[1].reason in _OPEN]
+    """The sources whose licence a person must decide and has not yet."""
+    return [one for one in register.dossiers().values() if _waits(one)]
 
 
 def review_json(register: Register) -> dict[str, Any]:
-    """The sources whose licence a person must decide, with the evidence, and the decisions made."""
+    """The sources whose licence a person must decide, with the evidence; files at hand that pass whatever theirs is;
+    and the decisions made."""
+    dossiers = list(register.dossiers().values())
     waiting = []
-    for one in waiting_for_review(register):
+    for one in filter(_waits, dossiers):
         at, verdict = one.stopped, one.verdict
         assert at is not None, "what waits was stopped"
         waiting.append(
@@ -68,35 +102,50 @@ def review_json(register: Register) -> dict[str, Any]:
                 "marks": [asdict(mark) for mark in verdict.marks] if verdict else [],
             }
         )
-    return {"waiting": waiting, "decisions": [asdict(decision) for decision in register.decisions()]}
+    decisions = [asdict(decision) for decision in register.decisions()]
+    return {"waiting": waiting, "at_hand": _at_hand(dossiers), "decisions": decisions}
 
 
-def decide(register: Register, code: str, choice: str, author: str, note: str) -> None:
-    """Nothing; a person's word: GREEN or RED on a licence, "restore" what was rejected, "undo" an earlier word."""
+def check_codes(register: Register, codes: Sequence[str]) -> tuple[str, ...]:
+    """The codes, once each; InputError that names those of no source."""
+    known = {source.code for source in register.sources()}
+    unknown = list(dict.fromkeys(code for code in codes if code not in known))
+    if unknown:
+        raise InputError(f"No source has the code {', '.join(unknown)}.", help=_LISTED)
+    return tuple(dict.fromkeys(codes))
+
+
+def decide(register: Register, code: str, choice: str, author: str, note: str) -> bool:
+    """Whether a document must leave the index now (`index_request`); takes a person's word on a source.
+
+    The word is GREEN or RED on a licence, "restore" for what was rejected or withdrawn, "undo" for all earlier words.
+    """
     dossier = register.dossiers().get(code)
     if dossier is None:
-        raise InputError(f"No source has the code {code!r}.", help="`sextant status` lists the codes.")
+        raise InputError(f"No source has the code {code!r}.", help=_LISTED)
     word = choice.strip().upper() if choice.strip().upper() in _LIGHTS else choice.strip().lower()
-    phase: Phase
     if word in _LIGHTS:
         register.decide(Decision(code, "licence", word, author, note, now()))
     elif word == "restore":
-        at = dossier.stopped
-        if at is None or at[1].status != "rejected":
-            raise InputError(f"{code} is not rejected.", help="`sextant status` says where each source stands.")
-        phase, reason = at[0], at[1].reason
-        if phase == "licence":
-            raise InputError(f"{code} was stopped for its licence.", help="Decide GREEN or RED instead.")
-        # A withdrawn document is brought back by taking the withdrawal back.
-        withdrawn = phase == "indexing" and reason == "decided"
-        register.decide(Decision(code, phase, "" if withdrawn else "restore", author, note, now()))
-        if withdrawn:
-            register.forget(code, ("acquisition",))
+        _restore(register, dossier, author, note)
     elif word == "undo":
         for decision in dossier.decisions:
-            register.decide(Decision(code, decision.phase, "", author, note, now()))
+            _take_back(register, decision, author, note)
     else:
         raise InputError(f"{choice!r} is no decision.", help="Say GREEN, RED, restore or undo.")
+    after = register.dossiers()[code].stopped
+    return is_indexed(register, code) and after is not None and after[1].status != "failed"
+
+
+def is_indexed(register: Register, code: str) -> bool:
+    """Whether the source's document is in the index, as far as indexing has said; after a failure it may be."""
+    entry = register.entries().get((code, "indexing"))
+    return entry is not None and entry.outcome.status in ("done", "failed")
+
+
+def index_request(code: str) -> Request:
+    """The run that brings the index up to date with a decision on this source."""
+    return Request(phases=("indexing",), codes=(code,))
 
 
 def take_corrections(path: Path, register: Register, author: str) -> CorrectionReport:
@@ -111,3 +160,71 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
     """The labels of every field that has a controlled vocabulary."""
     taxonomy = load_taxonomy()
     return {field: taxonomy.labels(field) for field in _CONTROLLED}
+
+
+def _waits(dossier: Dossier) -> bool:
+    """Whether a person's word on the licence is missing; what the next run has yet to take up has it already."""
+    at = dossier.stopped
+    decided = any(word.phase == "licence" for word in dossier.decisions)
+    return at is not None and at[1].reason in _OPEN and not decided
+
+
+def _at_hand(dossiers: Iterable[Dossier]) -> list[dict[str, Any]]:
+    """The analyst's own files that go on although their licence is not GREEN."""
+    return [
+        {
+            "code": one.source.code,
+            "title": metadata_of(one).title,
+            "path": one.source.path,
+            "light": one.verdict.light,
+            "reason": one.outcomes["licence"].reason,
+            "message": one.outcomes["licence"].message,
+        }
+        for one in dossiers
+        if one.source.path and one.verdict and one.verdict.light != "GREEN" and one.outcomes["licence"].passes
+    ]
+
+
+def _restore(register: Register, dossier: Dossier, author: str, note: str) -> None:
+    """Nothing; lets a source pass where a phase rejected it, or takes its withdrawal back."""
+    code, at = dossier.source.code, dossier.stopped
+    withdrawn = next((word for word in dossier.decisions if word.choice == "withdraw"), None)
+    if withdrawn is not None:
+        _take_back(register, withdrawn, author, note)
+        return
+    if at is None or at[1].status != "rejected":
+        raise InputError(f"{code} is not rejected.", help=f"`sextant status {code}` says where it stands.")
+    if at[0] == "licence":
+        raise InputError(f"{code} was stopped for its licence.", help="Decide GREEN or RED instead.")
+    if at[0] in _WITHOUT_FILE:
+        raise InputError(f"{code} was rejected at {at[0]}: there is no file to restore.", help="Run `sextant retry`.")
+    register.decide(Decision(code, at[0], "restore", author, note, now()))
+
+
+def _take_back(register: Register, decision: Decision, author: str, note: str) -> None:
+    """Nothing; the word was never said. What was withdrawn is fetched again, since its file is gone."""
+    register.decide(Decision(decision.code, decision.phase, "", author, note, now()))
+    if decision.choice == "withdraw":
+        register.forget(decision.code, ("acquisition",))
+
+
+def _present(dossier: Dossier) -> dict[str, Any]:
+    """What is known of a source at present."""
+    source, at, verdict = dossier.source, standing(dossier), dossier.verdict
+    quality, relation, download = dossier.quality, dossier.relation, dossier.download
+    title = metadata_of(dossier).title
+    return {
+        "title": "" if title == source.code else title,
+        "address": source.url or source.path,
+        "parent": source.parent,
+        "phase": at.phase,
+        "status": at.status,
+        "reason": at.reason,
+        "message": at.message,
+        "light": verdict.light if verdict else "",
+        "licence": verdict.licence if verdict else source.licence,
+        "quality": {part: getattr(quality, part) for part in _PARTS} if quality else None,
+        "relation": asdict(relation) if relation else None,
+        "file": download.path if download else source.path,
+        "values": [asdict(one) for field in FIELDS for one in dossier.values if one.field == field],
+    }
