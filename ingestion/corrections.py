@@ -256,7 +256,7 @@ def _clash(edit: _Edit) -> str:
         text[:_SHOWN] or "nothing" for text in ("; ".join(edit.values), _even(edit.exported), _even(edit.present))
     )
     return (
-        f"says “{mine}”, while the value was changed from “{then}” to “{by_now}” since the export; it was not taken. "
+        f"says “{mine}”, while the value was changed from “{then}” to “{by_now}” since the export; it stays. "
         "Export again and change it there"
     )
 

@@ -21,9 +21,9 @@ IMPORTING = (
     "Several values in one cell are separated by a semicolon. An emptied cell empties the field.",
     "Keep Document_Code as it is: it says which document a row is about. Order, hidden rows and filters do not matter.",
     "The licence is decided in the licence review and not here.",
-    "The hidden sheet Exported holds what was written; keep it. With it, an import takes the cells that you changed and "
-    "no others, and tells where somebody else has changed the same value meanwhile. A CSV has no such sheet: its cells "
-    "are compared with the present values, so that importing an old CSV takes back what others corrected since.",
+    "The hidden sheet Exported holds what was written; keep it. With it, an import takes the cells that you changed "
+    "and no others, and tells where somebody else has changed the same value meanwhile. A CSV has no such sheet: its "
+    "cells are compared with the present values, so that importing an old CSV takes back what others corrected since.",
     "Geographical Level and Countries hold the same countries; change one of the two cells, or both alike.",
 )
 

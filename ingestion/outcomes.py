@@ -16,89 +16,33 @@ OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
 OutcomeReason = Literal[
     "",
     # licence
-    "licence_green",
-    "licence_unclear",
-    "licence_conflict",
-    "licence_reserved",
+    "licence_green", "licence_unclear", "licence_conflict", "licence_reserved",
     # any phase that uses the network
-    "robots_forbidden",
-    "address_forbidden",
-    "host_unknown",
-    "connection_failed",
-    "certificate_invalid",
-    "timed_out",
-    "too_large",
-    "too_many_redirects",
-    "http_error",
-    "not_found",
-    "access_denied",
-    "rate_limited",
+    "robots_forbidden", "address_forbidden", "host_unknown", "connection_failed", "certificate_invalid",
+    "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
     # acquisition
-    "url_missing",
-    "url_invalid",
-    "wrong_content",
-    "empty_page",
-    "off_topic",
-    "no_document_link",
-    "browser_missing",
-    "directory",
-    "not_modified",
-    "file_missing",
+    "url_missing", "url_invalid", "wrong_content", "empty_page", "off_topic", "no_document_link",
+    "browser_missing", "directory", "not_modified", "file_missing",
     # portals
-    "not_a_portal",
-    "nothing_found",
+    "not_a_portal", "nothing_found",
     # extraction
-    "empty",
-    "unsupported_type",
-    "mislabelled",
-    "encrypted",
-    "damaged",
-    "no_pages",
-    "too_many_pages",
-    "no_text",
-    "not_utf8",
-    "too_slow",
-    "too_much_memory",
-    "crashed",
-    "ocr_missing",
-    "office_missing",
+    "empty", "unsupported_type", "mislabelled", "encrypted", "damaged", "no_pages", "too_many_pages",
+    "no_text", "not_utf8", "too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing",
     # quality
-    "file_too_small",
-    "too_few_pages",
-    "too_little_text",
-    "unreadable_text",
-    "title_refused",
-    "low_score",
+    "file_too_small", "too_few_pages", "too_little_text", "unreadable_text", "title_refused", "low_score",
     # deduplication
-    "same_content",
-    "same_text",
-    "same_work",
-    "same_address",
-    "superseded",
-    "translation",
+    "same_content", "same_text", "same_work", "same_address", "superseded", "translation",
     # metadata
-    "model_missing",
-    "model_failed",
+    "model_missing", "model_failed",
     # a person
-    "decided",
-    "unexpected",
-]
+    "decided", "unexpected",
+]  # fmt: skip
 
 # How a request can end without an answer: the address, its host or the way there is at fault.
 _NetworkReason = Literal[
-    "robots_forbidden",
-    "address_forbidden",
-    "host_unknown",
-    "connection_failed",
-    "certificate_invalid",
-    "timed_out",
-    "too_large",
-    "too_many_redirects",
-    "http_error",
-    "not_found",
-    "access_denied",
-    "rate_limited",
-]
+    "robots_forbidden", "address_forbidden", "host_unknown", "connection_failed", "certificate_invalid",
+    "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
+]  # fmt: skip
 NETWORK_REASONS: frozenset[OutcomeReason] = frozenset(get_args(_NetworkReason))
 
 Light = Literal["GREEN", "YELLOW", "RED"]

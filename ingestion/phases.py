@@ -105,7 +105,8 @@ class _Run:
         listed = {normal_url(one.source.url): one.source.parent for one in dossiers.values()} if due else {}
         tools = replace(self._tools, listed=listed)
         ended = 0
-        with closing(self._work(phase, [dossiers[code] for code in _by_turns(list(due), dossiers)], tools)) as working:
+        todo = _by_turns(list(due), dossiers) if phase in ON_THE_WEB else _longest_first(list(due), dossiers)
+        with closing(self._work(phase, [dossiers[code] for code in todo], tools)) as working:
             for code, found, seconds in working:
                 dossier, outcome = dossiers[code], found
                 if phase == "licence" and dossier.source.parent in dossiers:
@@ -278,6 +279,11 @@ def _by_turns(codes: Sequence[str], dossiers: Mapping[str, Dossier]) -> list[str
         turns.append((seen[host], position, code))
         seen[host] += 1
     return [code for _, _, code in sorted(turns)]
+
+
+def _longest_first(codes: Sequence[str], dossiers: Mapping[str, Dossier]) -> list[str]:
+    """The codes so that no long file is left to one worker at the end."""
+    return sorted(codes, key=lambda code: -(download.size if (download := dossiers[code].download) else 0))
 
 
 def _after(dossier: Dossier, phase: Phase, outcome: Outcome) -> Dossier:

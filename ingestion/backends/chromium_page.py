@@ -6,8 +6,8 @@ import base64
 import hashlib
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,10 @@ class Visit:
         most = min(self._most, self._config.page_bytes) if self.media_type in _PAGES - {""} else self._most
         if length is not None and length > most:
             raise too_large(self.urls[-1], most, length)
-        received = receive_into(self._body(event["requestId"], length, headers), self._into, self.urls[-1], most)
+        # Closed here and now: a body that is too large would otherwise be closed by whoever drops the refusal, in
+        # another thread, and Playwright belongs to this one.
+        with closing(self._body(event["requestId"], length, headers)) as body:
+            received = receive_into(body, self._into, self.urls[-1], most)
         self.fetched = self.file(received, headers)
 
     def file(self, received: Received, headers: dict[str, str]) -> Fetched:
@@ -158,7 +161,7 @@ class Visit:
             how="browser",
         )
 
-    def _body(self, request: str, length: int | None, headers: dict[str, str]) -> Iterator[bytes]:
+    def _body(self, request: str, length: int | None, headers: dict[str, str]) -> Generator[bytes, None, None]:
         handle = self._session.send("Fetch.takeResponseBodyAsStream", {"requestId": request})["stream"]
         size = 0
         try:
