@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ingestion.licence_decision import decide
 from ingestion.licence_marks import mark_of, marks_of, parse_page, read_xmp
@@ -22,6 +22,7 @@ from ingestion.licence_patterns import PLAIN, read_statements
 from ingestion.licence_table import TrustedDomain, load_licences
 from ingestion.outcomes import Fetched, LicenceMark, LicenceVerdict, Light, Outcome, OutcomeReason, Refused, Source
 from ingestion.types import FileRefused
+from ingestion.uploading import safe_name
 from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
@@ -141,10 +142,9 @@ def _read_fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> 
     looks_html = re.search(rb"<(?:!doctype html|html|head|body)", start, re.IGNORECASE)
     if not start.startswith(b"%PDF-") and (fetched.media_type in _HTML or looks_html):
         return _read_page(path.read_bytes(), fetched.url)
-    # The extractor tells a file by its bytes and, where these say nothing, by its name.
-    suffix = re.search(r"\.\w{1,5}$", urlsplit(fetched.url).path)
-    named = path.rename(path.with_name(f"document{suffix.group() if suffix else ''}"))
-    return _read_file(named, extractor)
+    # The extractor tells a file by its bytes and, where these say nothing, by its name, which a refusal bears too.
+    name = safe_name(fetched.file_name or unquote(urlsplit(fetched.url).path) or "document")
+    return _read_file(path.rename(path.with_name(name)), extractor)
 
 
 def _read_page(page: bytes, url: str) -> _Reading:

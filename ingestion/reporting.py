@@ -212,9 +212,10 @@ def _present(dossier: Dossier) -> dict[str, Any]:
     """What is known of a source at present."""
     source, at, verdict = dossier.source, standing(dossier), dossier.verdict
     quality, relation, download = dossier.quality, dossier.relation, dossier.download
-    title = metadata_of(dossier).title
+    metadata = metadata_of(dossier)
     return {
-        "title": "" if title == source.code else title,
+        "title": "" if metadata.title == source.code else metadata.title,
+        "language": metadata.language,
         "address": source.url or source.path,
         "parent": source.parent,
         "phase": at.phase,

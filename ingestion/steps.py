@@ -28,6 +28,7 @@ from ingestion.outcomes import (
     LicenceVerdict,
     Outcome,
     Phase,
+    PortalFindings,
     Source,
 )
 from ingestion.portals import explore
@@ -137,7 +138,7 @@ def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
     download, before = acquired.evidence, dossier.download
     for url in download.urls if isinstance(download, Download) and download.path else ():
         tools.forget(url)
-    if isinstance(download, Download) and (elsewhere := _left_trusted_host(dossier, download)):
+    if acquired.passes and isinstance(download, Download) and (elsewhere := _left_trusted_host(dossier, download)):
         if before is None or before.path != download.path:
             remove_file(tools.workspace, download)
         return Outcome("skipped", "licence_unclear", elsewhere)
@@ -172,7 +173,11 @@ def portals(dossier: Dossier, tools: Tools) -> Outcome:
     # Its own documents are found again; those of other rows are not its.
     own = normal_url(dossier.source.url)
     known = frozenset(url for url, above in tools.listed.items() if above != dossier.source.code and url != own)
-    return explore(dossier.source, download, tools.web, tools.open_browser, judge, config=tools.config, known=known)
+    explored = explore(dossier.source, download, tools.web, tools.open_browser, judge, config=tools.config, known=known)
+    findings = explored.evidence
+    for url in findings.visited if isinstance(findings, PortalFindings) else ():
+        tools.forget(url)
+    return explored
 
 
 def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Source], last: int = 0) -> list[Source]:

@@ -82,7 +82,12 @@ def test_an_old_export_that_nobody_touched_takes_nothing_of_others_back(tmp_path
 def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) -> None:
     path, one = tmp_path / "o.xlsx", dossier()
     export(path, [one])
-    edits: dict[str, object] = {"Policy Title": None, "Countries": "Spain", "Hazard": "flood; DROUGHT", "Language": "en"}
+    edits: dict[str, object] = {
+        "Policy Title": None,
+        "Countries": "Spain",
+        "Hazard": "flood; DROUGHT",
+        "Language": "en",
+    }
     first = _imported(_edit(path, edits), one)
     assert {c.field for c in first.corrections} == {"title", "countries", "hazards", "language"}
     second = _imported(path, replace(one, corrections=first.corrections))
@@ -97,8 +102,8 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(t
     assert [(one.place, one.reason) for one in report.unusable] == [
         (
             "Estrazione Finale, row 2, Policy Title",
-            "says “Heat plan”, while the value was changed from “Piano caldo” to “Summer plan” since the export; it was "
-            "not taken. Export again and change it there",
+            "says “Heat plan”, while the value was changed from “Piano caldo” to “Summer plan” since the export; "
+            "it stays. Export again and change it there",
         )
     ]
     # The same language twice is no clash, and the level's cell was edited for its level alone.

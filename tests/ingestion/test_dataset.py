@@ -81,7 +81,9 @@ def test_text_that_no_cell_can_hold_is_cut_and_told(tmp_path: Path) -> None:
     assert done.warnings == ("ADM001: Description was cut to the 32,767 characters that a cell holds.",)
 
 
-def test_superseded_versions_and_translations_are_documents_and_everything_else_stands_beside_them(tmp_path: Path) -> None:
+def test_superseded_versions_and_translations_are_documents_and_all_else_stands_beside_them(
+    tmp_path: Path,
+) -> None:
     newer = dossier("A1")
     older = dossier("A2", relation=Relation("A1", version="2016", superseded="2021"))
     small = stopped(dossier("A3"), "quality", Outcome("rejected", "file_too_small", "It has 900 bytes."))
