@@ -9,9 +9,9 @@ import streamlit as st
 
 from ingestion.admin_views import in_quarantine, spoken_reason, title_beside_code
 from ingestion.dossier import Dossier
-from ingestion.reporting import decide
 from ingestion.request import Request
 from pages._shared import resources
+from pages._shared.admin_deciding import take_word
 from pages._shared.admin_evidence import draw_address, draw_quality
 from pages._shared.admin_person import draw_author, missing
 from pages._shared.admin_tabs import open_tab
@@ -92,7 +92,7 @@ def _draw_form(code: str, author: str) -> None:
             st.error(trouble)
             return
         with told():
-            decide(resources.register(), code, "restore", author, note.strip())
+            take_word([code], "restore", author, note.strip())
             st.rerun()
 
 
@@ -118,7 +118,7 @@ def _draw_restored(dossiers: list[Dossier], author: str) -> None:
                 "Undo", key=f"undo restore {code}", icon=":material/undo:", type="tertiary", disabled=not author
             ):
                 with told():
-                    decide(resources.register(), code, "undo", author, "")
+                    take_word([code], "undo", author, "")
                     st.rerun()
 
 

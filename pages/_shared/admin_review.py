@@ -18,9 +18,9 @@ from ingestion.admin_views import (
     title_beside_code,
 )
 from ingestion.dossier import Dossier
-from ingestion.reporting import decide
 from ingestion.request import Request
 from pages._shared import resources
+from pages._shared.admin_deciding import take_word
 from pages._shared.admin_evidence import draw_address, draw_marks, light_badge
 from pages._shared.admin_person import draw_author, missing
 from pages._shared.admin_tabs import open_tab
@@ -107,8 +107,7 @@ def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
             st.error(trouble)
             return
         with told():
-            for code in codes:
-                decide(resources.register(), code, "GREEN" if green else "RED", author, note.strip())
+            take_word(codes, "GREEN" if green else "RED", author, note.strip())
             st.rerun()
 
 
@@ -129,7 +128,7 @@ def _draw_decided(dossiers: Sequence[Dossier], author: str) -> None:
             )
             if st.button("Undo", key=f"undo {code}", icon=":material/undo:", type="tertiary", disabled=not author):
                 with told():
-                    decide(resources.register(), code, "undo", author, "")
+                    take_word([code], "undo", author, "")
                     st.rerun()
     if len(decided) > _DECIDED:
         st.caption(f"{len(decided) - _DECIDED:,} earlier ones stand in the history of their sources.")
