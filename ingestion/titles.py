@@ -73,7 +73,8 @@ def _printed(extracted: ExtractedText) -> Iterator[FieldValue]:
 
 
 def _listed(source: Source) -> Iterator[FieldValue]:
-    if title := tidy(source.title):
+    # What a portal's link says is no title that the analyst gave.
+    if (title := tidy(source.title)) and not source.parent:
         yield FieldValue("title", title, "seed", source.title, None, 1.0)
 
 

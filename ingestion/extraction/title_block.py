@@ -81,6 +81,13 @@ _ADDITION = re.compile(
 _MONTHED = re.compile(
     r"(?:\w{3,12}day,? )?[\w.º]{1,5}?\.?,? ?(?:de |of )?[^\W\d_]{3,12}\.?,? (?:de |\d{1,2}(?:st|th)?,? )?\d{4}$"
 )
+# "Adopted on 7 July 2014": when something was done to the document, and not what it is called.
+_DATED = re.compile(
+    r"(?:adopted|approved|published|issued|revised|updated|date[dn]?|adopt[ée]e?|approuv[ée]e?|publi[ée]e?|approvat[oa]|"
+    r"adottat[oa]|pubblicat[oa]|aprobad[oa]|adoptad[oa]|publicad[oa]|aprovad[oa]|beschlossen|veröffentlicht|verabschiedet|"
+    r"stand|vedtatt|kabul tarihi|vastgesteld)\b.{0,50}\d{4}\.?$",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"\w@\w|https?://|\bwww\.")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HANGING = re.compile(
@@ -122,6 +129,7 @@ def is_furniture(line: str) -> bool:
         (_LETTERHEAD.match(line) and len(line) < 110 and not _WORK.search(line) and not _LAW_AT_END.search(line))
         or _REFERENCE.match(line)
         or _MONTHED.fullmatch(line)
+        or (len(line) < 80 and _DATED.match(line))
         or _CONTENTS.fullmatch(line.strip(" .:"))
         or line.startswith(("* [", "+ [", "- ["))
         or "](#" in line

@@ -9,7 +9,7 @@ from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, parag
 from ingestion.extraction.title import choose_title
 from ingestion.outcomes import Source
 from ingestion.titles import find_titles, without_site
-from rag_engine.types import BlockKind, ExtractedText
+from rag_engine.types import Block, BlockKind, ExtractedText
 
 BODY = "The services prepare for floods, warn the people and bring them to safety when the river rises. " * 4
 
@@ -176,3 +176,13 @@ def test_what_the_analyst_wrote_comes_first_and_a_files_name_last() -> None:
         1.0,
         0.2,
     ]
+
+
+def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
+    text = "Action plan on bridges\n\nAdopted on 7 July 2014\n\n" + "The plan says who does what, by when. " * 20
+    starts = [0, text.index("Adopted"), text.index("The plan")]
+    blocks = tuple(
+        Block(start, stop, 1, "text") for start, stop in zip(starts, [22, starts[1] + 22, len(text)], strict=True)
+    )
+    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), Source("A"), Declared(), "en")
+    assert found[0].value == "Action plan on bridges"
