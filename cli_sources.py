@@ -1,4 +1,4 @@
-"""The verbs of the list of sources: from a workbook of addresses to a described collection, and out to a dataset."""
+"""The verbs of the list of sources: what is on it, how far it has come, and what else might be."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 
-from cli_frame import AsJson, Workspace, bar, engine_of, err, out, print_json, warn
+import cli_review
+import cli_running
+from cli_frame import AsJson, Workspace, engine_of, err, out, print_json, print_line, print_table, spinner, warn
 
 if TYPE_CHECKING:
-    from ingestion.ledger import Run
-    from ingestion.request import Request
+    from ingestion.register import Register
     from ingestion.seeds import SeedReport
-    from rag_engine.engine import Engine
 
 app = typer.Typer()
-seeds = typer.Typer(no_args_is_help=True, help="The list of sources: add rows, discover new ones.")
+app.add_typer(cli_running.app)
+app.add_typer(cli_review.app)
+seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add rows, discover new ones, remove some.")
 
 
 @seeds.command("add")
@@ -27,7 +30,7 @@ def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) 
     from ingestion.register import Register
     from ingestion.seeds import read_seeds
 
-    with engine_of(workspace, as_json) as engine:
+    with engine_of(workspace, as_json) as engine, spinner(f"Reading {path.name} …"):
         register = Register(engine.catalog)
         report = read_seeds(path, register.sources())
         register.add(report.new)
@@ -50,169 +53,183 @@ def discover_seeds(
     from ingestion.discovery import discover
     from ingestion.register import Register
 
-    with engine_of(workspace, as_json) as engine, HttpWeb(read_ingestion_config().web) as web:
+    with engine_of(workspace, as_json) as engine, HttpWeb(read_ingestion_config().web) as web, spinner("Looking …"):
         register = Register(engine.catalog)
         report = discover(url, web, register.sources(), contains=tuple(contains or ()))
+        _refuse_itself(url, report, register)
         if accept:
             register.add(report.new)
     _tell_seeds(report, "added" if accept else "proposed", as_json)
 
 
-@app.command()
-def run(
-    phases: Annotated[list[str] | None, typer.Argument(help="Phases; none means all.")] = None,
-    code: Annotated[
-        list[str] | None, typer.Option("--code", "-c", help="Only this source and what is under it.")
-    ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="Only what failed.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Also what is done.")] = False,
-    refresh: Annotated[bool, typer.Option("--refresh", help="Ask known addresses for newer files.")] = False,
+@seeds.command("list")
+def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """List the sources, each with where it stands."""
+    from ingestion.register import Register
+    from ingestion.reporting import list_json
+
+    with engine_of(workspace, as_json) as engine:
+        told = list_json(Register(engine.catalog))
+    if as_json:
+        print_json(told)
+        return
+    rows = [
+        (
+            one["code"],
+            "/".join(filter(None, (one["phase"], one["status"], one["reason"]))),
+            one["title"],
+            one["address"],
+        )
+        for one in told["sources"]
+    ]
+    # What a source is called by and where it stands is shown whole; title and address share what is left.
+    widths = [max((len(row[place]) for row in rows), default=0) for place in (0, 1)]
+    left = max((out.width - sum(widths) - 8) // 2, 8) if out.is_terminal else None
+    table = Table(box=None)
+    for name, width in (("code", None), ("state", None), ("title", left), ("address", left)):
+        table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
+    for row in rows:
+        table.add_row(*row)
+    print_table(table)
+
+
+@seeds.command("remove")
+def remove_seeds(
+    codes: list[str],
+    by: Annotated[str, typer.Option(help="Who removes them.")] = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take the sources through the phases: licence, acquisition, portals, extraction, quality, deduplication,
-    metadata, indexing. What is done and unchanged is left alone; broken off, it goes on where it was."""
-    from ingestion.request import Request, check_phases
-
-    which: Any = "failed" if failed else "all" if every else "due"
-    with engine_of(workspace, as_json) as engine:
-        _run(engine, Request(check_phases(phases or ()), tuple(code or ()), which, refresh), as_json)
-
-
-@app.command()
-def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Try again what failed, and what waits for it."""
+    """Take sources off the list, and their documents out of the index; what people said of them is kept."""
+    from ingestion.register import Register
+    from ingestion.reporting import check_codes, is_indexed
     from ingestion.request import Request
 
     with engine_of(workspace, as_json) as engine:
-        _run(engine, Request(which="failed"), as_json)
+        register = Register(engine.catalog)
+        removed = check_codes(register, codes)
+        indexed = any(is_indexed(register, code) for code in removed)
+        register.remove(removed, by or getpass.getuser())
+        left = [one.code for one in register.sources() if one.parent in removed]
+        ended = cli_running.carry_out(engine, Request(("indexing",), removed)) if indexed else None
+    good = ended is None or ended.status == "done"
+    if as_json:
+        print_json({"removed": list(removed), "left": left, "run": asdict(ended) if ended else None})
+    else:
+        out.print(f"{len(removed)} removed.")
+        if left:
+            out.print(f"What was found under them stays: {', '.join(left[:20])}.", markup=False, soft_wrap=True)
+    if ended is not None and not good:
+        err.print("Their documents still answer; run `sextant run indexing`.", style="red", markup=False)
+    raise typer.Exit(0 if good else 1)
 
 
 @app.command()
 def status(
-    code: Annotated[str, typer.Argument(help="A source, to see its history.")] = "",
+    code: Annotated[str, typer.Argument(help="A source, to see what is known of it and its history.")] = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how many sources came how far and why others did not; with a code, what happened to that source."""
+    """Show how many sources came how far and why others did not; with a code, what is known of that source."""
     from ingestion.register import Register
-    from ingestion.reporting import history_json, status_json
+    from ingestion.reporting import source_json, status_json
 
     with engine_of(workspace, as_json) as engine:
         register = Register(engine.catalog)
-        told = history_json(register, code) if code else status_json(register)
+        told = source_json(register, code) if code else status_json(register)
     if as_json:
         print_json(told)
     elif code:
-        for event in told["history"]:
-            line = " ".join(str(event[name]) for name in ("when", "event", "status", "reason", "author", "message"))
-            out.print(" ".join(line.split()), markup=False)
+        _tell_source(told)
     else:
-        for station in told["funnel"]:
-            stopped = ", ".join(f"{count} {reason}" for reason, count in station["stopped"].items())
-            waiting = f"{station['waiting']} waiting" if station["waiting"] else ""
-            out.print(f"{station['name']:10} {station['reached']:6}  {stopped}  {waiting}".rstrip(), markup=False)
-        for source in told["stopped"]:
-            line = f"{source['code']:12} {source['phase']:13} {source['reason']:20} {source['message']}"
-            out.print(line, markup=False)
+        _tell_status(told)
 
 
-@app.command()
-def review(
-    code: Annotated[str, typer.Argument(help="The source to decide on; none lists what waits.")] = "",
-    choice: Annotated[str, typer.Argument(help="GREEN or RED for its licence, restore for a rejection, undo.")] = "",
-    note: Annotated[str, typer.Option(help="Why; kept with the decision.")] = "",
-    by: Annotated[str, typer.Option(help="Who decides.")] = "",
-    workspace: Workspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """List what waits for a person's word on its licence, with the evidence; or give that word."""
-    from ingestion.register import Register
-    from ingestion.reporting import decide, review_json
+def _refuse_itself(url: str, report: SeedReport, register: Register) -> None:
+    """Nothing; InputError where the lists of its site hold no other address than the page itself."""
+    from ingestion.normal_url import normal_url
+    from rag_engine.errors import InputError
 
-    with engine_of(workspace, as_json) as engine:
-        register = Register(engine.catalog)
-        if code:
-            decide(register, code, choice, by or getpass.getuser(), note)
-        told = review_json(register)
-    if as_json:
-        print_json(told)
-        return
-    for waiting in told["waiting"]:
-        out.print(f"{waiting['code']}  {waiting['title'] or waiting['url']}", style="bold", markup=False)
-        out.print(f"  {waiting['light']} {waiting['reason']}: {waiting['message']}", markup=False)
-        for mark in waiting["marks"]:
-            out.print(f"  {mark['light']:6} {mark['place']}: {mark['quote'][:160]}", style="dim", markup=False)
-    out.print(f"{len(told['waiting'])} wait. Decide with `sextant review CODE GREEN|RED --note WHY`.")
+    here = normal_url(url)
+    known = any(normal_url(source.url) == here for source in register.sources())
+    found = {normal_url(source.url) for source in report.new}
+    if (found or report.known) and found <= {here} and report.known <= known and not report.unusable:
+        raise InputError(
+            f"{url} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
+            help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
+        )
 
 
-@app.command("export")
-def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
-    from ingestion.dataset import export
-    from ingestion.register import Register
+def _tell_status(told: dict[str, Any]) -> None:
+    table = Table("station", box=None)
+    table.add_column("reached", justify="right")
+    table.add_column("waiting", justify="right")
+    table.add_column("stopped on the way")
+    for station in told["funnel"]:
+        stopped = ", ".join(f"{count} {reason}" for reason, count in station["stopped"].items())
+        table.add_row(station["name"], str(station["reached"]), str(station["waiting"] or ""), stopped)
+    print_table(table)
+    lights = ", ".join(f"{count} {light}" for light, count in sorted(told["lights"].items()))
+    if lights:
+        out.print(f"\nLicences of the documents: {lights}", markup=False)
+    width = max((len(one["code"]) for one in told["stopped"]), default=0)
+    for one in told["stopped"]:
+        said = " ".join(one["message"].split())
+        out.print(f"\n{one['code']:{width}}  {one['phase']}: {one['reason']}", markup=False, soft_wrap=True, end="")
+        # On its own line, to be folded by the terminal and not into a column.
+        out.print(f"\n  {said}" if said else "", style="dim", markup=False, soft_wrap=True, end="")
+    if told["stopped"]:
+        out.print()
 
-    with engine_of(workspace, as_json) as engine:
-        dossiers = list(Register(engine.catalog).dossiers().values())
-        written = export(path, dossiers, workspace=engine.config.workspace)
-    if as_json:
-        print_json(asdict(written) | {"path": str(path)})
+
+def _tell_source(told: dict[str, Any]) -> None:
+    now = told["present"]
+    if now is None:
+        out.print(f"{told['code']} is off the list.", markup=False)
     else:
-        out.print(f"Wrote {path}: {written.documents} documents, {written.others} others.", markup=False)
-        warn(written.warnings)
+        rows = {
+            "title": now["title"],
+            "address": now["address"],
+            "language": now["language"],
+            "found under": now["parent"],
+            "phase": f"{now['phase']}: {now['status']} {now['reason']}".strip(),
+            "": now["message"],
+            "licence": f"{now['light']} {now['licence']}".strip(),
+            "quality": _quality(now["quality"]),
+            "relation": _relation(told["code"], now["relation"]),
+            "file": now["file"],
+        }
+        for name, value in rows.items():
+            if value:
+                out.print(f"{name:12} {' '.join(value.split())}", markup=False, soft_wrap=True)
+        for value in now["values"]:
+            print_line(f"{value['field']}: {value['value']}")
+            sentence = f"“{value['sentence']}”" if value["sentence"] else ""
+            print_line(f"{value['source']} {value['confidence']:.2f} {sentence}", "dim", indent="  ")
+    out.print("\nHistory", style="bold")
+    for event in told["history"]:
+        said = " ".join(str(event[name]) for name in ("when", "event", "status", "reason", "author", "message"))
+        out.print(" ".join(said.split()), markup=False, soft_wrap=True)
 
 
-@app.command("import")
-def import_dataset(
-    path: Path,
-    by: Annotated[str, typer.Option(help="Whose corrections these are.")] = "",
-    workspace: Workspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Take over the corrections made in an exported workbook; they win over every extractor from then on."""
-    from ingestion.register import Register
-    from ingestion.reporting import take_corrections
-
-    with engine_of(workspace, as_json) as engine:
-        report = take_corrections(path, Register(engine.catalog), by or getpass.getuser())
-    if as_json:
-        print_json(asdict(report))
-        return
-    for one in report.corrections:
-        out.print(f"{one.code}  {one.field}: {'; '.join(one.values) or '(emptied)'}", markup=False)
-    for row in report.unusable:
-        err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
-    out.print(f"{len(report.corrections)} corrections; run `sextant run indexing` to bring them into the index.")
+def _quality(parts: dict[str, float] | None) -> str:
+    if parts is None:
+        return ""
+    named = ", ".join(f"{name} {parts[name]:g}" for name in ("length", "chunks", "sections", "cleaning"))
+    return f"{parts['score']:g} of 100 ({named})"
 
 
-def _run(engine: Engine, request: Request, as_json: bool) -> None:
-    """Nothing; has a worker take the sources through the phases and shows how far it is. Ctrl-C cancels the run."""
-    from ingestion.ledger import Ledger
-    from ingestion.worker import follow
-
-    ledger = Ledger(engine.catalog)
-    id = ledger.queue("run", asdict(request))
-    with bar("Running") as advance:
-
-        def show(now: Run) -> None:
-            if now.progress:
-                advance(now.progress.done, now.progress.total, f"{now.progress.phase} {now.progress.current}")
-
-        try:
-            ended = follow(engine, id, show)
-        except KeyboardInterrupt:
-            ledger.cancel(id)
-            ended = follow(engine, id, show)
-    if as_json:
-        print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
-    else:
-        for tally in ended.results:
-            counts = ", ".join(
-                f"{tally[name]} {name}" for name in ("done", "skipped", "rejected", "failed") if tally[name]
-            )
-            out.print(f"{tally['phase']:14} {counts}  ({tally['seconds']:.1f} s)", markup=False)
-        out.print(f"{ended.status} {ended.message}".strip(), markup=False)
-    raise typer.Exit(0 if ended.status == "done" else 1)
+def _relation(code: str, relation: dict[str, Any] | None) -> str:
+    if relation is None:
+        return ""
+    said = {
+        "version": relation["version"],
+        "superseded": relation["superseded"],
+        "translation of": relation["translation_of"],
+        "duplicate of": relation["duplicate_of"],
+        "same work as": "" if relation["work"] == code else relation["work"],
+    }
+    return ", ".join(f"{name} {value}" for name, value in said.items() if value)
 
 
 def _tell_seeds(report: SeedReport, verb: str, as_json: bool) -> None:

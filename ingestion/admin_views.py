@@ -91,7 +91,8 @@ def state_of(dossier: Dossier) -> State:
     if outcome.reason == "directory":
         return "portal"
     if outcome.reason in _OPEN:
-        return "review"
+        # What is decided waits for the next run, and for nobody.
+        return "waiting" if any(word.phase == "licence" for word in dossier.decisions) else "review"
     if phase == "indexing" and outcome.reason == "decided":
         return "withdrawn"
     return "failed" if outcome.status == "failed" else "rejected"

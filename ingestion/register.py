@@ -336,7 +336,9 @@ class Register:
         known = {source.code for source in self.sources()}
         missing = sorted(set(codes) - known)
         if missing:
-            raise InputError(f"No source has the code {', '.join(missing)}.", help="`sextant status` lists the codes.")
+            raise InputError(
+                f"No source has the code {', '.join(missing)}.", help="`sextant seeds list` lists the codes."
+            )
 
 
 def now() -> str:

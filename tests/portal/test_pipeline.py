@@ -71,7 +71,7 @@ def _dataset(workspace: Path, portal: Portal) -> list[str]:
 def _rows(path: Path, portal: Portal) -> Iterator[str]:
     servers = {portal.site.port: "portal", portal.other.port: "other", portal.secure.port: "secure"}
     for sheet in load_workbook(path):
-        if sheet.title == "About":
+        if sheet.title == "About" or sheet.sheet_state == "hidden":
             continue
         for cells in sheet.iter_rows(values_only=True):
             row = "\t".join("" if cell is None else " ".join(str(cell).split()) for cell in (sheet.title, *cells))
