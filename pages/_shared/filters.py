@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 import streamlit as st
 
-from rag_engine.filters import Facets, Filter
+from rag_engine.filters import AS_OF, Facets, Filter
 from rag_engine.prompts import language_name
 
 LABELS = {
@@ -30,6 +31,8 @@ def draw_filters(place: str, facets: Facets) -> Filter:
             wanted |= _draw_years(_key(place, name), counts)
         elif counts and (name != "country" or _NATIONAL in wanted.get("geographical_level", ())):
             wanted |= _draw_values(_key(place, name), name, counts)
+    if place == "ask" and facets.get("superseded"):
+        wanted |= _draw_date(_key(place, AS_OF))
     if wanted:
         st.button(
             "Clear all",
@@ -49,7 +52,7 @@ def count_active(place: str) -> int:
         set_.discard("country")
     if "year" in set_ and st.session_state.get(_key(place, "year")) == st.session_state.get(_key(place, "all years")):
         set_.discard("year")
-    return len(set_)
+    return len(set_) + bool(st.session_state.get(_key(place, AS_OF)))
 
 
 def clear_filters(place: str) -> None:
@@ -60,6 +63,8 @@ def clear_filters(place: str) -> None:
             st.session_state[key] = st.session_state[_key(place, "all years")]
         elif key in st.session_state:
             st.session_state[key] = []
+    if _key(place, AS_OF) in st.session_state:
+        st.session_state[_key(place, AS_OF)] = None
 
 
 def spoken(name: str, value: str) -> str:
@@ -83,6 +88,17 @@ def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tu
         persist_state="session",
     )
     return {name: tuple(chosen)} if chosen else {}
+
+
+def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
+    chosen = st.date_input(
+        "As of",
+        value=None,
+        min_value=date(1700, 1, 1),
+        key=key,
+        help="Answers from the versions that stood on that day. Without a date the newest of each work answers.",
+    )
+    return {AS_OF: (chosen.isoformat(),)} if isinstance(chosen, date) else {}
 
 
 def _draw_years(key: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:

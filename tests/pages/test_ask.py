@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+
+from ingestion.config import IngestionConfig
+from ingestion.phases import run_phases
+from ingestion.register import Register
+from ingestion.request import Request
+from ingestion.seeds import read_seeds
+from ingestion.worker import open_tools
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.portal.texts import FLOOD, FLOOD_REVISED
 
 Start = Callable[..., AppTest]
 
@@ -115,3 +126,27 @@ def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) 
     assert not app.exception
     assert "conversation" not in app.query_params
     assert not (collection / "conversations" / f"{id}.json").exists()
+
+
+def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -> None:
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    for name, text in {"old": FLOOD, "new": FLOOD_REVISED}.items():
+        (folder / f"{name}.md").write_text(f"# {text.plain}", encoding="utf-8")
+    engine = open_engine(read_config(tmp_path / "workspace"))
+    register = Register(engine.catalog)
+    register.add(read_seeds(folder, ()).new)
+    with open_tools(engine, IngestionConfig(use_model=False)) as tools:
+        run_phases(register, engine, tools, Request())
+    engine.close()
+    question = "How many metres from the dyke do residents leave their homes?"
+
+    app = ask(start(tmp_path / "workspace"), question)
+    assert "500 metres" in texts(app)
+    assert "300 metres" not in texts(app)
+
+    app = start(tmp_path / "workspace")
+    app.date_input(key="ask as_of").set_value(date(2020, 1, 1)).run()
+    app = ask(app, question)
+    assert "300 metres" in texts(app)
+    assert "500 metres" not in texts(app)
