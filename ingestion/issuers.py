@@ -17,7 +17,7 @@ from ingestion.authorities import (
     named_authorities,
 )
 from ingestion.term_search import Word, cut_words
-from rag_engine.types import ExtractedText
+from rag_engine.types import ExtractedText, Line
 
 _HEAD = 6_000
 _TAIL = 2_500
@@ -41,7 +41,8 @@ _BODY = re.compile(
     r"Assemblée|Assemblea|Bundesamt|Bundesministerium|Landesamt|Umweltamt|Stadt|Landkreis|Bezirksregierung|"
     r"[A-ZÄÖÜ][a-zäöüß]*ministeriums?|Bakanlığı|Başkanlığı|Müdürlüğü|Belediyesi|Kurumu|Direktoratet?|Departementet|"
     r"kommune|fylkeskommune|Gemeente|Provincie|Ministerie|Instituut|Ministerstwo|Myndighet|Institut|Instituto|"
-    r"Istituto|Universit\w+|Prefeitura|Secretaria|Câmara|Protezione Civile|Red Cross|Syndicat)\b"
+    r"Istituto|Universit\w+|Prefeitura|Secretaria|Câmara|Protezione Civile|Red Cross|Syndicat|"
+    r"Inc|Ltd|LLC|GmbH|Corporation|S\.p\.A|S\.r\.l|S\.A\.S)\b"
 )
 # The name after such words: capitalised words and what stands between them in names.
 _NAME = re.compile(
@@ -49,6 +50,9 @@ _NAME = re.compile(
     r"([A-ZÀ-ÖØ-Þİ][\w'’-]+(?: (?:(?:of|for|and|on|the|de|du|des|di|della|dei|do|da|der|für|und|et|y|e|i) ){0,3}"
     r"[A-ZÀ-ÖØ-Þİ][\w'’-]+){1,9})"
 )
+_BULLETS = " \t|•·-–—#*"
+_LETTERHEAD_LINES, _IMPRINT_LINES = 40, 6
+_COMPANIES = ("Inc.", "Ltd.", "S.p.A.", "S.r.l.", "S.A.", "Co.")
 _SOURCE = re.compile(r"(?:source|fonte|fuente|quelle|kaynak|bron|kilde)s?\s{0,3}:\s{0,3}[\w ]{0,20}$", re.IGNORECASE)
 _VAGUE_MINISTRY = re.compile(
     r"\b((?:Innen|Umwelt|Sozial|Wirtschafts|Kultus|Finanz|Verkehrs|Justiz|Landwirtschafts|Gesundheits)ministerium)s?\b"
@@ -242,14 +246,26 @@ def _is_name(written: str) -> bool:
 
 
 def _letterhead(extracted: ExtractedText) -> list[Issuer]:
-    """A line of the first page that looks like the name of a body."""
+    """A line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
     found: list[Issuer] = []
-    for line in extracted.lines[:40]:
-        written = extracted.text[line.start : line.end].strip(" \t|•·-–—#*")
-        if line.page > 2 or not 5 <= len(written) <= 110 or len(written.split()) > 14:
-            continue
-        named = written[0].isupper() and not written.endswith((".", ",", ";", ":")) and _is_name(written)
-        if named and _BODY.search(written):
+    for line in extracted.lines[:_LETTERHEAD_LINES]:
+        if line.page <= 2 and _names_body(extracted.text[line.start : line.end]):
             weight = 0.42 - 0.004 * len(found) - 0.00002 * line.start
-            found.append(Issuer(written, weight, None, "its first page", line.start, line.end))
+            found.append(_on_line(extracted, line, weight, "its first page"))
+    last = extracted.lines[_LETTERHEAD_LINES:][-_IMPRINT_LINES:]
+    imprint = (line for line in last if _names_body(extracted.text[line.start : line.end]))
+    found += [_on_line(extracted, line, 0.36, "its last lines") for line in imprint]
     return found[:3]
+
+
+def _names_body(line: str) -> bool:
+    """Whether a line is the name of a body and nothing else."""
+    written = line.strip(_BULLETS)
+    if not 5 <= len(written) <= 110 or len(written.split()) > 14 or not written[0].isupper():
+        return False
+    ends = written.endswith((".", ",", ";", ":")) and not written.endswith(_COMPANIES)
+    return not ends and _is_name(written) and _BODY.search(written) is not None
+
+
+def _on_line(extracted: ExtractedText, line: Line, weight: float, why: str) -> Issuer:
+    return Issuer(extracted.text[line.start : line.end].strip(_BULLETS), weight, None, why, line.start, line.end)
