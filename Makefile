@@ -10,7 +10,7 @@ run: .venv/installed
 	@$(BIN)/sextant serve --sample --port $(PORT)
 
 test: .venv/tested check
-	$(BIN)/pytest --cov=rag_engine --cov-report=term --cov-fail-under=90
+	$(BIN)/pytest -n 2 --dist loadfile --cov=rag_engine --cov-report=term --cov-fail-under=90
 
 check: .venv/tested
 	$(BIN)/ruff check .

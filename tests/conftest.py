@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -62,6 +64,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             present, cure = _NEEDS[name]
             if not present:
                 item.add_marker(pytest.mark.skip(reason=f"no {name} here: {cure}"))
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing; processes that a test forks do not run the script that a test of the page has left as the main one."""
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 @pytest.fixture(scope="session")

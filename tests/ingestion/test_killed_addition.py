@@ -77,6 +77,7 @@ def _state(workspace: Path) -> dict[str, list[object]]:
     return state
 
 
+@pytest.mark.usefixtures("forked")
 def test_an_addition_killed_at_any_moment_ends_as_if_it_had_not_been(folder: Path, tmp_path: Path) -> None:
     _add_undisturbed(tmp_path / "warm up", folder)
     duration = _add_undisturbed(tmp_path / "undisturbed", folder)

@@ -22,7 +22,7 @@ from rag_engine.catalog import Catalog, open_catalog
 from tests.portal.conftest import Portal
 from tests.portal.running import run
 
-pytestmark = pytest.mark.needs("chromium", "tesseract")
+pytestmark = [pytest.mark.needs("chromium", "tesseract"), pytest.mark.usefixtures("forked")]
 
 EXPECTED = Path(__file__).parent / "expected.tsv"
 # Forked from a process that has imported everything, so that the kills fall on the work and not on imports.

@@ -160,7 +160,7 @@ def test_the_window_of_a_plan_holds_a_question_of_any_length_and_script(server, 
     for question in ("Floods?", "洪水" * 2000, "Floods?"):
         generator.complete_json("s", question, PLANNER_SCHEMA, seconds=5)
     windows = [body["options"]["num_ctx"] for path, body in server.asked if path == "/api/chat"]
-    assert windows == [2048, 4608, 4608]  # 4,000 signs of three bytes, a template and a plan, in steps of 512
+    assert windows == [2560, 6144, 6144]  # 4,000 signs of three bytes, a template and a plan, in steps of 512
     small = ollama.OllamaGenerator(config, "mistral:7b", 4096)
     small.complete_json("s", "洪水" * 2000, PLANNER_SCHEMA, seconds=5)
     assert server.asked[-1][1]["options"]["num_ctx"] == 4096
