@@ -8,7 +8,10 @@ from ingestion.uploading import keep_upload
 from pages._shared import resources
 from pages._shared.runs import queue
 
-_TYPES = ["pdf", "docx", "pptx", "xlsx", "odt", "html", "htm", "md", "txt", "csv"]
+_TYPES = [
+    "pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "md", "txt", "csv", "doc", "ppt",
+    "xls",
+]  # fmt: skip
 
 
 def draw_upload() -> None:
