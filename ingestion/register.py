@@ -156,7 +156,10 @@ class Register:
     def sources(self) -> list[Source]:
         """All sources in the order in which they came, children behind their portal."""
         columns = [sources.c[field.name] for field in fields(Source)]
-        return [Source(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
+        listed = [Source(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
+        place = {source.code: position for position, source in enumerate(listed)}
+        # Two portals are explored side by side: what came when says nothing.
+        return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
         """The highest number that a document under this portal ever had; a decision on it must fall on no other."""
@@ -339,6 +342,12 @@ class Register:
             raise InputError(
                 f"No source has the code {', '.join(missing)}.", help="`sextant seeds list` lists the codes."
             )
+
+
+def _number(source: Source) -> int:
+    """Which of its portal's documents a source is; 0 for a row of the list itself."""
+    last = source.code.rpartition(".")[2]
+    return int(last) if source.parent and last.isdigit() else 0
 
 
 def now() -> str:

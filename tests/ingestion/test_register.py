@@ -129,3 +129,10 @@ def test_a_removed_source_is_gone_and_its_history_stays(register: Register) -> N
     register.remove(["A1"], "Ada")
     assert register.dossiers() == {}
     assert [event.event for event in register.history("A1")] == ["added", "licence", "removed"]
+
+
+def test_the_documents_of_a_portal_stand_behind_it_in_their_order_whenever_they_came(register: Register) -> None:
+    register.add([Source("P", "https://p/"), Source("Q", "https://q/"), Source("Z", "https://z/")])
+    register.add([Source(f"Q.{n}", f"https://q/{n}", parent="Q") for n in (10, 2)])
+    register.add([Source("P.1", "https://p/1", parent="P")])
+    assert [one.code for one in register.sources()] == ["P", "P.1", "Q", "Q.2", "Q.10", "Z"]
