@@ -28,12 +28,13 @@ seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add
 def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put the rows of a workbook, CSV, sitemap, feed or list, or the files of a folder, on the list of sources."""
     from ingestion.register import Register
+    from ingestion.reporting import add_sources
     from ingestion.seeds import read_seeds
 
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {path.name} …"):
         register = Register(engine.catalog)
         report = read_seeds(path, register.sources())
-        register.add(report.new)
+        add_sources(register, report.new)
     _tell_seeds(report, "added", as_json)
 
 
@@ -52,13 +53,14 @@ def discover_seeds(
     from ingestion.config import read_ingestion_config
     from ingestion.discovery import discover
     from ingestion.register import Register
+    from ingestion.reporting import add_sources
 
     with engine_of(workspace, as_json) as engine, HttpWeb(read_ingestion_config().web) as web, spinner("Looking …"):
         register = Register(engine.catalog)
         report = discover(url, web, register.sources(), contains=tuple(contains or ()))
         _refuse_itself(url, report, register)
         if accept:
-            register.add(report.new)
+            add_sources(register, report.new)
     _tell_seeds(report, "added" if accept else "proposed", as_json)
 
 

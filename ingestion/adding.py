@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import Any, Literal
 
 from ingestion.backends.sandbox import Sandbox
 from ingestion.describing import NAME, describe, read_descriptions
+from ingestion.file_names import file_hash
 from ingestion.types import ExtractionLimits, FileRefused
 from rag_engine import workspace as places
 from rag_engine.analysis import has_analyser
@@ -151,7 +151,7 @@ class _Reader:
         if before is not None:
             return _unchanged(before, path, "") if print_before == print_ else None
         source, same = self._by_content.get(sha256, ("", None))
-        if same is None or (source in self._of_this_run and _sha256(self._of_this_run[source]) != sha256):
+        if same is None or (source in self._of_this_run and file_hash(self._of_this_run[source]) != sha256):
             # The other file of this content is there no longer, or is about to get another content.
             return None
         return _unchanged(same, path, f"Same content as {same.path}.")
@@ -186,7 +186,7 @@ class _Reader:
     def _read_copy(self, path: Path) -> _Read | Added:
         given = self._descriptions[path.parent].get(path.name, {})
         described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + self.source(path)
-        sha256 = _sha256(path)
+        sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:
             return unchanged
@@ -254,7 +254,7 @@ def _keep_copy(path: Path, files: Path) -> Path:
     folder = Path(mkdtemp(dir=incoming))
     with path.open("rb") as original, (folder / path.name).open("wb") as copy:
         shutil.copyfileobj(original, copy, 1 << 20)
-    named = folder.with_name(f"{folder.name}-{_sha256(folder / path.name)}")
+    named = folder.with_name(f"{folder.name}-{file_hash(folder / path.name)}")
     folder.rename(named)
     return named / path.name
 
@@ -262,11 +262,6 @@ def _keep_copy(path: Path, files: Path) -> Path:
 def remove_copy(copy: Path) -> None:
     """Nothing; removes what is left of an incoming copy."""
     shutil.rmtree(copy.parent, ignore_errors=True)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _shown(path: Path | str) -> str:

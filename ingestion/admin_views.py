@@ -35,7 +35,6 @@ STATES: Mapping[State, str] = {
 }
 # What acquisition or the portals rejected has no file to go on with, and a licence is decided elsewhere.
 _RESTORABLE: frozenset[Phase] = frozenset({"extraction", "quality", "deduplication", "metadata", "indexing"})
-_OPEN: frozenset[OutcomeReason] = frozenset({"licence_unclear", "licence_conflict"})
 # The rate of the last minute says more of the next one than that of the whole run.
 _WINDOW = timedelta(seconds=60)
 _NAMED = 3
@@ -90,9 +89,11 @@ def state_of(dossier: Dossier) -> State:
     phase, outcome = dossier.stopped
     if outcome.reason == "directory":
         return "portal"
-    if outcome.reason in _OPEN:
+    if dossier.awaits_word:
+        return "review"
+    if outcome.status == "skipped":
         # What is decided waits for the next run, and for nobody.
-        return "waiting" if any(word.phase == "licence" for word in dossier.decisions) else "review"
+        return "waiting"
     if phase == "indexing" and outcome.reason == "decided":
         return "withdrawn"
     return "failed" if outcome.status == "failed" else "rejected"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from ingestion.types import ExtractionLimits
@@ -97,7 +97,8 @@ def read_ingestion_config() -> IngestionConfig:
     """Configuration from the environment.
 
     SEXTANT_INTRANET (hosts or networks, by commas), SEXTANT_HOST_SECONDS, SEXTANT_WEB_SECONDS, SEXTANT_WEB_MEGABYTES,
-    SEXTANT_QUALITY (default or paper), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred).
+    SEXTANT_QUALITY (default or paper), SEXTANT_MINIMUM_BYTES, _PAGES, _CHARACTERS, _READABILITY, _SCORE (each in place
+    of the profile's), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred).
     """
     env = os.environ
     profile = env.get("SEXTANT_QUALITY", "default")
@@ -113,10 +114,21 @@ def read_ingestion_config() -> IngestionConfig:
     languages = tuple(env.get("SEXTANT_PREFERRED_LANGUAGES", "en").replace(",", " ").lower().split())
     return IngestionConfig(
         web=web,
-        quality=PROFILES[profile],
+        quality=_quality(PROFILES[profile]),
         profile=profile,
         deduplication=DeduplicationConfig(preferred_languages=languages),
     )
+
+
+def _quality(profile: QualityConfig) -> QualityConfig:
+    """The profile with the thresholds that are set one by one."""
+    set_ = {
+        one.name: type(getattr(profile, one.name))(
+            _number(f"SEXTANT_{one.name.upper()}", float(getattr(profile, one.name)))
+        )
+        for one in fields(profile)
+    }
+    return replace(profile, **set_)
 
 
 def _number(name: str, default: float) -> float:

@@ -21,10 +21,11 @@ from ingestion.versions import Version, effective_date, order_versions, version_
 
 __all__ = ["SIGNATURE_VERSION", "Candidate", "candidate_of", "relate"]
 
-# Bands and rows of the hash table for texts: finds a likeness of .3 with a chance of .998, of .05 with .15.
+# Bands and rows of the hash table for texts: a likeness s is found with the chance 1 - (1 - s^rows)^bands, which is
+# .998 for .3 and .15 for .05.
 _TEXT_BANDS = (64, 2)
 # Likeness (Jaccard of word 5-shingles) from which texts of one title are one work. Reports of two years share their
-# frame, a revised text most of its sentences; an agreement and the decision that it is annexed to share up to .5.
+# frame, a revised text most of its sentences; an agreement and the decision that it is annexed to, about half.
 _SAME_WORK = 0.6
 _LIKE_ENOUGH = {"marked": 0.1, "years": 0.3, "dates": 0.5}
 # From which likeness (0-100) two words of titles are one, misread or inflected.

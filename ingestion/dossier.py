@@ -71,8 +71,7 @@ class Dossier:
     def verdict(self) -> LicenceVerdict | None:
         """What is known of the licence; what the document itself says against its page makes it a conflict."""
         verdict, extraction = self._evidence("licence", LicenceVerdict), self.extraction
-        decided_on = any(decision.phase == "licence" for decision in self.decisions)
-        if verdict is None or decided_on or extraction is None or not extraction.licence_marks:
+        if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict
         marks = (*verdict.marks, *extraction.licence_marks)
         return replace(verdict, light="YELLOW", marks=marks, conflict=True)
@@ -117,6 +116,17 @@ class Dossier:
             elif ended is not None:
                 return ended if outcome is not None else None
         return ended
+
+    @property
+    def licence_decided(self) -> bool:
+        """Whether a person has decided on the licence of this very source."""
+        return any(decision.phase == "licence" for decision in self.decisions)
+
+    @property
+    def awaits_word(self) -> bool:
+        """Whether a person's word on the licence is missing; what is decided waits for the next run alone."""
+        at = self.stopped
+        return at is not None and at[1].reason in ("licence_unclear", "licence_conflict") and not self.licence_decided
 
     @property
     def values(self) -> tuple[FieldValue, ...]:

@@ -104,7 +104,7 @@ def fingerprint_of(phase: Phase, dossier: Dossier, tools: Tools, portal: Dossier
     """A hash of what decides the phase's outcome: its input, its settings, its tables and its version."""
     config, source, verdict = tools.config, dossier.source, dossier.verdict
     inputs: dict[str, object] = {"phase": phase, "version": VERSIONS[phase], "tables": _tables_hash(phase)}
-    decided = any(one.phase == "licence" for one in dossier.decisions)
+    decided = dossier.licence_decided
     match phase:
         case "licence":
             above = portal.verdict if portal else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +11,7 @@ from pathlib import Path
 
 from ingestion.adding import Progress
 from ingestion.dossier import Dossier
-from ingestion.due import is_withdrawn
+from ingestion.due import hash_of, is_withdrawn
 from ingestion.ledger import Wish
 from ingestion.outcomes import Indexed, Outcome, Phase
 from ingestion.quarantine import file_of
@@ -89,7 +87,7 @@ def fingerprint(dossier: Dossier, engine: Engine) -> str:
     download, extraction = dossier.download, dossier.extraction
     content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
     content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
-    return f"{_hash(content)}.{_hash([metadata_json(described(dossier))])}"
+    return f"{hash_of(content)}.{hash_of(metadata_json(described(dossier)))}"
 
 
 def described(dossier: Dossier) -> Metadata:
@@ -205,7 +203,3 @@ def _strays(known: _Known, ready: Sequence[Dossier], stopped: Sequence[Dossier])
 
 def _document_id(dossier: Dossier) -> str:
     return dossier.download.sha256[:12] if dossier.download else ""
-
-
-def _hash(values: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()[:32]

@@ -6,12 +6,12 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 import sqlalchemy as sql
 
 from ingestion.adding import Progress
+from ingestion.register import now
 from rag_engine.catalog import Catalog
 
 RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
@@ -73,7 +73,7 @@ class Ledger:
 
     def queue(self, action: str, arguments: Mapping[str, Any]) -> int:
         """Id of a new run that waits for the worker."""
-        values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": _now()}
+        values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": now()}
         with self._catalog.begin() as connection:
             inserted = connection.execute(sql.insert(runs).values(values)).inserted_primary_key
         return int(inserted[0])
@@ -105,7 +105,7 @@ class Ledger:
         if not rows:
             return None
         run = _run(rows[0])
-        return self._set(run.id, status="running", started=_now(), heartbeat=time.time(), attempts=run.attempts + 1)
+        return self._set(run.id, status="running", started=now(), heartbeat=time.time(), attempts=run.attempts + 1)
 
     def take_over(self) -> None:
         """Nothing; whoever was at a run is dead, as the one worker knows that calls this."""
@@ -162,7 +162,3 @@ def _run(row: Sequence[Any]) -> Run:
         "progress": Progress(**progress) if progress else None,
     }
     return Run(**values | decoded)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -21,12 +21,6 @@ def file_of(workspace: Path, download: Download) -> Path | None:
     return next((path for path in _places(workspace, download) if path.is_file()), None)
 
 
-def is_apart(workspace: Path, download: Download) -> bool:
-    """Whether the file lies in quarantine."""
-    found = file_of(workspace, download)
-    return found is not None and found.parent == places.quarantine(workspace)
-
-
 def settle(workspace: Path, dossier: Dossier) -> None:
     """Nothing; moves the source's file to where its outcomes say that it belongs."""
     download = dossier.download

@@ -12,7 +12,7 @@ from ingestion.corrections import CorrectionReport, read_corrections
 from ingestion.dataset_columns import is_document, standing
 from ingestion.dossier import Decision, Dossier, metadata_of
 from ingestion.funnel import funnel
-from ingestion.outcomes import FIELDS, FieldName, Phase
+from ingestion.outcomes import FIELDS, FieldName, Phase, Source
 from ingestion.register import Register, now
 from ingestion.request import Request
 from ingestion.taxonomy import load_taxonomy
@@ -20,7 +20,6 @@ from rag_engine.errors import InputError
 
 _CONTROLLED: tuple[FieldName, ...] = ("hazards", "document_type", "geographical_level", "key_criteria", "tags")
 _LIGHTS = {"GREEN", "RED"}
-_OPEN = ("licence_unclear", "licence_conflict")
 # Rejected there, a source has no file that could pass.
 _WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
 _PARTS = ("score", "length", "chunks", "sections", "cleaning")
@@ -78,17 +77,12 @@ def source_json(register: Register, code: str) -> dict[str, Any]:
     return {"code": code, "present": _present(dossier) if dossier else None, "history": history}
 
 
-def waiting_for_review(register: Register) -> list[Dossier]:
-    """The sources whose licence a person must decide and has not yet."""
-    return [one for one in register.dossiers().values() if _waits(one)]
-
-
 def review_json(register: Register) -> dict[str, Any]:
     """The sources whose licence a person must decide, with the evidence; files at hand that pass whatever theirs is;
     and the decisions made."""
     dossiers = list(register.dossiers().values())
     waiting = []
-    for one in filter(_waits, dossiers):
+    for one in (one for one in dossiers if one.awaits_word):
         at, verdict = one.stopped, one.verdict
         assert at is not None, "what waits was stopped"
         waiting.append(
@@ -104,6 +98,16 @@ def review_json(register: Register) -> dict[str, Any]:
         )
     decisions = [asdict(decision) for decision in register.decisions()]
     return {"waiting": waiting, "at_hand": _at_hand(dossiers), "decisions": decisions}
+
+
+def add_sources(register: Register, new: Sequence[Source]) -> None:
+    """Nothing; the sources are on the list. InputError where somebody else has just given their codes to others."""
+    lost = len(new) - register.add(new)
+    if lost:
+        raise InputError(
+            f"{lost} of {len(new)} sources were not added: their codes were given to others at the same moment.",
+            help="Add the list again; these rows get other codes.",
+        )
 
 
 def check_codes(register: Register, codes: Sequence[str]) -> tuple[str, ...]:
@@ -160,13 +164,6 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
     """The labels of every field that has a controlled vocabulary."""
     taxonomy = load_taxonomy()
     return {field: taxonomy.labels(field) for field in _CONTROLLED}
-
-
-def _waits(dossier: Dossier) -> bool:
-    """Whether a person's word on the licence is missing; what the next run has yet to take up has it already."""
-    at = dossier.stopped
-    decided = any(word.phase == "licence" for word in dossier.decisions)
-    return at is not None and at[1].reason in _OPEN and not decided
 
 
 def _at_hand(dossiers: Iterable[Dossier]) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from ingestion.acquisition import acquire
 from ingestion.browser_web import BrowserWeb
@@ -17,6 +16,7 @@ from ingestion.extracted import Reading, load_reading, reading_of, save_reading
 from ingestion.licence import domain_mark, judge_licence
 from ingestion.licence_decision import decide
 from ingestion.licence_patterns import read_statements
+from ingestion.links import host_of
 from ingestion.metadata import describe_source
 from ingestion.normal_url import normal_url
 from ingestion.outcomes import (
@@ -89,7 +89,7 @@ def take(phase: Phase, dossier: Dossier, tools: Tools) -> Outcome:
 
 def licence(dossier: Dossier, tools: Tools) -> Outcome:
     """The traffic light for the source's address or file."""
-    folder = tools.workspace / ".licence"
+    folder = places.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
     judge = tools.judge if tools.config.use_model else None
     seconds = tools.config.model_seconds
@@ -110,7 +110,7 @@ def inherited(found: Outcome, source: Source, portal: Dossier) -> Outcome:
     of_portal, of_document = portal.verdict, found.evidence
     if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):
         return found
-    same_site = _host(source.url) == _host(portal.source.url)
+    same_site = host_of(source.url) == host_of(portal.source.url)
     reserved = any(mark.light != "GREEN" for mark in of_document.marks)
     if of_portal.light != "GREEN" or reserved or not same_site:
         return found
@@ -138,7 +138,7 @@ def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
     download, before = acquired.evidence, dossier.download
     for url in download.urls if isinstance(download, Download) and download.path else ():
         tools.forget(url)
-    if acquired.passes and isinstance(download, Download) and (elsewhere := _left_trusted_host(dossier, download)):
+    if acquired.passes and isinstance(download, Download) and (elsewhere := _left_trustedhost_of(dossier, download)):
         if before is None or before.path != download.path:
             remove_file(tools.workspace, download)
         return Outcome("skipped", "licence_unclear", elsewhere)
@@ -149,16 +149,16 @@ def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
     return acquired
 
 
-def _left_trusted_host(dossier: Dossier, download: Download) -> str:
+def _left_trustedhost_of(dossier: Dossier, download: Download) -> str:
     """What is to be said of a file that lies on another host than the one whose works are known to be free."""
     verdict = dossier.verdict
-    if verdict is None or not download.urls or _is_decided(dossier):
+    if verdict is None or not download.urls or dossier.licence_decided:
         return ""
     freed = [mark for mark in verdict.marks if mark.light == "GREEN"]
     last = domain_mark(download.urls[-1])
     if not freed or any(mark.layer != "domain" for mark in freed) or (last is not None and last.light == "GREEN"):
         return ""
-    return f"{freed[0].quote} is known to be free, but the address leads to {_host(download.urls[-1])}, which is not."
+    return f"{freed[0].quote} is known to be free, but the address leads to {host_of(download.urls[-1])}, which is not."
 
 
 def portals(dossier: Dossier, tools: Tools) -> Outcome:
@@ -280,22 +280,13 @@ def reading_at_hand(dossier: Dossier, tools: Tools) -> Reading:
 def _contradiction(dossier: Dossier, text: str) -> tuple[LicenceMark, ...]:
     """What a downloaded document says of its licence, where that speaks against what its page said."""
     verdict = dossier.verdict
-    if verdict is None or dossier.source.path or _is_decided(dossier):
+    if verdict is None or dossier.source.path or dossier.licence_decided:
         return ()
     marks = (
         *read_statements(text[:_OPENING], "the document's opening"),
         *(read_statements(text[-_ENDING:], "the document's end") if len(text) > _OPENING else ()),
     )
     return marks if marks and decide((*verdict.marks, *marks)).light != "GREEN" else ()
-
-
-def _is_decided(dossier: Dossier) -> bool:
-    """Whether a person has decided on the licence of this very source."""
-    return any(decision.phase == "licence" for decision in dossier.decisions)
-
-
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 STEPS: Mapping[Phase, Step] = {

@@ -19,7 +19,7 @@ Encode = Callable[[list[str]], NDArray[np.float32]]
 
 # A translation has .5 to 2 times the length (of characters weighed by what they say).
 _LEAST_LENGTH_RATIO = 0.5
-# Pairs of successive numbers that two texts share: translations .7 and more, other documents of one body up to .2.
+# Pairs of successive numbers that two texts share: far more in translations than in other documents of one body.
 _NUMBERS_AGREE = 0.5
 # Where the address or the document's own symbol says the same, numbers must only not speak against it.
 _NUMBERS_ALLOW = 0.3
@@ -28,9 +28,10 @@ _FEW_NUMBERS = 8
 _CLOSE_RATIO = 0.7
 _PROFILES_AGREE = 0.8
 # How much less the meaning may agree where numbers or paragraphs do: what stands first in two translations may differ
-# (a mast head, another title), and an encoder puts translations between distant languages at .84 to .93.
+# (a mast head, another title), and an encoder puts translations between distant languages further apart.
 _ALLOWANCE = 0.05
-# Bands and rows of the hash table for numbers: finds .5 with a chance of .9999, .1 with .3.
+# Bands and rows of the hash table for numbers: a likeness s is found with the chance 1 - (1 - s^rows)^bands, which is
+# .9999 for .5 and .3 for .1.
 _NUMBER_BANDS = (32, 2)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from ingestion.dossier import Decision
 from ingestion.extracted import forget_reading
-from ingestion.file_names import safe_code
+from ingestion.file_names import file_hash, safe_code
 from ingestion.indexing import FROM_LIST
 from ingestion.outcomes import PHASES
 from ingestion.register import Register, now
@@ -28,8 +27,7 @@ def withdraw(record: DocumentRecord, register: Register, workspace: Path, *, aut
     note = "Erased; restore it to fetch and read it again."
     register.decide(Decision(code, "indexing", "withdraw", author or _PERSON, note, now()))
     for path in _files(workspace, code):
-        with path.open("rb") as file:
-            forget_reading(places.readings(workspace), hashlib.file_digest(file, "sha256").hexdigest())
+        forget_reading(places.readings(workspace), file_hash(path))
         path.unlink()
     register.erase(code, PHASES[PHASES.index("acquisition") :])
     return True

@@ -38,7 +38,7 @@ from rag_engine import workspace as places
 from rag_engine.backends.language import identify_language
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.errors import InputError, SextantError, WorkspaceError
 
 _ROOT = Path(__file__).resolve().parents[1]
 _AGAIN_SECONDS = 2.0
@@ -130,7 +130,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
     with ExitStack() as stack:
         web = stack.enter_context(HttpWeb(config.web))
         _sweep(workspace)
-        kept = KeptWeb(web, workspace / "pages")
+        kept = KeptWeb(web, places.pages(workspace))
         browsers: list[Browser | None] = []
         lock = threading.Lock()
 
@@ -170,7 +170,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
 
 def _sweep(workspace: Path) -> None:
     """Nothing; removes what a killed worker left half fetched."""
-    shutil.rmtree(workspace / ".licence", ignore_errors=True)
+    shutil.rmtree(places.licence_checks(workspace), ignore_errors=True)
     if places.downloads(workspace).is_dir():
         for path in places.downloads(workspace).glob(".*"):
             path.unlink()
@@ -219,9 +219,11 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 class _Pulse:
     """What the worker and its heartbeat tell each other."""
 
-    def __init__(self) -> None:
+    def __init__(self, again: bool) -> None:
         self.progress: Progress | None = None
         self.wish: Wish = ""
+        # Whether another worker was at this before.
+        self.again = again
         # Set for either wish: what looks at it ends after what it is at.
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
@@ -235,7 +237,7 @@ class _Pulse:
 
 @contextmanager
 def _heartbeat(run: Run, ledger: Ledger) -> Iterator[_Pulse]:
-    pulse = _Pulse()
+    pulse = _Pulse(again=run.attempts > 1)
     pulse.hear(run.wish)
 
     def beat() -> None:
@@ -267,8 +269,14 @@ def _add(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[di
     return [asdict(replace(one, path=upload_name(engine.config.workspace, one.path))) for one in added]
 
 
-def _erase(arguments: Mapping[str, Any], engine: Engine, _pulse: _Pulse) -> list[dict[str, Any]]:
-    record = engine.catalog.find_document(arguments["document_id"])
+def _erase(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    try:
+        record = engine.catalog.find_document(arguments["document_id"])
+    except InputError:
+        if pulse.again:
+            # The worker before this one was killed when it was done, and before it could say so.
+            return []
+        raise
     # First the word that it shall stay out: the next run over the list must not bring it back.
     withdraw(record, Register(engine.catalog), engine.config.workspace, author=str(arguments.get("author", "")))
     return [asdict(engine.erase(record))]

@@ -54,6 +54,16 @@ def quarantine(workspace: Path) -> Path:
     return workspace / "quarantine"
 
 
+def pages(workspace: Path) -> Path:
+    """Folder of what addresses gave, kept between the check of a licence and the download."""
+    return workspace / "pages"
+
+
+def licence_checks(workspace: Path) -> Path:
+    """Folder of files while their licence is being read."""
+    return workspace / ".licence"
+
+
 def readings(workspace: Path) -> Path:
     """Folder of what was read from files."""
     return workspace / "readings"

@@ -10,6 +10,7 @@ import streamlit as st
 
 from ingestion.admin_views import (
     ReviewGroup,
+    counted,
     marks_of,
     next_due,
     review_groups,
@@ -56,7 +57,7 @@ def draw_review() -> None:
 def _draw_next(due: int) -> None:
     if due:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{due:,} sources may go on to their next phase.")
+            st.caption(f"{counted(due, 'source')} may go on to the next phase.")
             if st.button("Run them", icon=":material/play_arrow:", key="run after review"):
                 queue("run", asdict(Request()))
                 open_tab("run")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from ingestion import reporting
 from ingestion.admin_views import counted
 from ingestion.outcomes import Source
 from ingestion.rows import Unusable
@@ -40,7 +41,8 @@ def draw_seed_upload() -> None:
     with told():
         path = kept(_LIST, file)
         report = read_report(path)
-        draw_report(report)
+        draw_counts(report)
+        # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
             label = f"Add {counted(len(report.new), 'source')}"
             if st.button(label, type="primary", icon=":material/playlist_add:", disabled=not report.new):
@@ -48,6 +50,7 @@ def draw_seed_upload() -> None:
                 _leave(batch)
             if st.button("Leave it", key="leave seeds"):
                 _leave(batch)
+        draw_rows(report)
 
 
 def draw_added() -> None:
@@ -63,8 +66,8 @@ def draw_added() -> None:
 
 def add_sources(new: Sequence[Source]) -> None:
     """Nothing; the sources are on the list, and the page will say so."""
-    count = resources.register().add(new)
-    st.session_state[_TOLD] = f"{counted(count, 'source')} added. Their licences are checked by the next run."
+    reporting.add_sources(resources.register(), new)
+    st.session_state[_TOLD] = f"{counted(len(new), 'source')} added. Their licences are checked by the next run."
 
 
 def read_report(path: Path) -> SeedReport:
@@ -73,12 +76,16 @@ def read_report(path: Path) -> SeedReport:
     return _read_report(str(path), len(known), known)
 
 
-def draw_report(report: SeedReport) -> None:
-    """Nothing; draws what is new, known, and cannot be used."""
+def draw_counts(report: SeedReport) -> None:
+    """Nothing; draws how much is new, known, and cannot be used."""
     new, known, unusable = st.columns(3)
     new.metric("New", f"{len(report.new):,}")
     known.metric("Known already", f"{report.known:,}")
     unusable.metric("Rows not usable", f"{len(report.unusable):,}")
+
+
+def draw_rows(report: SeedReport) -> None:
+    """Nothing; draws what is new, and what cannot be used and why."""
     if report.new:
         st.dataframe(
             pd.DataFrame([_source(one) for one in report.new]),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
 from ingestion.dossier import Decision
 from ingestion.ledger import Wish
 from ingestion.outcomes import Source
 from ingestion.phases import run_phases
-from ingestion.register import Register, now
+from ingestion.register import Register, now, outcomes
 from ingestion.request import Request
 from ingestion.worker import open_tools
 from rag_engine.config import read_config
@@ -146,3 +148,25 @@ def test_a_cancelled_run_ends_at_once_and_records_nothing_of_what_it_broke_off(e
         run_phases(register, engine, tools, Request(), wish=wish)
     assert time.monotonic() - started < 20
     assert register.dossiers()["A1"].outcomes == {}
+
+
+def test_what_failed_is_left_alone_for_a_while_and_tried_at_once_when_asked(engine: Engine, site: Site) -> None:
+    site.answers["/plan.pdf"] = page("busy", status=503)
+    register = Register(engine.catalog)
+    register.add([Source("A1", site.url("/plan.pdf"))])
+    _run(engine, site)
+    asked = site.asked["/plan.pdf"]
+    assert register.entries()["A1", "licence"].outcome.retryable
+    _run(engine, site)
+    assert site.asked["/plan.pdf"] == asked
+    _run(engine, site, request=Request(which="failed"))
+    assert site.asked["/plan.pdf"] > asked
+    assert register.entries()["A1", "licence"].attempts == 2
+    # After two attempts in a row the pause is four minutes.
+    site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
+    for minutes, documents in ((3, 0), (5, 1)):
+        later = datetime.now(UTC) - timedelta(minutes=minutes)
+        with engine.catalog.begin() as connection:
+            connection.execute(sql.update(outcomes).values(when=later.isoformat(timespec="seconds")))
+        _run(engine, site)
+        assert len(engine.documents()) == documents

@@ -11,6 +11,7 @@ from ingestion.dossier import Decision
 from ingestion.outcomes import PHASES, LicenceVerdict, Outcome, Phase, Source
 from ingestion.register import Register
 from ingestion.reporting import (
+    add_sources,
     check_codes,
     decide,
     index_request,
@@ -18,7 +19,6 @@ from ingestion.reporting import (
     review_json,
     source_json,
     status_json,
-    waiting_for_review,
 )
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -97,9 +97,8 @@ def test_a_withdrawal_that_is_taken_back_has_the_file_fetched_again(register: Re
 def test_what_a_person_has_decided_no_longer_waits_although_its_outcome_still_says_so(register: Register) -> None:
     behind = Outcome("skipped", "licence_conflict", "Its page said otherwise.")
     _add(register, "A2", at="extraction", ended=behind)
-    assert [one.source.code for one in waiting_for_review(register)] == ["A2"]
+    assert [one["code"] for one in review_json(register)["waiting"]] == ["A2"]
     decide(register, "A2", "GREEN", "Ada", "Asked by letter.")
-    assert waiting_for_review(register) == []
     assert review_json(register)["waiting"] == []
 
 
@@ -127,3 +126,10 @@ def test_a_source_is_told_as_it_stands_before_what_happened_to_it(register: Regi
     assert told["history"][0]["event"] == "added"
     register.remove(["A1"], "Ada")
     assert source_json(register, "A1")["present"] is None
+
+
+def test_rows_whose_codes_were_given_to_others_meanwhile_are_not_lost_in_silence(register: Register) -> None:
+    mine = (Source("S1", "https://mine.example/1"), Source("S2", "https://mine.example/2"))
+    register.add([Source("S1", "https://theirs.example/1")])
+    with pytest.raises(InputError, match="1 of 2 sources were not added"):
+        add_sources(register, mine)

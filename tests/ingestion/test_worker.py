@@ -74,6 +74,21 @@ def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, smal
     assert len(engine.documents()) == 2
 
 
+def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
+    engine: Engine, small_documents: Path
+) -> None:
+    ledger = Ledger(engine.catalog)
+    ledger.queue("add", {"paths": [str(small_documents)]})
+    work(engine)
+    record = engine.documents()[0]
+    ledger.queue("erase", {"document_id": record.document_id})
+    assert ledger.next() is not None
+    engine.erase(record)
+    ledger.take_over()
+    work(engine)
+    assert (ledger.runs()[0].status, ledger.runs()[0].attempts) == ("done", 2)
+
+
 def test_an_upload_is_known_by_its_name_and_does_not_stay_behind(engine: Engine) -> None:
     for text in ("The first edition of the rules. " * 20, "The second edition of the rules. " * 20):
         upload(engine, "rules.txt", text)
