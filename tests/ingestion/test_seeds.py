@@ -2,52 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 import zipfile
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
 
-from ingestion.dataset import export
-from ingestion.outcomes import Outcome, Source
-from ingestion.register import Register
-from ingestion.seed_matching import Candidate, match_seeds
-from ingestion.seeds import SeedReport, read_seeds
-from rag_engine.catalog import open_catalog
+from ingestion.outcomes import Source
+from ingestion.seeds import read_seeds
 from rag_engine.errors import InputError
-from tests.ingestion.dossiers import dossier, stopped
-
-
-def _workbook(path: Path, *rows: Sequence[object], **sheets: list[Sequence[object]]) -> Path:
-    workbook = Workbook()
-    first = workbook.worksheets[0]
-    first.title = "Seeds"
-    for row in rows:
-        first.append(list(row))
-    for name, more in sheets.items():
-        sheet = workbook.create_sheet(name)
-        for row in more:
-            sheet.append(list(row))
-    workbook.save(path)
-    return path
-
-
-def _text(path: Path, text: str, encoding: str = "utf-8") -> Path:
-    path.write_bytes(text.encode(encoding))
-    return path
-
-
-def _urls(report: SeedReport) -> list[str]:
-    return [source.url for source in report.new]
+from tests.ingestion.seed_lists import seed_workbook, urls_of
 
 
 def test_a_row_becomes_a_source_with_its_own_code_and_place(tmp_path: Path) -> None:
-    path = _workbook(
+    path = seed_workbook(
         tmp_path / "seeds.xlsx",
         ("Our seeds",),
         (),
@@ -64,12 +33,12 @@ def test_a_row_becomes_a_source_with_its_own_code_and_place(tmp_path: Path) -> N
 
 
 def test_every_sheet_is_read_and_one_without_addresses_is_named(tmp_path: Path) -> None:
-    path = _workbook(
+    path = seed_workbook(
         tmp_path / "s.xlsx", ("URL",), ("https://a.org",),
         Second=[("Titre", "Lien"), ("Plan", "https://b.org")], Remarks=[("Made in May",), ("by us",)],
     )  # fmt: skip
     report = read_seeds(path, [])
-    assert _urls(report) == ["https://a.org", "https://b.org"]
+    assert urls_of(report) == ["https://a.org", "https://b.org"]
     assert report.warnings == ("Remarks holds no web address and was left out.",)
     assert report.unusable == ()
 
@@ -118,9 +87,9 @@ def test_a_merged_value_counts_for_all_its_rows_and_hidden_rows_count_too(tmp_pa
 
 
 def test_a_formula_without_its_value_is_told_with_its_cell(tmp_path: Path) -> None:
-    path = _workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Plan", '="https://a.org/"&A2'), ("B", "https://b.org"))
+    path = seed_workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Plan", '="https://a.org/"&A2'), ("B", "https://b.org"))
     report = read_seeds(path, [])
-    assert _urls(report) == ["https://b.org"]
+    assert urls_of(report) == ["https://b.org"]
     assert report.unusable[0].place == "Seeds, row 2"
     assert "cell B2 holds a formula without its value" in report.unusable[0].reason
 
@@ -140,9 +109,9 @@ def test_a_formula_without_its_value_is_told_with_its_cell(tmp_path: Path) -> No
     ],
 )
 def test_what_cannot_be_fetched_is_told_with_its_row_and_reason(tmp_path: Path, cell: str, reason: str) -> None:
-    path = _workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Good", "https://a.org"), ("Bad", cell))
+    path = seed_workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Good", "https://a.org"), ("Bad", cell))
     report = read_seeds(path, [])
-    assert _urls(report) == ["https://a.org"]
+    assert urls_of(report) == ["https://a.org"]
     assert [one.place for one in report.unusable] == ["Seeds, row 3"]
     assert reason in report.unusable[0].reason
     assert "secret" not in report.unusable[0].reason
@@ -150,7 +119,7 @@ def test_what_cannot_be_fetched_is_told_with_its_row_and_reason(tmp_path: Path, 
 
 def test_several_addresses_in_a_cell_are_several_sources(tmp_path: Path) -> None:
     cell = "https://a.org/1;2; https://a.org/2\nwww.a.org/3, https://a.org/(4)."
-    report = read_seeds(_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("A1", cell)), [])
+    report = read_seeds(seed_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("A1", cell)), [])
     assert [(one.code, one.url) for one in report.new] == [
         ("A1", "https://a.org/1;2"), ("A1-2", "https://a.org/2"), ("A1-3", "https://www.a.org/3"),
         ("A1-4", "https://a.org/(4)"),
@@ -166,16 +135,16 @@ def test_codes_are_made_from_the_authority_or_the_host_and_stay_the_same(tmp_pat
         ("d", "European Environment Agency", "https://x.org/4", None),
         ("e", None, "https://x.org/5", "EEA002"),
     ]
-    first = read_seeds(_workbook(tmp_path / "s.xlsx", *rows), [])
+    first = read_seeds(seed_workbook(tmp_path / "s.xlsx", *rows), [])
     assert [one.code for one in first.new] == ["EEA003", "JRC001", "PROTEZIO001", "EEA004", "EEA002"]
     later = [rows[0], ("new", "European Environment Agency", "http://x.org/9", None), *reversed(rows[1:])]
-    second = read_seeds(_workbook(tmp_path / "t.xlsx", *later), first.new)
+    second = read_seeds(seed_workbook(tmp_path / "t.xlsx", *later), first.new)
     assert ([one.code for one in second.new], second.known, second.unusable) == (["EEA005"], 5, ())
 
 
 def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_path: Path) -> None:
     known = [Source("A1", "https://a.org/x/"), Source("A2", "https://b.org/y")]
-    path = _workbook(
+    path = seed_workbook(
         tmp_path / "s.xlsx", ("Code", "URL"), ("A1", "http://www.a.org/x"), (None, "https://B.org/y#top"), ("A2", None)
     )
     report = read_seeds(path, known)
@@ -183,14 +152,14 @@ def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_pa
 
 
 def test_a_known_code_with_another_address_overwrites_nothing(tmp_path: Path) -> None:
-    path = _workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("a1", "https://other.org"))
+    path = seed_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("a1", "https://other.org"))
     report = read_seeds(path, [Source("A1", "https://a.org")])
     assert report.new == ()
     assert "the code a1 is known with another address (https://a.org)" in report.unusable[0].reason
 
 
 def test_rows_that_repeat_an_address_or_a_code_are_told(tmp_path: Path) -> None:
-    path = _workbook(
+    path = seed_workbook(
         tmp_path / "s.xlsx", ("Code", "URL"), ("A1", "https://a.org"), ("A2", "http://a.org/"), ("A1", "https://b.org")
     )
     assert [(one.place, one.reason) for one in read_seeds(path, []).unusable] == [
@@ -200,7 +169,7 @@ def test_rows_that_repeat_an_address_or_a_code_are_told(tmp_path: Path) -> None:
 
 
 def test_a_workbook_without_addresses_names_what_was_seen_and_the_cure(tmp_path: Path) -> None:
-    path = _workbook(tmp_path / "s.xlsx", ("Name", "Authority"), ("Plan", "EEA"), Other=[("x", "y")])
+    path = seed_workbook(tmp_path / "s.xlsx", ("Name", "Authority"), ("Plan", "EEA"), Other=[("x", "y")])
     with pytest.raises(
         InputError, match=r"s\.xlsx holds no web address. Seen: Seeds \(Name, Authority\); Other"
     ) as told:
@@ -212,7 +181,7 @@ def test_old_locked_and_broken_workbooks_are_told_apart(tmp_path: Path) -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
     (tmp_path / "old.xls").write_bytes(ole + b"\x00" * 2000)
     (tmp_path / "locked.xlsx").write_bytes(ole + b"\x00" * 2000 + "EncryptedPackage".encode("utf-16-le"))
-    (tmp_path / "broken.xlsx").write_bytes(_workbook(tmp_path / "s.xlsx", ("URL",)).read_bytes()[:2000])
+    (tmp_path / "broken.xlsx").write_bytes(seed_workbook(tmp_path / "s.xlsx", ("URL",)).read_bytes()[:2000])
     for name, words in (("old.xls", "before 2007"), ("locked.xlsx", "asks for a password"), ("broken.xlsx", "damaged")):
         with pytest.raises(InputError, match=words):
             read_seeds(tmp_path / name, [])
@@ -230,7 +199,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 
 
 def test_a_workbook_with_macros_is_read_and_they_are_not_run(tmp_path: Path) -> None:
-    path = _workbook(tmp_path / "s.xlsx", ("URL",), ("https://a.org",))
+    path = seed_workbook(tmp_path / "s.xlsx", ("URL",), ("https://a.org",))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("xl/vbaProject.bin", b"not a program")
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "s.xlsm", "w") as new:
@@ -239,7 +208,7 @@ def test_a_workbook_with_macros_is_read_and_they_are_not_run(tmp_path: Path) -> 
                 b"spreadsheetml.sheet.main+xml", b"ms-excel.sheet.macroEnabled.main+xml"
             ).replace(b"vnd.openxmlformats-officedocument.ms-excel", b"vnd.ms-excel")  # fmt: skip
             new.writestr(name, body)
-    assert _urls(read_seeds(tmp_path / "s.xlsm", [])) == ["https://a.org"]
+    assert urls_of(read_seeds(tmp_path / "s.xlsm", [])) == ["https://a.org"]
 
 
 def test_twenty_thousand_rows_are_read_in_seconds(tmp_path: Path) -> None:
@@ -252,157 +221,3 @@ def test_twenty_thousand_rows_are_read_in_seconds(tmp_path: Path) -> None:
     started = time.perf_counter()
     assert len(read_seeds(tmp_path / "s.xlsx", []).new) == 20_000
     assert time.perf_counter() - started < 15
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_delimited_files_of_any_encoding_are_read(tmp_path: Path, encoding: str, delimiter: str) -> None:
-    lines = [("Título", "URL"), ("Dürreplan", "https://a.org/1"), ('"Two\nlines"', "https://a.org/2")]
-    path = _text(tmp_path / "s.csv", "\r\n".join(delimiter.join(line) for line in lines), encoding)
-    report = read_seeds(path, [])
-    assert [(one.title, one.url) for one in report.new] == [
-        ("Dürreplan", "https://a.org/1"),
-        ("Two lines", "https://a.org/2"),
-    ]
-    assert bool(report.warnings) == (encoding == "cp1252")
-
-
-def test_a_list_of_addresses_may_have_titles_comments_and_blanks(tmp_path: Path) -> None:
-    path = _text(
-        tmp_path / "s.txt", "# ours\nhttps://a.org/1\n\nHeat plan: https://a.org/2\nsomething\nwww.a.org/3 Plan C\n"
-    )
-    report = read_seeds(path, [])
-    assert [(one.url, one.title) for one in report.new] == [
-        ("https://a.org/1", ""), ("https://a.org/2", "Heat plan"), ("https://www.a.org/3", "Plan C"),
-    ]  # fmt: skip
-    assert [(one.place, one.reason) for one in report.unusable] == [("line 5", "“something” holds no web address")]
-
-
-def test_a_saved_sitemap_index_reads_those_beside_it_only(tmp_path: Path) -> None:
-    _text(
-        tmp_path / "one.xml",
-        "<urlset><url><loc>https://a.org/1</loc><lastmod>2024-05-01T10:00</lastmod></url></urlset>",
-    )
-    _text(tmp_path / "i.xml", "<sitemapindex><sitemap><loc>https://a.org/one.xml</loc></sitemap>"
-          "<sitemap><loc>https://a.org/two.xml</loc></sitemap></sitemapindex>")  # fmt: skip
-    report = read_seeds(tmp_path / "i.xml", [])
-    assert [(one.url, one.notes) for one in report.new] == [("https://a.org/1", "Dated 2024-05-01")]
-    assert report.unusable[0].place == "https://a.org/two.xml"
-
-
-def test_a_saved_feed_gives_its_entries(tmp_path: Path) -> None:
-    feed = (
-        '<rss version="2.0"><channel><title>t</title><item><title>Heat plan</title><link>https://a.org/1</link></item>'
-        "<item><title>Bad</title><link>mailto:a@b.org</link></item></channel></rss>"
-    )
-    report = read_seeds(_text(tmp_path / "f.xml", feed), [])
-    assert ([(one.title, one.url) for one in report.new], len(report.unusable)) == (
-        [("Heat plan", "https://a.org/1")],
-        1,
-    )
-
-
-def test_a_folder_gives_its_files_described_by_what_lies_beside_them(tmp_path: Path) -> None:
-    folder = tmp_path / "Flood plans"
-    (folder / "deep").mkdir(parents=True)
-    _text(folder / "a.txt", "Plan A")
-    _text(folder / "deep" / "b.md", "# Plan B")
-    _text(folder / ".hidden.txt", "no")
-    (folder / "c.bin").write_bytes(b"\x7fELF\x00\x01")
-    _text(folder / "metadata.jsonl", '{"file": "a.txt", "title": "The plan A"}')
-    report = read_seeds(folder, [])
-    assert [(one.code, Path(one.path).name, one.title) for one in report.new] == [
-        ("FP001", "a.txt", "The plan A"),
-        ("FP002", "b.md", ""),
-    ]
-    assert [one.place for one in report.unusable] == ["c.bin"]
-    again = read_seeds(folder, report.new)
-    assert (again.new, again.known) == ((), 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "body", "words"),
-    [
-        ("e.xlsx", b"", "is empty"),
-        ("d.pdf", b"%PDF-1.7 ...", "Put it into a folder"),
-        ("p.html", b"<html><body>x</body></html>", "neither a sitemap nor"),
-        ("b.csv", b"\x00\x01\x02", "neither a workbook nor a text file"),
-        ("t.txt", b"nothing here\n", "no web address in its lines"),
-        ("x.xml", b'<!DOCTYPE urlset [<!ENTITY a "b">]><urlset/>', "declares entities"),
-        ("z.zip", b"PK\x03\x04nonsense", "is damaged"),
-    ],
-)
-def test_what_is_no_list_is_named_with_a_cure(tmp_path: Path, name: str, body: bytes, words: str) -> None:
-    (tmp_path / name).write_bytes(body)
-    with pytest.raises(InputError, match=words):
-        read_seeds(tmp_path / name, [])
-
-
-def test_an_exported_dataset_taken_as_seeds_adds_nothing(tmp_path: Path) -> None:
-    known = [dossier("A1"), dossier("A2"), stopped(dossier("A3"), "licence", Outcome("rejected", "licence_reserved"))]
-    export(tmp_path / "o.xlsx", known)
-    report = read_seeds(tmp_path / "o.xlsx", [one.source for one in known])
-    assert (report.new, report.unusable) == ((), ())
-
-
-def test_a_line_of_a_million_brackets_is_refused_at_once(tmp_path: Path) -> None:
-    path = _text(tmp_path / "s.txt", f"https://a.org/{')' * 1_000_000}\nhttps://b.org\n")
-    started = time.perf_counter()
-    assert _urls(read_seeds(path, [])) == ["https://b.org"]
-    assert time.perf_counter() - started < 5
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.xlsx cannot be read: No such file"):
-        read_seeds(tmp_path / "none.xlsx", [])
-
-
-def test_a_file_whose_name_is_not_utf8_is_told_and_the_others_are_added(tmp_path: Path) -> None:
-    folder = tmp_path / "Plans"
-    folder.mkdir()
-    _text(folder / "a.txt", "Plan A")
-    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_bytes(b"Plan B")
-    report = read_seeds(folder, [])
-    assert [Path(source.path).name for source in report.new] == ["a.txt"]
-    assert report.unusable[0].place == "caf\ufffd.txt"
-    assert "not UTF-8" in report.unusable[0].reason
-    assert "rename" in report.unusable[0].reason
-    catalog = open_catalog(tmp_path / "workspace")
-    try:
-        assert Register(catalog).add(report.new) == 1
-    finally:
-        catalog.close()
-
-
-def test_a_folder_whose_own_name_is_not_utf8_is_told(tmp_path: Path) -> None:
-    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
-    folder.mkdir()
-    _text(folder / "a.txt", "Plan A")
-    report = read_seeds(folder, [])
-    assert report.new == ()
-    assert "not UTF-8" in report.unusable[0].reason
-
-
-def test_half_characters_in_a_list_do_not_stop_it(tmp_path: Path) -> None:
-    half = "\ud83d"
-    whole, fitting = match_seeds(
-        [
-            Candidate(f"row {half}", half, f"https://a.org/{half}", "", f"A{half}", 1, half, half, half, half),
-            Candidate("row 2", "", "https://a.org/2", notes="\ud83d\ude00"),
-        ],
-        [],
-    ).new
-    assert (whole.code, whole.url, whole.title, whole.origin) == ("A\ufffd", "https://a.org/\ufffd", *"\ufffd\ufffd")
-    assert fitting.notes == "\U0001f600"
-
-
-def test_half_characters_in_names_and_descriptions_do_not_stop_a_list(tmp_path: Path) -> None:
-    folder = tmp_path / "Plans"
-    folder.mkdir()
-    _text(folder / "a.txt", "Plan A")
-    _text(folder / "metadata.jsonl", '{"file": "a.txt", "title": "Plan \\ud800"}')
-    assert read_seeds(folder, []).new[0].title == "Plan \ufffd"
-    table = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv"))
-    report = read_seeds(_text(table, "URL,Name\nhttps://a.org/x,Plan\nmailto:a@b.org,Plan\n"), [])
-    json.dumps(asdict(report), ensure_ascii=False).encode()
-    assert report.new[0].origin == "caf\ufffd.csv, row 2"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ssl
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.ingestion.backends.web_server import Site, page, serving
+from tests.ingestion.backends.web_server import Site, context_of, page, self_signed, serving
 from tests.portal.site import Branch, branches
 from tests.portal.workbook import write_workbook
 
@@ -35,20 +33,9 @@ class Portal:
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
     """The portal with its list."""
     folder = tmp_path_factory.mktemp("portal")
-    with serving({}) as site, serving({}) as other, serving({}, tls=_unsigned(folder)) as secure:
+    with serving({}) as site, serving({}) as other, serving({}, tls=context_of(self_signed(folder))) as secure:
         made = tuple(branches(site, other, secure))
         site.answers["/robots.txt"] = page("User-agent: *\nDisallow: /private/", "text/plain")
         for branch in made:
             site.answers.update(branch.answers)
         yield Portal(site, other, secure, made, write_workbook(folder / "seeds.xlsx", site, made))
-
-
-def _unsigned(folder: Path) -> ssl.SSLContext:
-    """A certificate that no authority has signed."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=127.0.0.1"]
-    subprocess.run(command, check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    return context

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import ssl
-import subprocess
 import threading
 import time
 import zlib
@@ -25,7 +23,7 @@ from ingestion.backends.refusals import retry_after_seconds
 from ingestion.config import WebConfig
 from ingestion.outcomes import Refused, Validators
 from ingestion.pages_only import PAGES_ONLY, NotAPage
-from tests.ingestion.backends.web_server import QUICK, Answer, Site, page, redirect, serving
+from tests.ingestion.backends.web_server import QUICK, Answer, Site, page, redirect, refusal_of, serving
 
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 400
 
@@ -136,12 +134,6 @@ def web(site: Site) -> Iterator[HttpWeb]:
         yield opened
 
 
-def _refused(web: HttpWeb, url: str, **options: object) -> Refused:
-    with pytest.raises(Refused) as refused:
-        web.fetch(url, **options)  # type: ignore[arg-type]
-    return refused.value
-
-
 def test_a_page_comes_with_what_its_server_said_of_it(site: Site, web: HttpWeb) -> None:
     fetched = web.fetch(site.url("/"))
     assert fetched.body == b"<h1>Flood plan</h1>"
@@ -194,20 +186,20 @@ def test_what_has_not_changed_is_not_sent_again(site: Site, web: HttpWeb, tmp_pa
 def test_a_failure_has_its_reason_and_leaves_nothing_behind(
     site: Site, web: HttpWeb, tmp_path: Path, path: str, reason: str, retryable: bool
 ) -> None:
-    refused = _refused(web, site.url(path), into=tmp_path / "file", max_bytes=1_000_000)
+    refused = refusal_of(web, site.url(path), into=tmp_path / "file", max_bytes=1_000_000)
     assert (refused.reason, refused.retryable, refused.rejected) == (reason, retryable, not retryable)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_ten_gigabytes_are_refused_by_their_announcement(site: Site, web: HttpWeb) -> None:
-    assert "10,000,000,000 bytes" in str(_refused(web, site.url("/huge")))
+    assert "10,000,000,000 bytes" in str(refusal_of(web, site.url("/huge")))
 
 
 @pytest.mark.parametrize("path", ["/drip", "/dripping-head"])
 def test_an_answer_that_drips_ends_at_the_time_limit(site: Site, path: str, tmp_path: Path) -> None:
     with HttpWeb(site.config(total_seconds=0.5)) as web:
         began = time.monotonic()
-        assert _refused(web, site.url(path), into=tmp_path / "file").reason == "timed_out"
+        assert refusal_of(web, site.url(path), into=tmp_path / "file").reason == "timed_out"
         assert time.monotonic() - began < 2
     assert list(tmp_path.iterdir()) == []
 
@@ -248,7 +240,7 @@ def test_the_wait_that_is_asked_for_may_be_a_date() -> None:
 def test_a_redirect_to_this_machine_is_refused_and_nothing_is_asked_there(site: Site, web: HttpWeb) -> None:
     with serving({"/secret": page("secret")}) as other:
         site.answers["/inside"] = redirect(other.url("/secret"))
-        refused = _refused(web, site.url("/inside"))
+        refused = refusal_of(web, site.url("/inside"))
         assert (refused.reason, refused.rejected) == ("address_forbidden", True)
         assert not other.asked
 
@@ -267,12 +259,12 @@ def test_the_connection_goes_to_the_address_that_was_checked(site: Site) -> None
         assert web.fetch(url).body == b"<h1>Flood plan</h1>"
     assert asked == ["rebinding.example"]
     with HttpWeb(site.config(), resolve=resolve) as web:
-        assert _refused(web, url).reason == "address_forbidden"
+        assert refusal_of(web, url).reason == "address_forbidden"
 
 
-def test_a_name_with_a_public_and_a_private_address_is_refused(site: Site) -> None:
+def test_a_name_with_a_public_and_a_private_address_isrefused(site: Site) -> None:
     with HttpWeb(site.config(), resolve=lambda host, port: ("8.8.8.8", "10.0.0.1")) as web:
-        assert _refused(web, "http://mixed.example/").reason == "address_forbidden"
+        assert refusal_of(web, "http://mixed.example/").reason == "address_forbidden"
 
 
 def test_a_proxy_in_the_environment_is_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,56 +278,15 @@ def test_a_dead_server_is_a_failed_connection() -> None:
     with serving({}) as site:
         config = site.config()
     with HttpWeb(config) as web:
-        refused = _refused(web, site.url("/"))
+        refused = refusal_of(web, site.url("/"))
     assert (refused.reason, refused.retryable) == ("connection_failed", True)
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that nobody vouches for, and its key, in one file."""
-    folder = tmp_path_factory.mktemp("certificate")
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1,DNS:named.example"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    both = folder / "both.pem"
-    both.write_text(
-        (folder / "key.pem").read_text(encoding="utf-8") + (folder / "cert.pem").read_text(encoding="utf-8")
-    )
-    return both
-
-
-@pytest.fixture
-def secure(certificate: Path) -> Iterator[Site]:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    with serving({"/": page("secure")}, tls=context) as running:
-        yield running
-
-
-def test_a_wrong_certificate_is_refused_with_the_cause(secure: Site) -> None:
-    with HttpWeb(secure.config()) as web:
-        refused = _refused(web, secure.url("/"))
-    assert (refused.reason, refused.rejected) == ("certificate_invalid", True)
-    assert "self-signed" in str(refused)
-
-
-def test_the_certificate_is_checked_against_the_name_and_not_the_address(
-    secure: Site, certificate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with HttpWeb(secure.config(), resolve=lambda host, port: ("127.0.0.1",)) as web:
-        assert web.fetch(f"https://named.example:{secure.port}/").body == b"secure"
-        refused = _refused(web, f"https://other.example:{secure.port}/")
-    assert refused.reason == "certificate_invalid"
-    assert "other.example" in str(refused)
 
 
 def test_what_robots_txt_forbids_is_never_asked_for(site: Site) -> None:
     site.answers["/robots.txt"] = page("User-agent: sextant\nDisallow: /plan.pdf\n", "text/plain")
     with HttpWeb(site.config()) as web:
         for path in ("/plan.pdf", "/moved"):
-            refused = _refused(web, site.url(path))
+            refused = refusal_of(web, site.url(path))
             assert (refused.reason, refused.rejected) == ("robots_forbidden", True)
         assert web.fetch(site.url("/")).status == 200
     assert (site.asked["/plan.pdf"], site.asked["/robots.txt"]) == (0, 1)
@@ -344,7 +295,7 @@ def test_what_robots_txt_forbids_is_never_asked_for(site: Site) -> None:
 def test_while_robots_txt_cannot_be_read_nothing_is_asked_for(site: Site) -> None:
     site.answers["/robots.txt"] = page("", status=503)
     with HttpWeb(site.config()) as web:
-        refused = _refused(web, site.url("/"))
+        refused = refusal_of(web, site.url("/"))
     assert (refused.reason, refused.retryable, site.asked["/"]) == ("robots_forbidden", True, 0)
 
 
@@ -381,7 +332,7 @@ def test_closing_it_ends_the_calls_under_way(site: Site, tmp_path: Path) -> None
         assert time.monotonic() - began < 2
     assert (refused.value.reason, refused.value.retryable) == ("connection_failed", True)
     assert list(tmp_path.iterdir()) == []
-    assert _refused(web, site.url("/")).reason == "connection_failed"
+    assert refusal_of(web, site.url("/")).reason == "connection_failed"
 
 
 def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
@@ -400,22 +351,22 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
 
 def test_the_limits_without_any_given_are_the_configured_ones(site: Site, tmp_path: Path) -> None:
     with HttpWeb(site.config(page_bytes=10, max_bytes=1000)) as web:
-        assert _refused(web, site.url("/")).reason == "too_large"
+        assert refusal_of(web, site.url("/")).reason == "too_large"
         assert web.fetch(site.url("/short.txt"), into=tmp_path / "a").size == 19
-        assert _refused(web, site.url("/plan.pdf"), into=tmp_path / "b").reason == "too_large"
+        assert refusal_of(web, site.url("/plan.pdf"), into=tmp_path / "b").reason == "too_large"
 
 
 def test_the_default_limits_let_no_private_place_through() -> None:
     with HttpWeb(WebConfig(host_seconds=0.0)) as web:
         for url in ("http://127.0.0.1/", "http://[::1]/", "http://localhost/", "http://169.254.169.254/latest/"):
-            assert _refused(web, url).reason == "address_forbidden"
+            assert refusal_of(web, url).reason == "address_forbidden"
     assert QUICK.intranet == ()
 
 
 def test_a_page_that_is_streamed_to_a_file_is_bounded_as_a_page(site: Site, tmp_path: Path) -> None:
     with HttpWeb(site.config(page_bytes=1000, max_bytes=10_000_000)) as web:
         for path in ("/long", "/xhtml", "/long-unannounced"):
-            refusal = _refused(web, site.url(path), into=tmp_path / "x", max_bytes=10_000_000)
+            refusal = refusal_of(web, site.url(path), into=tmp_path / "x", max_bytes=10_000_000)
             assert (refusal.reason, "limit is 1,000 bytes" in str(refusal)) == ("too_large", True)
         web.fetch(site.url("/plan.pdf"), into=tmp_path / "x")
     assert [path.name for path in tmp_path.iterdir()] == ["x"]

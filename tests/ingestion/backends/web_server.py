@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ssl
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ingestion.backends.http import HttpWeb
 from ingestion.config import WebConfig
+from ingestion.outcomes import Refused
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -62,6 +68,13 @@ def page(body: str | bytes, media_type: str = "text/html; charset=utf-8", status
     return answer
 
 
+def refusal_of(web: HttpWeb, url: str, **options: object) -> Refused:
+    """How an address is refused."""
+    with pytest.raises(Refused) as refused:
+        web.fetch(url, **options)  # type: ignore[arg-type]
+    return refused.value
+
+
 def redirect(location: str, status: int = 302) -> Answer:
     return page("", status=status, Location=location)
 
@@ -105,3 +118,23 @@ def serving(answers: Mapping[str, Answer], *, tls: ssl.SSLContext | None = None)
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def self_signed(folder: Path) -> Path:
+    """A certificate for 127.0.0.1 and named.example that nobody vouches for, and its key, in one file."""
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1,DNS:named.example"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    both = folder / "both.pem"
+    both.write_text(
+        (folder / "key.pem").read_text(encoding="utf-8") + (folder / "cert.pem").read_text(encoding="utf-8")
+    )
+    return both
+
+
+def context_of(certificate: Path) -> ssl.SSLContext:
+    """What a server needs to speak under a certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context
