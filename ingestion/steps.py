@@ -51,7 +51,8 @@ class Tools:
     """What the phases work with; made once for a run.
 
     `web` keeps what it fetched until `forget` is called for the address, so that the check of a licence and the
-    download are one request. `abort` ends what the network and the readers are at. `reader` names what reads files:
+    download are one request. `judge_trouble` says why a model that was
+    named is not asked. `abort` ends what the network and the readers are at. `reader` names what reads files:
     the version of extraction, its limits, OCR and tables. `listed` maps the
     addresses on the list in normal form to the portal they were found under, or to "".
     """
@@ -65,6 +66,7 @@ class Tools:
     reader: str
     extractor: Extractor
     judge: Judge | None
+    judge_trouble: str
     gazetteer: Gazetteer
     identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None

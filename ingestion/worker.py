@@ -142,7 +142,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             return browsers[0]
 
         readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
-        judge, _ = engine.language_model() if config.use_model else (None, "")
+        judge, trouble = engine.language_model() if config.use_model else (None, "")
 
         def abort() -> None:
             web.close()
@@ -161,6 +161,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             reader=_reader(engine, config),
             extractor=readers,
             judge=judge,
+            judge_trouble=trouble,
             gazetteer=engine.gazetteer(),
             identify=identify_language,
             encode=lambda texts: engine.embedder().encode_passages(texts),
@@ -190,7 +191,7 @@ def _carry_out(run: Run, engine: Engine, ledger: Ledger) -> None:
             raise WorkspaceError(f"The worker broke off {times} times at this; worker.log may say why.")
         with _heartbeat(run, ledger) as pulse:
             results = _try(run, engine, pulse)
-        ended = (_ENDINGS[pulse.wish] if pulse.cancelled.is_set() else "done", results, "")
+        ended = (_ENDINGS[pulse.wish] if pulse.cancelled.is_set() else "done", results, pulse.said)
     except SextantError as error:
         ended = ("failed", [], str(error))
     finally:
@@ -222,6 +223,8 @@ class _Pulse:
     def __init__(self, again: bool) -> None:
         self.progress: Progress | None = None
         self.wish: Wish = ""
+        # What is to be told with the results.
+        self.said = ""
         # Whether another worker was at this before.
         self.again = again
         # Set for either wish: what looks at it ends after what it is at.
@@ -293,6 +296,7 @@ def _run(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[di
         refresh=bool(arguments.get("refresh", False)),
     )
     with open_tools(engine, read_ingestion_config()) as tools:
+        pulse.said = tools.judge_trouble
         tallies = run_phases(
             Register(engine.catalog), engine, tools, request, progress=progress, wish=lambda: pulse.wish
         )

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from ingestion.config import IngestionConfig
+from ingestion.ledger import Ledger
 from ingestion.phases import run_phases
 from ingestion.register import Register
 from ingestion.request import Request
 from ingestion.seeds import read_seeds
-from ingestion.worker import open_tools
+from ingestion.worker import open_tools, work
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine
 from tests.portal.texts import FLOOD, HEAT
@@ -102,3 +103,16 @@ def test_documents_are_described_by_rules_within_the_models_time_and_it_is_said(
             assert {value.source for value in dossier.description.values} == {"rule"}
         assert len(engine.documents()) == 2
         engine.close()
+
+
+def test_a_model_that_is_named_and_cannot_be_asked_is_told_with_the_run(tmp_path: Path) -> None:
+    config = read_config(tmp_path / "workspace")
+    config = replace(config, generation=GenerationConfig(openai_url="http://127.0.0.1:9/v1"))
+    engine = Engine(config, embedder=CountingEmbedder())
+    ledger = Ledger(engine.catalog)
+    ledger.queue("run", {})
+    work(engine)
+    [run] = ledger.runs()
+    assert run.status == "done"
+    assert "SEXTANT_OPENAI_MODEL" in run.message
+    engine.close()
