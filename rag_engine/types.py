@@ -125,23 +125,36 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The unit that is searched: parent.text[start:end]."""
+    """The unit that is searched: parent.text[start:end].
+
+    `clause` is the subdivision of the parent's section that it begins in, as it is cited: "(2)", "Abs. 3", "II".
+    """
 
     index: int
     start: int
     end: int
     text: str
+    clause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The unit that is read: document.extracted.text[start:end], cut into overlapping children."""
+    """The unit that is read: document.extracted.text[start:end], cut into overlapping children.
+
+    `section` is the citable unit as it is cited ("Section 12A", "§ 5", "Article 9", "Annex II", "Preamble"), and
+    `act` what it is a section of; both are empty where the text has none. `headings` leads from the outermost title
+    to the parent's own; `depth` counts the levels above the parent.
+    """
 
     index: int
     start: int
     end: int
     text: str
     children: tuple[Child, ...]
+    act: str = ""
+    section: str = ""
+    headings: tuple[str, ...] = ()
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
