@@ -14,12 +14,20 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 
 RetrievalMode = Literal["default", "paper"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
+Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkingConfig:
-    """Semantic parent-child chunking (Buriasco 2026, section 5.1); sizes in characters."""
+    """How documents become parents and children.
 
+    From `window` to `fallback_stride`: semantic chunking (Buriasco 2026, section 5.1). The sizes, in characters, hold
+    for every strategy that cuts parents into children. `maximum_words`, `minimum_words` and `overlap_words` are the
+    M, m and O of sentence chunks; `fixed_words` and `fixed_overlap` the size of fixed ones. Words are what white
+    space parts.
+    """
+
+    strategy: Strategy = "auto"
     window: int = 3
     percentile: float = 25.0
     minimum_gap: int = 4
@@ -30,6 +38,11 @@ class ChunkingConfig:
     child_size: int = 1200
     child_overlap: int = 150
     child_minimum: int = 150
+    maximum_words: int = 150
+    minimum_words: int = 75
+    overlap_words: int = 30
+    fixed_words: int = 800
+    fixed_overlap: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +112,7 @@ def read_config(workspace: Path | str | None = None) -> Config:
     execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
     mode = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalMode))
     ocr = _one_of("SEXTANT_OCR", get_args(OcrChoice))
+    strategy = _one_of("SEXTANT_CHUNKING", get_args(Strategy))
     generation = GenerationConfig(
         ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
         ollama_model=env.get("SEXTANT_OLLAMA_MODEL", ""),
@@ -111,6 +125,7 @@ def read_config(workspace: Path | str | None = None) -> Config:
         encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
         execution=execution,
         ocr=cast(OcrChoice, ocr),
+        chunking=ChunkingConfig(strategy=cast(Strategy, strategy)),
         retrieval=RetrievalConfig(mode=cast(RetrievalMode, mode)),
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
