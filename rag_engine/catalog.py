@@ -1,4 +1,4 @@
-"""The truth: documents, their parents, children and places, in one relational database.
+"""The truth: documents, their parents, children, places and what leads from one to another, in one database.
 
 A document's row is `pending` while it is being indexed, `active` when it answers and `doomed` while it
 is being removed. Only active documents exist for readers, so a crash leaves the old state or the new.
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import secrets
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.types import Box, DocumentRecord, Line, Metadata
+from rag_engine.packing import unpack_blocks, unpack_lines, unpack_text
+from rag_engine.types import DocumentRecord, ExtractedText, Line, Metadata
 
-SCHEMA = 2
+SCHEMA = 3
 
 _tables = sql.MetaData()
 state = sql.Table("state", _tables, sql.Column("name", sql.String, primary_key=True), sql.Column("value", sql.String))
@@ -44,6 +43,8 @@ documents = sql.Table(
     sql.Column("characters", sql.Integer, nullable=False),
     sql.Column("added", sql.String, nullable=False),
     sql.Column("metadata", sql.String, nullable=False),
+    sql.Column("strategy", sql.String, nullable=False),
+    sql.Column("why", sql.String, nullable=False),
     sqlite_autoincrement=True,
 )
 texts = sql.Table(
@@ -52,6 +53,7 @@ texts = sql.Table(
     sql.Column("document_key", sql.Integer, primary_key=True),
     sql.Column("text", sql.LargeBinary, nullable=False),
     sql.Column("lines", sql.LargeBinary, nullable=False),
+    sql.Column("blocks", sql.LargeBinary, nullable=False),
 )
 parents = sql.Table(
     "parents",
@@ -64,6 +66,10 @@ parents = sql.Table(
     sql.Column("page", sql.Integer, nullable=False),
     sql.Column("last_page", sql.Integer, nullable=False),
     sql.Column("text", sql.String, nullable=False),
+    sql.Column("act", sql.String, nullable=False),
+    sql.Column("section", sql.String, nullable=False),
+    sql.Column("headings", sql.String, nullable=False),
+    sql.Column("depth", sql.Integer, nullable=False),
     sqlite_autoincrement=True,
 )
 children = sql.Table(
@@ -78,7 +84,35 @@ children = sql.Table(
     sql.Column("page", sql.Integer, nullable=False),
     sql.Column("last_page", sql.Integer, nullable=False),
     sql.Column("vector_row", sql.Integer, nullable=False, index=True),
+    sql.Column("clause", sql.String, nullable=False),
     sqlite_autoincrement=True,
+)
+# From a parent that refers to another one of its document; start and end are the reference's place in the text.
+references = sql.Table(
+    "references",
+    _tables,
+    sql.Column("key", sql.Integer, primary_key=True),
+    sql.Column("document_key", sql.Integer, nullable=False, index=True),
+    sql.Column("from_parent", sql.Integer, nullable=False, index=True),
+    sql.Column("to_parent", sql.Integer, nullable=False),
+    sql.Column("start", sql.Integer, nullable=False),
+    sql.Column("end", sql.Integer, nullable=False),
+    sql.Column("label", sql.String, nullable=False),
+)
+# Where a term of an index is treated; start and end are that place in the text of the document.
+anchors = sql.Table(
+    "anchors",
+    _tables,
+    sql.Column("key", sql.Integer, primary_key=True),
+    sql.Column("document_key", sql.Integer, nullable=False, index=True),
+    sql.Column("parent_key", sql.Integer, nullable=False),
+    sql.Column("child_key", sql.Integer, nullable=False, index=True),
+    sql.Column("term", sql.String, nullable=False),
+    sql.Column("subterm", sql.String, nullable=False),
+    sql.Column("entry", sql.String, nullable=False),
+    sql.Column("source", sql.String, nullable=False),
+    sql.Column("start", sql.Integer, nullable=False),
+    sql.Column("end", sql.Integer, nullable=False),
 )
 vectors = sql.Table(
     "vectors",
@@ -88,8 +122,19 @@ vectors = sql.Table(
     sql.Column("row", sql.Integer, nullable=False),
 )
 
+# All that belongs to one document, beside its own row.
+OF_DOCUMENT = (anchors, references, children, parents, texts)
+
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
-_LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f4", (4,))])
+_PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
+# In the order of the records' fields; headings come last, for they are decoded.
+_CHILD = [
+    *(children.c[name] for name in _PLACE),
+    *(parents.c[name] for name in ("key", "index", "start", "end", "page", "last_page", "text")),
+    children.c.clause,
+    *(parents.c[name] for name in ("act", "section", "headings")),
+]
+_PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +155,32 @@ class ChildRecord:
     parent_page: int
     parent_last_page: int
     parent_text: str
+    clause: str
+    act: str
+    section: str
+    headings: tuple[str, ...]
 
     @property
     def text(self) -> str:
         return self.parent_text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class ParentRecord:
+    """A parent as the catalog keeps it; offsets count from the start of the document's text."""
+
+    key: int
+    document_key: int
+    index: int
+    start: int
+    end: int
+    page: int
+    last_page: int
+    text: str
+    act: str
+    section: str
+    depth: int
+    headings: tuple[str, ...]
 
 
 class Catalog:
@@ -170,23 +237,47 @@ class Catalog:
         found: dict[int, ChildRecord] = {}
         for first in range(0, len(wanted), 500):
             statement = _children_with_parents().where(children.c.key.in_(wanted[first : first + 500]))
-            found |= {row[0]: ChildRecord(*row) for row in self.read(statement)}
+            found |= {row[0]: _child(row) for row in self.read(statement)}
+        return found
+
+    def parents(self, keys: Iterable[int]) -> dict[int, ParentRecord]:
+        """Parents by key."""
+        wanted = list(keys)
+        found: dict[int, ParentRecord] = {}
+        for first in range(0, len(wanted), 500):
+            statement = sql.select(*_PARENT).where(parents.c.key.in_(wanted[first : first + 500]))
+            for *place, depth, headings in self.read(statement):
+                values = [*place, depth, _headings(headings)]
+                found[place[0]] = ParentRecord(*values)
         return found
 
     def document_children(self, document_key: int) -> list[ChildRecord]:
         """All children of a document in reading order."""
         statement = _children_with_parents().where(children.c.document_key == document_key).order_by(children.c.key)
-        return [ChildRecord(*row) for row in self.read(statement)]
+        return [_child(row) for row in self.read(statement)]
 
     def text(self, document_key: int) -> str:
         """The document's whole text."""
         rows = self.read(sql.select(texts.c.text).where(texts.c.document_key == document_key))
-        return zlib.decompress(rows[0][0]).decode() if rows else ""
+        return unpack_text(rows[0][0]) if rows else ""
 
     def lines(self, document_key: int) -> tuple[Line, ...]:
         """Where every line of the document's text stands."""
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
         return unpack_lines(rows[0][0]) if rows else ()
+
+    def extracted(self, record: DocumentRecord) -> ExtractedText:
+        """What the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
+        t = texts.c
+        [(text, lines, blocks)] = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
+        return ExtractedText(
+            text=unpack_text(text),
+            pages=record.pages,
+            lines=unpack_lines(lines),
+            blocks=unpack_blocks(blocks),
+            media_type=record.media_type,
+            title=record.metadata.title,
+        )
 
     def checkpoint(self) -> None:
         """Nothing; what was erased leaves the write-ahead log too."""
@@ -255,53 +346,22 @@ def read_metadata(values: Mapping[str, Any]) -> Metadata:
     return Metadata(**decoded)
 
 
-def pack_text(text: str) -> bytes:
-    """The text compressed; lone surrogates cannot occur because extraction refuses them."""
-    return zlib.compress(text.encode(), 6)
-
-
-def pack_lines(lines: Sequence[Line]) -> bytes:
-    """Lines as a compressed array of (start, end, page, box); a line without a box has NaN."""
-    packed = np.zeros(len(lines), _LINE)
-    for i, line in enumerate(lines):
-        box = line.box
-        packed[i] = (line.start, line.end, line.page, (box.x0, box.y0, box.x1, box.y1) if box else (np.nan,) * 4)
-    return zlib.compress(packed.tobytes(), 6)
-
-
-def unpack_lines(packed: bytes) -> tuple[Line, ...]:
-    """The lines of `pack_lines`."""
-    array = np.frombuffer(zlib.decompress(packed), _LINE)
-    return tuple(
-        Line(start, end, page, None if np.isnan(box[0]) else Box(*box))
-        for start, end, page, box in zip(
-            array["start"].tolist(), array["end"].tolist(), array["page"].tolist(), array["box"].tolist(), strict=True
-        )
-    )
-
-
 def _record(row: Sequence[Any]) -> DocumentRecord:
     values = dict(zip(DocumentRecord.__dataclass_fields__, row, strict=True))
     return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
 
 
 def _children_with_parents() -> sql.Select[Any]:
-    return sql.select(
-        children.c.key,
-        children.c.document_key,
-        children.c.index,
-        children.c.start,
-        children.c.end,
-        children.c.page,
-        children.c.last_page,
-        parents.c.key,
-        parents.c.index,
-        parents.c.start,
-        parents.c.end,
-        parents.c.page,
-        parents.c.last_page,
-        parents.c.text,
-    ).join(parents, parents.c.key == children.c.parent_key)
+    return sql.select(*_CHILD).join(parents, parents.c.key == children.c.parent_key)
+
+
+def _child(row: Sequence[Any]) -> ChildRecord:
+    values = [*row[:-1], _headings(row[-1])]
+    return ChildRecord(*values)
+
+
+def _headings(packed: str) -> tuple[str, ...]:
+    return tuple(json.loads(packed))
 
 
 def _check_schema(connection: Connection, workspace: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, QueryPlan
+from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
 
 Json = dict[str, Any]
 
@@ -28,18 +28,7 @@ def answer_json(answer: Answer) -> Json:
         "status": answer.status,
         "text": answer.text,
         "citations": [{name: getattr(citation, name) for name in names} for citation in answer.citations],
-        "evidence": [
-            {
-                "n": source.n,
-                "document_id": source.document.document_id,
-                "file": source.document.file,
-                "title": source.document.metadata.title,
-                "page": source.page,
-                "text": source.text,
-                "hits": [hit_json(hit) for hit in source.hits],
-            }
-            for source in answer.evidence.sources
-        ],
+        "evidence": [source_json(source) for source in answer.evidence.sources],
         "plan": plan_json(answer.evidence.plan),
         "warnings": list(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
@@ -59,6 +48,35 @@ def error_json(message: str) -> Json:
     }
 
 
+def source_json(source: Source) -> Json:
+    """A passage that was read, with its hits and what it refers to."""
+    return {
+        "n": source.n,
+        "document_id": source.document.document_id,
+        "file": source.document.file,
+        "title": source.document.metadata.title,
+        "page": source.page,
+        "act": source.act,
+        "section": source.section,
+        "headings": list(source.headings),
+        "text": source.text,
+        "hits": [hit_json(hit) for hit in source.hits],
+        "linked": [linked_json(linked) for linked in source.linked],
+    }
+
+
+def linked_json(linked: Linked) -> Json:
+    """A passage that another one refers to."""
+    return {
+        "label": linked.label,
+        "document_id": linked.document.document_id,
+        "file": linked.document.file,
+        "title": linked.document.metadata.title,
+        "page": linked.page,
+        "text": linked.text,
+    }
+
+
 def hit_json(hit: Hit) -> Json:
     """One hit with every score and rank."""
     return {
@@ -72,6 +90,13 @@ def hit_json(hit: Hit) -> Json:
         "bm25": None if hit.bm25 is None else round(hit.bm25, 4),
         "sparse_rank": hit.sparse_rank,
         "fused": round(hit.fused, 6),
+        "reranked": None if hit.reranked is None else round(hit.reranked, 4),
+        "provenance": round(hit.provenance, 4),
+        "act": hit.act,
+        "section": hit.section,
+        "clause": hit.clause,
+        "headings": list(hit.headings),
+        "indexed_under": list(hit.indexed_under),
         "text": hit.text,
     }
 

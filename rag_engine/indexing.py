@@ -7,6 +7,7 @@ one transaction that makes the group visible and dooms what it replaces, then th
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -17,13 +18,17 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine import catalog as tables
-from rag_engine.catalog import mark_changed, metadata_json, pack_lines, pack_text
-from rag_engine.chunking.semantic import child_id, context_header, encoder_text, semantic_chunks
+from rag_engine.catalog import mark_changed, metadata_json
+from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
+from rag_engine.chunking.semantic import child_id
+from rag_engine.chunking.strategies import chunk
 from rag_engine.config import ChunkingConfig
+from rag_engine.links import Listed, insert_anchors, listed_places, still_listed
+from rag_engine.packing import pack_blocks, pack_lines, pack_text
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.removal import beyond_used_rows, free_rows, purge, sweep
 from rag_engine.stores import Stores
-from rag_engine.types import Document, DocumentRecord, Line, Metadata, Parent
+from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
 
 # A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
 _GROUP_CHILDREN = 400
@@ -45,25 +50,44 @@ class Indexer:
         self._group_children = 0
         self._group_since = time.monotonic()
 
-    def add(self, document: Document, fingerprint: str) -> int:
-        """Number of children of the document, which becomes visible with its group or at `flush`."""
-        record = _new_record(document)
-        return self.index(record, document.extracted.text, document.extracted.lines, fingerprint)
+    def add(self, document: Document, fingerprint: str, listed: Sequence[Listed] = ()) -> int:
+        """Number of children of the document, which becomes visible with its group or at `flush`.
 
-    def index(self, record: DocumentRecord, text: str, lines: Sequence[Line], fingerprint: str) -> int:
+        `listed` are the places in its text that an index names. What other indexes say of the same text in the
+        version that it replaces stays.
+        """
+        others = still_listed(self._stores.catalog, document, {one.source for one in listed})
+        return self.index(_new_record(document), document.extracted, fingerprint, (*listed, *others))
+
+    def index(
+        self, record: DocumentRecord, extracted: ExtractedText, fingerprint: str, listed: Sequence[Listed] = ()
+    ) -> int:
         """Number of children of the text, indexed as the document that the record describes."""
-        parents = semantic_chunks(
-            text, record.metadata.language, encode=self._embedder.encode_passages, config=self._chunking
+        title, language = record.metadata.title, record.metadata.language
+        chunked = chunk(
+            extracted.text,
+            language,
+            title=title,
+            blocks=extracted.blocks,
+            lines=extracted.lines,
+            encode=self._embedder.encode_passages,
+            config=self._chunking,
         )
         header = context_header(record.metadata)
-        children = [child.text for parent in parents for child in parent.children]
-        rows, vectors = self._encode([encoder_text(header, child) for child in children])
-        record = replace(record, parents=len(parents), children=len(children))
-        key, keys = self._insert(record, text, lines, fingerprint, parents, rows)
-        self._stores.dense.upsert(keys, vectors, _facets_of_children(record, key, parents))
+        children = [(parent, child) for parent in chunked.parents for child in parent.children]
+        rows, vectors = self._encode([encoder_text(header, parent, child) for parent, child in children])
+        record = replace(
+            record,
+            parents=len(chunked.parents),
+            children=len(children),
+            strategy=chunked.strategy,
+            why=chunked.why,
+        )
+        key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
+        self._stores.dense.upsert(keys, vectors, _facets_of_children(record, key, chunked.parents))
         self._stores.sparse.add(
-            (child_key, key, record.metadata.language, child)
-            for child_key, child in zip(keys.tolist(), children, strict=True)
+            (child_key, key, language, keyword_text(title, parent, child))
+            for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
         )
         self._group.append(key)
         self._group_children += len(children)
@@ -80,7 +104,7 @@ class Indexer:
         changed = replace(record, metadata=metadata)
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
             catalog = self._stores.catalog
-            return self.index(changed, catalog.text(record.key), catalog.lines(record.key), fingerprint)
+            return self.index(changed, catalog.extracted(record), fingerprint, listed_places(catalog, record.key))
         d, c = tables.documents, tables.children.c
         rows = np.array(self._stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
         children = self._stores.catalog.document_children(record.key)
@@ -148,23 +172,25 @@ class Indexer:
     def _insert(
         self,
         record: DocumentRecord,
-        text: str,
-        lines: Sequence[Line],
+        extracted: ExtractedText,
         fingerprint: str,
         parents: Sequence[Parent],
         rows: Keys,
+        listed: Sequence[Listed],
     ) -> tuple[int, Keys]:
         """Key of the pending document and the keys of its children."""
         values = {name: value for name, value in asdict(record).items() if name != "key"}
         values |= {"metadata": metadata_json(record.metadata), "fingerprint": fingerprint, "status": "pending"}
         values |= {"model": self._stores.vectors.model}
+        kept = {"text": pack_text(extracted.text), "lines": pack_lines(extracted.lines)}
+        kept |= {"blocks": pack_blocks(extracted.blocks)}
         with self._stores.catalog.begin() as connection:
             inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
             key = int(inserted[0])
-            connection.execute(
-                sql.insert(tables.texts).values(document_key=key, text=pack_text(text), lines=pack_lines(lines))
-            )
-            return key, _insert_children(connection, key, parents, rows, page_finder(lines))
+            connection.execute(sql.insert(tables.texts).values(document_key=key, **kept))
+            _, keys = _insert_children(connection, key, parents, rows, page_finder(extracted.lines))
+            insert_anchors(connection, key, listed)
+            return key, keys
 
 
 def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
@@ -174,30 +200,31 @@ def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
 
 def _insert_children(
     connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, page_of: Callable[[int], int]
-) -> Keys:
-    """Keys of the children, in order."""
+) -> tuple[int, Keys]:
+    """Key of the first parent, whom the others follow, and keys of the children, in order."""
     first_parent = tables.take_keys(connection, "parent", len(parents))
     first_child = tables.take_keys(connection, "child", len(rows))
     parent_rows: list[dict[str, object]] = []
-    child_rows: list[dict[str, int]] = []
+    child_rows: list[dict[str, object]] = []
     for offset, parent in enumerate(parents):
         place = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
         parent_rows.append(
             {"key": first_parent + offset, "document_key": document, "index": parent.index, "start": parent.start}
-            | {"end": parent.end, "text": parent.text}
+            | {"end": parent.end, "text": parent.text, "act": parent.act, "section": parent.section}
+            | {"headings": json.dumps(parent.headings, ensure_ascii=False), "depth": parent.depth}
             | place
         )
         for child in parent.children:
             start, end = parent.start + child.start, parent.start + child.end
             child_rows.append(
                 {"key": first_child + len(child_rows), "document_key": document, "parent_key": first_parent + offset}
-                | {"index": child.index, "start": child.start, "end": child.end}
+                | {"index": child.index, "start": child.start, "end": child.end, "clause": child.clause}
                 | {"page": page_of(start), "last_page": page_of(end - 1), "vector_row": int(rows[len(child_rows)])}
             )
     if child_rows:
         connection.execute(sql.insert(tables.parents), parent_rows)
         connection.execute(sql.insert(tables.children), child_rows)
-    return np.arange(first_child, first_child + len(child_rows))
+    return first_parent, np.arange(first_child, first_child + len(child_rows))
 
 
 def _activate(connection: Connection, keys: Iterable[int]) -> None:

@@ -12,8 +12,9 @@ from rag_engine import catalog as tables
 from rag_engine.catalog import ChildRecord
 from rag_engine.chunking.semantic import child_id
 from rag_engine.indexing import Indexer, facets_of_document
+from rag_engine.links import listed_places
 from rag_engine.protocols import SparseIndex, VectorIndex
-from rag_engine.stores import Stores
+from rag_engine.stores import Stores, keyword_rows
 from rag_engine.types import DocumentRecord
 
 Progress = Callable[[int, int, str], None]
@@ -38,8 +39,8 @@ def encode_again(old: Stores, indexer: Indexer, progress: Progress) -> int:
     records = old.catalog.fingerprints()
     for done, (record, fingerprint) in enumerate(records):
         progress(done, len(records), record.file)
-        text, lines = old.catalog.text(record.key), old.catalog.lines(record.key)
-        indexer.index(replace(record, key=0), text, lines, fingerprint)
+        listed = listed_places(old.catalog, record.key)
+        indexer.index(replace(record, key=0), old.catalog.extracted(record), fingerprint, listed)
     progress(len(records), len(records), "")
     return len(records)
 
@@ -60,4 +61,4 @@ def _put(
         vectors,
         [shared | {"child_id": child_id(record.sha256, child.parent_index, child.index)} for child in children],
     )
-    sparse.add((child.key, record.key, record.metadata.language, child.text) for child in children)
+    sparse.add(keyword_rows(record, children))

@@ -12,7 +12,7 @@ import sqlalchemy as sql
 from rag_engine import catalog as tables
 from rag_engine.catalog import Catalog, mark_changed
 from rag_engine.protocols import Keys
-from rag_engine.stores import Stores, stored_file, stored_name
+from rag_engine.stores import Stores, keyword_rows, stored_file, stored_name
 from rag_engine.types import DocumentRecord
 
 # Children that an erasure may write again to the keyword index, which takes about half a minute.
@@ -46,7 +46,7 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
         left.append("entries of the dense index")
     if keys & stores.sparse.keys():
         left.append("entries of the keyword index")
-    if stores.catalog.document_children(record.key):
+    if any(stores.catalog.read(_rows(table, record.key)) for table in tables.OF_DOCUMENT):
         left.append("rows of the catalog")
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
         left.append(f"the file {stored_file(stores.files, record).name}")
@@ -157,7 +157,7 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
         rows = _only_here(stores.catalog, key, model, np.unique(held[:, 1]))
         _forget(stores, rows)
     with stores.catalog.begin() as connection:
-        for table in (tables.children, tables.parents, tables.texts):
+        for table in tables.OF_DOCUMENT:
             connection.execute(sql.delete(table).where(table.c.document_key == key))
         connection.execute(sql.delete(d).where(d.c.key == key))
     if not _used(stores.catalog, sha256, file):
@@ -193,8 +193,11 @@ def _only_here(catalog: Catalog, document_key: int, model: str, rows: Keys) -> K
 def _children_of(catalog: Catalog, document_keys: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
     for record in catalog.active_documents():
         if record.key in document_keys:
-            for child in catalog.document_children(record.key):
-                yield child.key, record.key, record.metadata.language, child.text
+            yield from keyword_rows(record, catalog.document_children(record.key))
+
+
+def _rows(table: sql.Table, document_key: int) -> sql.Select[tuple[int]]:
+    return sql.select(table.c.document_key).where(table.c.document_key == document_key).limit(1)
 
 
 def _used(catalog: Catalog, sha256: str, file: str) -> bool:

@@ -159,7 +159,10 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """A document as the catalog knows it. `key` is its row, never shown to a person."""
+    """A document as the catalog knows it. `key` is its row, never shown to a person.
+
+    `strategy` names how its text was cut into parents and children, `why` says why so.
+    """
 
     key: int
     document_id: str
@@ -174,6 +177,8 @@ class DocumentRecord:
     characters: int
     added: str
     metadata: Metadata
+    strategy: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,9 @@ class Hit:
 
     `cosine` is the best over the query variants; `similarity` maps it to 0..1 so that it means the same
     for every encoder; ranks count from 1 and are None where a leg did not find it; `start` and `end` are
-    offsets into the document's text.
+    offsets into the document's text. `act`, `section`, `clause` and `headings` say where it stands in the document;
+    `indexed_under` the entries of an index under which it is listed; `reranked` is the reranker's score, None where
+    it was not asked; `provenance` what the hit gained because the question names its section or act.
     """
 
     child_id: str
@@ -238,11 +245,33 @@ class Hit:
     sparse_rank: int | None
     fused: float
     geographic_boost: float = 1.0
+    act: str = ""
+    section: str = ""
+    clause: str = ""
+    headings: tuple[str, ...] = ()
+    indexed_under: tuple[str, ...] = ()
+    reranked: float | None = None
+    provenance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A parent that another one refers to, under the label it is referred to by."""
+
+    label: str
+    document: DocumentRecord
+    parent_index: int
+    start: int
+    end: int
+    text: str
+    page: int
+    last_page: int
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A parent that will be read, numbered as [Source n], with the hits that brought it (best first)."""
+    """A parent that will be read, numbered as [Source n], with the hits that brought it (best first) and the
+    passages that it refers to, in the order of its text."""
 
     n: int
     document: DocumentRecord
@@ -253,6 +282,10 @@ class Source:
     page: int
     last_page: int
     hits: tuple[Hit, ...]
+    act: str = ""
+    section: str = ""
+    headings: tuple[str, ...] = ()
+    linked: tuple[Linked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

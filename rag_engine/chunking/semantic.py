@@ -14,12 +14,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.chunking.indexed_text import context_header as context_header
+from rag_engine.chunking.indexed_text import under_header
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.masking import masked
 from rag_engine.protocols import Vectors
 from rag_engine.sentences import Span, sentence_spans
-from rag_engine.types import Child, Metadata, Parent
+from rag_engine.types import Child, Parent
+
+# The extractive answerer reads a sentence under its document's header, as passages are read.
+encoder_text = under_header
 
 # Vectors are gathered and summed in double precision for so many places at a time.
 _PLACES_AT_ONCE = 8192
@@ -73,29 +78,6 @@ def semantic_chunks(
         children = cut_children(parent_text, [(max(0, a - start), b - start) for a, b in inside], config)
         parents.append(Parent(index, start, end, parent_text, children))
     return parents
-
-
-def context_header(metadata: Metadata) -> str:
-    """One line that says what a document is: title | authority | hazard | geography | type | language.
-
-    Fields that are not known are left out. For the encoder only.
-    """
-    geography = " - ".join(filter(None, (metadata.geographical_level, ", ".join(metadata.countries))))
-    fields = (
-        metadata.title,
-        metadata.authority,
-        ", ".join(metadata.hazards),
-        geography,
-        metadata.document_type,
-        metadata.language,
-    )
-    return " | ".join(filter(None, (" ".join(field.split()) for field in fields)))
-
-
-def encoder_text(header: str, child_text: str) -> str:
-    """What the encoder reads for a child: header, blank line, text with web and e-mail addresses masked."""
-    read = masked(child_text)
-    return f"{header}\n\n{read}" if header else read
 
 
 def child_id(sha256: str, parent: int, child: int) -> str:

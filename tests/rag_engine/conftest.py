@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rag_engine.backends.chroma import open_chroma
+from rag_engine.backends.tantivy import open_sparse_index
+from rag_engine.backends.vectors import VectorStore
+from rag_engine.catalog import open_catalog
 from rag_engine.protocols import Vectors
+from rag_engine.stores import Stores
 from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
 
 
@@ -42,6 +48,17 @@ class CountingEmbedder:
 @pytest.fixture
 def embedder() -> CountingEmbedder:
     return CountingEmbedder()
+
+
+@pytest.fixture
+def stores(tmp_path: Path, embedder: CountingEmbedder) -> Iterator[Stores]:
+    """The real stores of an empty workspace."""
+    catalog = open_catalog(tmp_path)
+    dense = open_chroma(tmp_path / "chroma", "policy_documents-1")
+    vectors = VectorStore(tmp_path / "vectors", embedder.name, embedder.dimension)
+    yield Stores(catalog, vectors, dense, open_sparse_index(tmp_path / "keywords", writable=True), tmp_path / "files")
+    dense.close()
+    catalog.close()
 
 
 @pytest.fixture

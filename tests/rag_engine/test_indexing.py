@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,31 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_engine.backends.chroma import open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.backends.vectors import VectorStore
-from rag_engine.catalog import open_catalog
 from rag_engine.config import ChunkingConfig
 from rag_engine.indexing import Indexer
 from rag_engine.rebuilding import refill
 from rag_engine.removal import erase, recover, sweep
 from rag_engine.snapshot import Snapshot, nearest, read_snapshot
 from rag_engine.stores import Stores, stored_name
-from rag_engine.types import Box, Document, ExtractedText, Line, Metadata
+from rag_engine.types import Block, Box, Document, ExtractedText, Line, Metadata
 from tests.rag_engine.conftest import CountingEmbedder
 
 FLOOD = "The river authority shall publish flood maps every year. " * 40
 HEAT = "Il piano caldo prevede tre livelli di allerta per le ondate di calore. " * 40
-
-
-@pytest.fixture
-def stores(tmp_path: Path, embedder: CountingEmbedder) -> Iterator[Stores]:
-    catalog = open_catalog(tmp_path)
-    dense = open_chroma(tmp_path / "chroma", "policy_documents-1")
-    vectors = VectorStore(tmp_path / "vectors", embedder.name, embedder.dimension)
-    yield Stores(catalog, vectors, dense, open_sparse_index(tmp_path / "keywords", writable=True), tmp_path / "files")
-    dense.close()
-    catalog.close()
 
 
 def make_document(stores: Stores, text: str, source: str = "/in/a.txt", language: str = "en") -> Document:
@@ -80,6 +66,45 @@ def test_a_document_is_in_the_catalog_and_both_indexes_with_pages_and_parents(
         assert FLOOD[child.parent_start + child.start : child.parent_start + child.end] == child.text
     assert stores.catalog.text(record.key) == FLOOD
     assert stores.catalog.lines(record.key)[1].box == Box(10, 30, 500, 40)
+
+
+def test_the_catalog_keeps_the_layout_so_that_a_document_can_be_cut_anew(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    document = make_document(stores, FLOOD)
+    blocks = (Block(0, 30, 1, "heading", 14.04), Block(32, len(FLOOD), 1, "text"))
+    document = replace(document, extracted=replace(document.extracted, blocks=blocks))
+    add(stores, embedder, document)
+    [record] = stores.catalog.active_documents()
+    kept = stores.catalog.extracted(record)
+    assert (kept.text, kept.lines, kept.blocks) == (FLOOD, document.extracted.lines, blocks)
+
+
+def test_a_document_says_how_it_was_cut_and_why(stores: Stores, embedder: CountingEmbedder) -> None:
+    add(stores, embedder, make_document(stores, FLOOD))
+    indexer = Indexer(stores, embedder, ChunkingConfig(strategy="newline"))
+    indexer.add(make_document(stores, HEAT, "/in/b.txt", "it"), "1")
+    indexer.finish()
+    automatic, asked = stores.catalog.active_documents()
+    assert automatic.strategy != "auto"
+    assert automatic.why
+    assert asked.strategy == "newline"
+
+
+def test_a_passage_is_found_by_its_document_s_title_before_and_after_the_keyword_index_is_written_again(
+    stores: Stores, embedder: CountingEmbedder, tmp_path: Path
+) -> None:
+    titled = make_document(stores, FLOOD)
+    add(stores, embedder, replace(titled, metadata=Metadata("Zanzibar plan", "en")))
+    add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
+    first = stores.sparse.search("zanzibar authority", "en", 50)
+    sparse = open_sparse_index(tmp_path / "again", writable=True)
+    refill(stores, stores.dense.sibling("policy_documents-2"), sparse, lambda *_: None)
+
+    assert len(first) == stores.catalog.active_documents()[0].children
+    assert dict(sparse.search("zanzibar authority", "en", 50)) == pytest.approx(dict(first))
+    erase(stores, stores.catalog.active_documents()[1])
+    assert {key for key, _ in stores.sparse.search("zanzibar", "en", 50)} == {key for key, _ in first}
 
 
 def test_nothing_is_visible_before_the_group_is_whole(stores: Stores, embedder: CountingEmbedder) -> None:

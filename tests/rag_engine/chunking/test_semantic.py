@@ -14,18 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.chunking.semantic import (
-    child_id,
-    context_header,
-    encoder_text,
-    semantic_chunks,
-    window_similarities,
-)
+from rag_engine.chunking.semantic import child_id, semantic_chunks, window_similarities
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
 from rag_engine.sentences import sentence_spans
-from rag_engine.types import Metadata, Parent
+from rag_engine.types import Parent
 
 DEFAULT = ChunkingConfig()
 SMALL = ChunkingConfig(
@@ -283,26 +277,6 @@ def test_a_real_constitution_from_pdf_holds_the_invariants(shared: Path) -> None
     check(text, parents, DEFAULT, "de")
     ids = [child_id("0" * 64, parent.index, child.index) for parent in parents for child in parent.children]
     assert len(set(ids)) == len(ids) > 100
-
-
-def test_the_context_header_names_what_is_known_and_leaves_out_the_rest() -> None:
-    assert context_header(Metadata(title="Flood  plan\n2030", language="it")) == "Flood plan 2030 | it"
-    known = Metadata(
-        title="Flood plan",
-        language="it",
-        authority="Civil Protection",
-        hazards=("Flood", "Landslide"),
-        geographical_level="National",
-        countries=("Italy",),
-        document_type="Law",
-    )
-    assert context_header(known) == "Flood plan | Civil Protection | Flood, Landslide | National - Italy | Law | it"
-
-
-def test_the_encoder_reads_the_header_and_no_addresses() -> None:
-    text = "See https://example.org/a?b=1&c, www.example.org. Or write to jane.doe@example.org."
-    assert encoder_text("Plan | en", text) == "Plan | en\n\nSee [link], [link]. Or write to [email]."
-    assert encoder_text("", "詳細はhttps://example.org/を見る") == "詳細は[link]を見る"
 
 
 def test_a_child_id_tells_document_parent_and_child() -> None:

@@ -1,0 +1,111 @@
+"""What the two indexes read of a child: its text, and of what surrounds it what a person would cite it by.
+
+A child that stands in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris
+Agreement". What the child's own text says already is not said twice, and long titles are cut: every word put
+before a child makes its other words count for less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from rag_engine.masking import masked
+from rag_engine.types import Metadata
+
+# Characters: of a title, an act or a heading, and of a child's beginning where it would say its own section.
+_LONGEST = 120
+_BEGINNING = 200
+
+
+class Sectioned(Protocol):
+    """What knows its place in a document: a parent, or a child as the catalog keeps it."""
+
+    @property
+    def act(self) -> str: ...
+
+    @property
+    def section(self) -> str: ...
+
+    @property
+    def headings(self) -> Sequence[str]: ...
+
+
+class Clause(Protocol):
+    """What is searched: a child, or a child as the catalog keeps it."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def clause(self) -> str: ...
+
+
+def context_header(metadata: Metadata) -> str:
+    """One line that says what a document is: title | authority | hazard | geography | type | language.
+
+    Fields that are not known are left out. For the encoder only.
+    """
+    geography = " - ".join(filter(None, (metadata.geographical_level, ", ".join(metadata.countries))))
+    fields = (
+        metadata.title,
+        metadata.authority,
+        ", ".join(metadata.hazards),
+        geography,
+        metadata.document_type,
+        metadata.language,
+    )
+    return " | ".join(filter(None, (" ".join(field.split()) for field in fields)))
+
+
+def under_header(header: str, text: str) -> str:
+    """The text with web and e-mail addresses masked, below a header and a blank line where there is a header."""
+    return f"{header}\n\n{masked(text)}" if header else masked(text)
+
+
+def encoder_text(header: str, parent: Sectioned, child: Clause) -> str:
+    """What the encoder reads for a child: the document's header, where in it the child stands, the child's text.
+
+    The second line is act | headings | section and clause, without what the header or the beginning of the child
+    says already; of the headings the innermost two.
+    """
+    given = (parent.act, *parent.headings[-2:], cited(parent.section, child.clause))
+    place = " | ".join(_new(given, header, child.text[:_BEGINNING]))
+    return under_header("\n".join(filter(None, (header, place))), child.text)
+
+
+def keyword_text(title: str, parent: Sectioned, child: Clause) -> str:
+    """What the keyword index reads for a child: section and clause, act (else the document's title) and innermost
+    heading on a line of their own, as far as the child's text does not hold them, then the text."""
+    given = (cited(parent.section, child.clause), parent.act or title, *parent.headings[-1:])
+    return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
+
+
+def cited(section: str, clause: str) -> str:
+    """A place as it is cited, "Article 9 (3)"; empty without a section."""
+    return f"{section} {clause}".strip() if section else ""
+
+
+def _new(given: Iterable[str], *said: str) -> list[str]:
+    """Those of the given, each cut to a length, that neither the texts nor another of the given says."""
+    texts = [_folded(text) for text in said]
+    parts: list[str] = []
+    for part in dict.fromkeys(_cut(" ".join(one.split())) for one in given):
+        if part and not any(_says(text, _folded(part)) for text in (*texts, *map(_folded, parts))):
+            parts.append(part)
+    return parts
+
+
+def _says(text: str, part: str) -> bool:
+    """Whether the part stands in the text as whole words: "Article 1" does not stand in "Article 12"."""
+    return part in text and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _cut(text: str) -> str:
+    """The text itself, or its first words where it is too long."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST + 1].rpartition(" ")[0] or text[:_LONGEST]

@@ -1,0 +1,94 @@
+"""What people cite a passage by is read by both indexes, once, and never at the cost of the passage's own words."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_engine.chunking.indexed_text import cited, context_header, encoder_text, keyword_text, under_header
+from rag_engine.types import Child, Metadata, Parent
+
+WORDS = st.text(alphabet="aA 9(§.é水\n", max_size=40)
+
+
+def parent(section: str = "", act: str = "", headings: tuple[str, ...] = ()) -> Parent:
+    return Parent(0, 0, 0, "", (), act=act, section=section, headings=headings)
+
+
+def child(text: str, clause: str = "") -> Child:
+    return Child(0, 0, len(text), text, clause)
+
+
+def test_the_context_header_names_what_is_known_and_leaves_out_the_rest() -> None:
+    assert context_header(Metadata(title="Flood  plan\n2030", language="it")) == "Flood plan 2030 | it"
+    known = Metadata(
+        title="Flood plan",
+        language="it",
+        authority="Civil Protection",
+        hazards=("Flood", "Landslide"),
+        geographical_level="National",
+        countries=("Italy",),
+        document_type="Law",
+    )
+    assert context_header(known) == "Flood plan | Civil Protection | Flood, Landslide | National - Italy | Law | it"
+
+
+def test_the_encoder_reads_the_header_and_no_addresses() -> None:
+    text = "See https://example.org/a?b=1&c, www.example.org. Or write to jane.doe@example.org."
+    assert under_header("Plan | en", text) == "Plan | en\n\nSee [link], [link]. Or write to [email]."
+    assert under_header("", "詳細はhttps://example.org/を見る") == "詳細は[link]を見る"
+
+
+def test_the_encoder_reads_of_a_passage_without_any_structure_what_it_always_read() -> None:
+    assert encoder_text("Plan | en", parent(), child("The dyke.")) == "Plan | en\n\nThe dyke."
+
+
+def test_both_indexes_read_the_article_that_a_passage_from_its_middle_does_not_name() -> None:
+    place = parent("Article 9", "Paris Agreement", ("Finance",))
+    middle = child("Developed country Parties shall provide resources.", "(3)")
+
+    assert encoder_text("Decision 1/CP.21 | en", place, middle) == (
+        "Decision 1/CP.21 | en\nParis Agreement | Finance | Article 9 (3)\n\n" + middle.text
+    )
+    assert keyword_text("Decision 1/CP.21", place, middle) == (
+        "Article 9 (3) | Paris Agreement | Finance\n" + middle.text
+    )
+
+
+def test_what_the_passage_or_the_header_says_already_is_not_said_again() -> None:
+    place = parent("Article 9", "Paris Agreement", ("Paris Agreement", "ARTICLE 9"))
+    first = child("Article 9\n1. Developed country Parties shall provide resources.")
+
+    assert encoder_text("Paris Agreement | en", place, first) == "Paris Agreement | en\n\n" + first.text
+    assert keyword_text("Paris Agreement", place, first) == "Paris Agreement\n" + first.text
+
+
+def test_article_1_is_not_taken_for_said_where_article_12_is() -> None:
+    assert keyword_text("", parent("Article 1"), child("See Article 12.")).startswith("Article 1\n")
+
+
+def test_the_keyword_index_reads_the_title_where_there_is_no_act() -> None:
+    assert keyword_text("Flood plan", parent(), child("The dyke.")) == "Flood plan\nThe dyke."
+    assert keyword_text("", parent(), child("The dyke.")) == "The dyke."
+
+
+def test_a_long_act_is_cut_between_words() -> None:
+    line = keyword_text("", parent("§ 5", "Gesetz über " * 30), child("Der Bund.")).splitlines()[0]
+    assert len(line) <= 130
+    assert line.endswith(("über", "Gesetz"))
+
+
+def test_a_clause_is_cited_with_its_section_alone() -> None:
+    assert cited("Art. 7", "II") == "Art. 7 II"
+    assert cited("", "(2)") == ""
+
+
+@given(WORDS, WORDS, WORDS, st.lists(WORDS, max_size=3).map(tuple), WORDS, WORDS)
+def test_the_passage_itself_is_always_read_whole_below_one_short_line(
+    title: str, act: str, section: str, headings: tuple[str, ...], text: str, clause: str
+) -> None:
+    read = keyword_text(title, parent(section, act, headings), child(text, clause))
+    assert read.endswith(text)
+    assert len(read) <= len(text) + 400
+    assert "\n" not in read[: len(read) - len(text)].removesuffix("\n")
+    assert encoder_text(title, parent(section, act, headings), child(text, clause)).endswith(under_header("", text))
