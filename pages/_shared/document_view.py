@@ -54,6 +54,7 @@ def _draw_facts(document: DocumentRecord) -> None:
         "Source": metadata.source_url,
         "File": document.file,
         "Extent": _extent(document),
+        "Cut by": _cut_by(document),
         "Notes": metadata.notes,
         "Id": document.document_id,
     }
@@ -64,6 +65,11 @@ def _extent(document: DocumentRecord) -> str:
     pages = "1 page" if document.pages == 1 else f"{document.pages:,} pages"
     read = f", {document.ocr_pages:,} of them read by OCR" if document.ocr_pages else ""
     return f"{pages}{read}, {document.children:,} passages, {document.characters:,} characters"
+
+
+def _cut_by(document: DocumentRecord) -> str:
+    """How the text was cut into passages, and why so."""
+    return f"{document.strategy}: {document.why}" if document.why else document.strategy
 
 
 def _close() -> None:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.citing import cited_place, heading_path, index_entries
 from pages._shared.excerpts import Span, excerpt
 from pages._shared.filters import spoken
 from pages._shared.plain import answer_markdown, highlighted, plain, plain_paragraphs
-from pages._shared.records import Reply, ShownSource
+from pages._shared.records import Reply, ShownLink, ShownSource
 from pages._shared.trouble import show_trouble, told
 from rag_engine.types import Citation, DocumentRecord, Tier
 
@@ -112,14 +113,21 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {plain(source.title)}", anchor=key)
         st.caption(" · ".join(part for part in (plain(source.authority), _place(source), plain(source.file)) if part))
+        for line in (cited_place(source), heading_path(source)):
+            if line:
+                st.markdown(line)
         st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
+        if source.indexed_under:
+            st.caption(index_entries(source))
         document = resources.find_document(source.document_id)
         if document is None:
             st.caption(":material/info: This document is no longer in the collection.")
         else:
             _draw_original(source, document, citations, key, opened)
+        if source.linked:
+            _draw_links(source, key)
 
 
 def _draw_original(
@@ -149,6 +157,25 @@ def _draw_original(
         start, end = source.passage
         inside = all(start <= first and last <= end for first, last in quotes)
         draw_page(document, source.passage if inside else (source.start, source.end), quotes, page)
+
+
+def _draw_links(source: ShownSource, key: str) -> None:
+    """Nothing; draws what the source refers to, each behind a button of its own."""
+    with st.container(horizontal=True):
+        for number, link in enumerate(source.linked):
+            label = f"Refers to {plain(link.label)}"
+            with st.popover(label, icon=":material/link:", type="tertiary", key=f"{key} link {number}"):
+                _draw_link(source, link, f"{key} link {number}")
+
+
+def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
+    place = f" · {page_word(source.file)} {link.page}" if source.pages > 1 else ""
+    st.markdown(f"**{plain(link.label)}**{place}")
+    st.text(link.text)
+    document = resources.find_document(link.document_id)
+    # Drawn when it is asked for: a passage may refer to ten others.
+    if document is not None and st.toggle("Show its page", key=f"{key} page"):
+        draw_page(document, (link.start, link.end), (), link.page)
 
 
 def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:

@@ -12,8 +12,23 @@ _TITLE = 80
 
 
 @dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A passage that a source refers to, as it is drawn; `start` and `end` are its place in the document."""
+
+    label: str
+    document_id: str
+    page: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShownSource:
-    """A source as it is drawn; `start` and `end` are the text's place in the document, `passage` the best hit's."""
+    """A source as it is drawn; `start` and `end` are the text's place in the document, `passage` the best hit's.
+
+    `clause` is where in its section the best hit begins, `indexed_under` what an index lists its hits under.
+    """
 
     n: int
     child_id: str
@@ -36,6 +51,12 @@ class ShownSource:
     text: str
     similarity: float
     tier: Tier
+    act: str = ""
+    section: str = ""
+    clause: str = ""
+    headings: tuple[str, ...] = ()
+    indexed_under: tuple[str, ...] = ()
+    linked: tuple[ShownLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +142,14 @@ def _reply(values: Mapping[str, Any]) -> Reply:
         **_tuples(values)
         | {
             "citations": tuple(Citation(**citation) for citation in values["citations"]),
-            "sources": tuple(ShownSource(**_tuples(source)) for source in values["sources"]),
+            "sources": tuple(_source(source) for source in values["sources"]),
         }
     )
+
+
+def _source(values: Mapping[str, Any]) -> ShownSource:
+    linked = tuple(ShownLink(**link) for link in values.get("linked", ()))
+    return ShownSource(**_tuples(values) | {"linked": linked})
 
 
 def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,4 +181,13 @@ def _shown(source: Source) -> ShownSource:
         text=source.text,
         similarity=best.similarity,
         tier=best.tier,
+        act=source.act,
+        section=source.section,
+        clause=best.clause,
+        headings=source.headings,
+        indexed_under=tuple(dict.fromkeys(entry for hit in source.hits for entry in hit.indexed_under)),
+        linked=tuple(
+            ShownLink(one.label, one.document.document_id, one.page, one.start, one.end, one.text)
+            for one in source.linked
+        ),
     )

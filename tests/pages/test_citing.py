@@ -1,0 +1,107 @@
+"""A passage is shown as it is cited, with what an index says of it and what it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages._shared import conversations
+from pages._shared.citing import cited_place, heading_path, index_entries
+from pages._shared.records import Reply, ShownLink, ShownSource
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.test_conversations import CITATION, REPLY, SOURCE
+
+Start = Callable[..., AppTest]
+
+ARTICLE = replace(
+    SOURCE,
+    act="Flood Directive",
+    section="Article 9",
+    clause="(3)",
+    headings=("Chapter II", "Article 9", "Flood maps"),
+    indexed_under=("listed in the index under “maps, publication of”",),
+    linked=(ShownLink("Article 2", "0123456789ab", 2, 10, 40, "Definitions for this Act."),),
+)
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*app.markdown, *app.caption, *app.text])
+
+
+@pytest.fixture
+def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
+    """The page with a conversation whose answer rests on this source, made one of the collection's documents."""
+    engine = open_engine(read_config(collection))
+    [document] = [one for one in engine.documents() if one.file == "flood-act.txt"]
+    engine.close()
+
+    def show(source: ShownSource) -> AppTest:
+        linked = tuple(replace(one, document_id=document.document_id) for one in source.linked)
+        kept = replace(source, document_id=document.document_id, linked=linked)
+        reply: Reply = replace(REPLY, sources=(kept,), citations=(replace(CITATION, document_id=document.document_id),))
+        id = conversations.new_id()
+        begun = conversations.begin_turn(collection, id, "How long is a plan valid?")
+        conversations.end_turn(collection, begun, reply)
+        return start(collection, conversation=id)
+
+    return show
+
+
+def test_a_source_is_shown_as_it_is_cited(shown: Callable[[ShownSource], AppTest]) -> None:
+    app = shown(ARTICLE)
+
+    assert not app.exception
+    assert "**Article 9 \\(3\\)** · Flood Directive" in texts(app)
+    assert "Chapter II › Flood maps" in texts(app)
+    assert "Listed in the index under “maps\\, publication of”" in texts(app)
+
+
+def test_what_a_source_refers_to_opens_with_its_text_and_its_page(shown: Callable[[ShownSource], AppTest]) -> None:
+    app = shown(ARTICLE)
+    assert "Definitions for this Act." in texts(app)
+    before = len(app.get("image"))
+
+    [toggle] = [one for one in app.toggle if "link" in str(one.key)]
+    toggle.set_value(True).run()
+
+    assert not app.exception
+    assert len(app.get("image")) == before + 1
+
+
+def test_a_source_without_sections_shows_nothing_more_than_before(shown: Callable[[ShownSource], AppTest]) -> None:
+    app = shown(SOURCE)
+
+    assert not app.exception
+    assert "index" not in texts(app)
+    assert not [one for one in app.toggle if "link" in str(one.key)]
+
+
+def test_a_conversation_kept_before_there_were_sections_is_read() -> None:
+    reply = replace(REPLY, sources=(ARTICLE,))
+    kept = conversations.to_json(conversations.Conversation("0" * 32, (conversations.Turn("Why?", "now", reply),)))
+    assert conversations.from_json(kept).turns[0].reply == reply
+    for name in ("act", "section", "clause", "headings", "indexed_under", "linked"):
+        del kept["turns"][0]["reply"]["sources"][0][name]
+    assert conversations.from_json(kept).turns[0].reply == replace(reply, sources=(SOURCE,))
+
+
+def test_headings_that_the_place_says_already_are_left_out() -> None:
+    source = replace(ARTICLE, act="Flood Act", headings=("FLOOD ACT", "Article 9"))
+    assert cited_place(source) == "**Article 9 \\(3\\)**"
+    assert heading_path(source) == ""
+    assert cited_place(SOURCE) == heading_path(SOURCE) == index_entries(SOURCE) == ""
+
+
+def test_words_of_a_document_stay_words() -> None:
+    source = replace(
+        SOURCE, act=HOSTILE_TITLE, section=HOSTILE_TITLE, headings=(HOSTILE_TITLE,), indexed_under=(HOSTILE_TITLE,)
+    )
+    for drawn in (cited_place(source), heading_path(replace(source, act="", section="")), index_entries(source)):
+        assert "\\<script\\>" in drawn
+        assert "![" not in drawn.replace("\\!\\[", "")
