@@ -10,7 +10,7 @@ import sqlalchemy as sql
 
 from rag_engine import catalog as tables
 from rag_engine.catalog import ChildRecord
-from rag_engine.chunking.semantic import child_id
+from rag_engine.chunking.indexed_text import child_id
 from rag_engine.indexing import Indexer, facets_of_document
 from rag_engine.links import listed_places
 from rag_engine.protocols import SparseIndex, VectorIndex

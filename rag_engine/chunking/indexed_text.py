@@ -82,6 +82,11 @@ def keyword_text(title: str, parent: Sectioned, child: Clause) -> str:
     return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
 
 
+def child_id(sha256: str, parent: int, child: int) -> str:
+    """The id of a child: first twelve digits of its document's hash, index of its parent, its own index."""
+    return f"{sha256[:12]}_p{parent}_c{child}"
+
+
 def cited(section: str, clause: str) -> str:
     """A place as it is cited, "Article 9 (3)"; empty without a section."""
     return f"{section} {clause}".strip() if section else ""

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.chunking.indexed_text import child_id as child_id
 from rag_engine.chunking.indexed_text import context_header as context_header
 from rag_engine.chunking.indexed_text import under_header
 from rag_engine.config import ChunkingConfig
@@ -78,11 +79,6 @@ def semantic_chunks(
         children = cut_children(parent_text, [(max(0, a - start), b - start) for a, b in inside], config)
         parents.append(Parent(index, start, end, parent_text, children))
     return parents
-
-
-def child_id(sha256: str, parent: int, child: int) -> str:
-    """The id of a child: first twelve digits of its document's hash, index of its parent, its own index."""
-    return f"{sha256[:12]}_p{parent}_c{child}"
 
 
 def cut_children(text: str, sentences: Sequence[Span], config: ChunkingConfig) -> tuple[Child, ...]:
