@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+import cli_eval
 import cli_sources
 from cli_frame import AsJson, Workspace, bar, engine_of, out, print_json, warn
 from rag_engine.config import DATA
@@ -25,6 +26,7 @@ app = typer.Typer(
 
 app.add_typer(cli_sources.app)
 app.add_typer(cli_sources.seeds, name="seeds")
+app.add_typer(cli_eval.app, name="eval")
 
 Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 TopK = Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="How many passages.")]

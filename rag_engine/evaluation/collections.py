@@ -1,0 +1,89 @@
+"""A collection of its own for an evaluation: real stores in a temporary workspace that is gone afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rag_engine.config import Config, GenerationConfig
+from rag_engine.engine import Engine
+from rag_engine.evaluation.datasets import CorpusDocument
+from rag_engine.evaluation.vector_cache import CachedEmbedder
+from rag_engine.types import Block, Document, ExtractedText, Line, Metadata
+
+# Done, of how many, what is at hand.
+Progress = Callable[[int, int, str], None]
+
+# Questions of a benchmark may be whole judgments.
+_QUESTION_CHARACTERS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """An engine over indexed documents; `names` gives the id of a document by its key.
+
+    `encode_seconds` is the encoder's part of `index_seconds`; both are small where vectors were kept from before.
+    """
+
+    engine: Engine
+    names: Mapping[int, str]
+    index_seconds: float
+    encode_seconds: float
+
+
+@contextmanager
+def indexed(
+    documents: Sequence[tuple[str, Document]], config: Config, embedder: CachedEmbedder, progress: Progress
+) -> Iterator[Collection]:
+    """The collection of the documents, given with the ids they are known by; removed at the end whatever happens.
+
+    Of `config` the settings count, not the workspace, which is not touched. No language model is asked.
+    """
+    with tempfile.TemporaryDirectory(prefix="sextant-evaluation-") as folder:
+        away = replace(
+            config,
+            workspace=Path(folder) / "workspace",
+            chroma_url="",
+            catalog_url="",
+            question_characters=_QUESTION_CHARACTERS,
+            generation=GenerationConfig(),
+        )
+        engine = Engine(away, embedder=embedder)
+        try:
+            started, encoded = time.perf_counter(), embedder.seconds
+            with engine.indexer() as indexer:
+                for done, (id, document) in enumerate(documents):
+                    progress(done, len(documents), id)
+                    indexer.add(document, document.sha256)
+                indexer.finish()
+            progress(len(documents), len(documents), "")
+            seconds, encoding = time.perf_counter() - started, embedder.seconds - encoded
+            ids = {document.source: id for id, document in documents}
+            names = {record.key: ids[record.source] for record in engine.documents()}
+            yield Collection(engine, names, seconds, encoding)
+        finally:
+            engine.close()
+
+
+def as_document(document: CorpusDocument) -> Document:
+    """A corpus document as one of the collection: its title as a heading, a blank line, its text."""
+    text, title = document.whole, document.title.strip()
+    parts = [title] if title else []
+    if document.text.strip():
+        parts.append(document.text.strip())
+    blocks, start = [], 0
+    for part in parts:
+        kind: str = "heading" if part is parts[0] and title else "text"
+        blocks.append(Block(start, start + len(part), 1, "heading" if kind == "heading" else "text"))
+        start += len(part) + 2
+    lines = tuple(Line(block.start, block.end, 1, None) for block in blocks)
+    extracted = ExtractedText(text, 1, lines, tuple(blocks), "text/plain", title)
+    # Two documents may have the same text, and both can be found.
+    sha256 = hashlib.sha256(f"{document.id}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
+    metadata = Metadata(title=title, language=document.language)
+    return Document(f"dataset:{document.id}", document.id, sha256, metadata, extracted)

@@ -1,0 +1,72 @@
+"""The ways of searching that are compared, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from rag_engine.config import Config
+from rag_engine.errors import InputError
+
+# Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
+# documents; the last searches by nothing else.
+Keywords = Literal["index", "spaces", "documents"]
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A way of searching: what it changes of the configured retrieval and chunking, and what it is in words."""
+
+    name: str
+    says: str
+    retrieval: Mapping[str, object] = field(default_factory=dict)
+    chunking: Mapping[str, object] = field(default_factory=dict)
+    keywords: Keywords = "index"
+
+    def applied(self, config: Config) -> Config:
+        """The configuration with its changes made; InputError names a setting that there is not."""
+        return replace(
+            config,
+            retrieval=_changed(self.name, config.retrieval, self.retrieval),
+            chunking=_changed(self.name, config.chunking, self.chunking),
+        )
+
+
+CONFIGURATIONS: tuple[Configuration, ...] = (
+    Configuration("default", "what a question is answered with"),
+    Configuration(
+        "paper",
+        "the paper's recipe: words between spaces, dense .6, keywords .4, .6 where both found it",
+        {"mode": "paper"},
+        keywords="spaces",
+    ),
+    Configuration("bm25", "BM25 over words between spaces, whole documents", keywords="documents"),
+    Configuration("dense", "meaning alone", {"legs": "dense"}),
+    Configuration("sparse", "keywords alone", {"legs": "sparse"}),
+    Configuration("convex", "both legs, normalised scores mixed", {"fusion": "convex"}),
+    Configuration("rrf", "both legs by reciprocal rank, equal weights", {"fusion": "rrf"}),
+    Configuration("paper-fusion", "both of our legs by the paper's weights", {"fusion": "paper"}),
+    Configuration("rerank", "the default with the cross-encoder", {"rerank": True}),
+    Configuration("no-rerank", "the default without the cross-encoder", {"rerank": False}),
+)
+
+
+def named_configurations(names: Sequence[str]) -> list[Configuration]:
+    """The configurations of those names, each once and in that order; InputError names the known ones."""
+    known = {one.name: one for one in CONFIGURATIONS}
+    for name in names:
+        if name not in known:
+            raise InputError(f"There is no configuration {name!r}.", help=f"Use {', '.join(known)}.")
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def _changed(name: str, settings: Any, changes: Mapping[str, object]) -> Any:
+    known = {one.name for one in fields(settings)}
+    unknown = ", ".join(sorted(changes.keys() - known))
+    if unknown:
+        raise InputError(
+            f"Configuration {name!r} changes {unknown}, which {type(settings).__name__} has not.",
+            help="Leave the configuration out.",
+        )
+    return replace(settings, **changes)

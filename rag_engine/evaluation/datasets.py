@@ -1,0 +1,264 @@
+"""Benchmark data sets in BEIR's form: a corpus, questions, and which documents answer which question.
+
+A folder holds corpus.jsonl (_id, title, text), queries.jsonl (_id, text) and qrels.tsv (query-id, corpus-id, score, or
+the four columns of TREC). A data set that is cut into splits has queries.SPLIT.jsonl and qrels.SPLIT.tsv instead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+from rag_engine.errors import InputError
+from rag_engine.evaluation.json_lines import read_lines, read_objects, text_field
+
+Split = Literal["dev", "heldout", "all"]
+Qrels = Mapping[str, Mapping[str, int]]
+Identify = Callable[[str], str]
+
+# So many documents tell the language of a corpus; it is one language when so large a share of them agrees.
+_SAMPLE = 40
+_AGREEMENT = 0.9
+# What a language is read from; the beginning of a long text tells it as well as the whole.
+_SAMPLE_CHARACTERS = 2000
+_MIXED = "mixed"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDocument:
+    """A document of a corpus; `language` is an ISO 639-1 code, "" where it cannot be told."""
+
+    id: str
+    title: str
+    text: str
+    language: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Title, blank line, text; what is there of them."""
+        return "\n\n".join(part for part in (self.title.strip(), self.text.strip()) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question of a data set."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Documents, the judged questions, and the grade of each judged pair (question, then document; 0 or more).
+
+    `language` is that of the documents, "mixed" where they have several.
+    """
+
+    name: str
+    split: Split
+    documents: tuple[CorpusDocument, ...]
+    queries: tuple[Query, ...]
+    qrels: Qrels
+    language: str
+    warnings: tuple[str, ...] = ()
+
+
+def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from: Path | None = None) -> Dataset:
+    """The data set of a folder with the questions of a split; "all" takes every split that is there.
+
+    `queries_from` is the folder of another data set whose questions, by the same ids, are asked of this corpus with
+    this corpus's judgements. Questions that nobody judged are left out, and so is their number said in `warnings`.
+    InputError names file, line and cure for what cannot be read: a missing file, a line that is no JSON, an id given
+    twice, a judgement of an unknown question or document, a negative grade, no judged question at all.
+    """
+    if split not in get_args(Split):
+        raise InputError(f"There is no split {split!r}.", help=f"Use {', '.join(get_args(Split))}.")
+    documents, empty = _read_corpus(folder)
+    asked = queries_from or folder
+    queries = _read_queries(_split_files(asked, "queries", "jsonl", split))
+    judged_files = _split_files(folder, "qrels", "tsv", split)
+    # Asked of another corpus, a question may be missing there or here: what both have is compared.
+    qrels = _read_qrels(judged_files, set(documents), None if queries_from else set(queries))
+    judged = {id: query for id, query in queries.items() if any(qrels.get(id, {}).values())}
+    if not judged:
+        raise InputError(
+            f"No question of {asked} has a relevant document in {', '.join(map(str, judged_files))}.",
+            help="Judge at least one pair with a grade of 1 or more, under the ids that the questions have.",
+        )
+    warnings = _said(folder, empty, len(queries) - len(judged))
+    name = folder.resolve().name + (f" asked by {queries_from.resolve().name}" if queries_from else "")
+    told, language = _in_language(list(documents.values()), identify)
+    kept = {id: qrels[id] for id in judged}
+    return Dataset(name, split, tuple(told), tuple(judged.values()), kept, language, warnings)
+
+
+def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
+    """One data set of all the documents, where a question has the relevant documents of every data set it is in.
+
+    Document ids get their data set's name in front ("en:p12"), so that the same id in two corpora stays two documents.
+    Questions are those of the first data set; a question's text in the others (its translation) is not asked.
+    """
+    first = datasets[0]
+    names = [_distinct_name(dataset.name, place, datasets) for place, dataset in enumerate(datasets)]
+    documents = tuple(
+        replace(document, id=f"{name}:{document.id}")
+        for name, dataset in zip(names, datasets, strict=True)
+        for document in dataset.documents
+    )
+    qrels = {
+        query.id: {
+            f"{name}:{id}": grade
+            for name, dataset in zip(names, datasets, strict=True)
+            for id, grade in dataset.qrels.get(query.id, {}).items()
+        }
+        for query in first.queries
+    }
+    languages = {dataset.language for dataset in datasets}
+    return Dataset(
+        name="+".join(names),
+        split=first.split,
+        documents=documents,
+        queries=first.queries,
+        qrels=qrels,
+        language=languages.pop() if len(languages) == 1 else _MIXED,
+        warnings=tuple(dict.fromkeys(warning for dataset in datasets for warning in dataset.warnings)),
+    )
+
+
+def _distinct_name(name: str, place: int, datasets: Sequence[Dataset]) -> str:
+    """The data set's name, numbered where another of the pool has the same."""
+    return name if [one.name for one in datasets].count(name) == 1 else f"{name}{place + 1}"
+
+
+def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Path]:
+    """The files of a split; the plain one where the data set is not cut into splits."""
+    plain = folder / f"{stem}.{ending}"
+    cut = sorted(folder.glob(f"{stem}.*.{ending}"))
+    if cut and split == "all":
+        return cut
+    wanted = folder / f"{stem}.{split}.{ending}"
+    if wanted in cut:
+        return [wanted]
+    if not cut and plain.is_file():
+        return [plain]
+    there = ", ".join(path.name for path in cut)
+    missing = f"{wanted.name}, only {there}" if cut else f"{wanted.name} or {plain.name}"
+    raise InputError(
+        f"{folder} has no {missing}.", help="Name a data set with corpus.jsonl, queries and qrels, or another split."
+    )
+
+
+def _read_corpus(folder: Path) -> tuple[dict[str, CorpusDocument], list[str]]:
+    """The documents by id, and the ids of those that say nothing."""
+    path = folder / "corpus.jsonl"
+    documents: dict[str, CorpusDocument] = {}
+    empty: list[str] = []
+    for number, values in read_objects(path):
+        document = CorpusDocument(
+            text_field(path, number, values, "_id"),
+            text_field(path, number, values, "title", missing=""),
+            text_field(path, number, values, "text", missing=""),
+        )
+        _refuse_second(path, number, document.id, documents)
+        documents[document.id] = document
+        if not document.whole:
+            empty.append(document.id)
+    if not documents:
+        raise InputError(f"{path} has no document.", help="Give a document a line: _id, title, text.")
+    return documents, empty
+
+
+def _read_queries(paths: Iterable[Path]) -> dict[str, Query]:
+    queries: dict[str, Query] = {}
+    for path in paths:
+        for number, values in read_objects(path):
+            query = Query(text_field(path, number, values, "_id"), text_field(path, number, values, "text"))
+            if not any(character.isalnum() for character in query.text):
+                raise InputError(
+                    f"{path}, line {number}: question {query.id!r} has no word in it.", help="Write it or remove it."
+                )
+            _refuse_second(path, number, query.id, queries)
+            queries[query.id] = query
+    return queries
+
+
+def _refuse_second(path: Path, number: int, id: str, known: Mapping[str, object]) -> None:
+    if id in known:
+        raise InputError(
+            f"{path}, line {number}: the id {id!r} was given before.", help="Give each its own, or remove the second."
+        )
+
+
+def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | None) -> dict[str, dict[str, int]]:
+    """Grades by question and document; the questions are only checked where they are given."""
+    qrels: dict[str, dict[str, int]] = {}
+    for path in paths:
+        for number, line in read_lines(path):
+            columns = line.split("\t") if "\t" in line else line.split()
+            if number == 1 and columns[0].strip().lower() in ("query-id", "query_id", "qid"):
+                continue
+            if len(columns) not in (3, 4):
+                raise InputError(
+                    f"{path}, line {number}: {len(columns)} columns, not 3 or 4.",
+                    help="Write query-id, corpus-id, score between tabs, or TREC's query, 0, document, grade.",
+                )
+            query, document, said = (columns[place].strip() for place in (0, -2, -1))
+            grade = _grade(path, number, said)
+            _refuse_unknown(path, number, "document", document, documents, "corpus.jsonl")
+            if queries is not None:
+                _refuse_unknown(path, number, "question", query, queries, "the queries")
+            graded = qrels.setdefault(query, {})
+            if graded.setdefault(document, grade) != grade:
+                raise InputError(
+                    f"{path}, line {number}: {query!r} and {document!r} have grade {grade}, before {graded[document]}.",
+                    help="Keep one of the two lines.",
+                )
+    return qrels
+
+
+def _refuse_unknown(path: Path, number: int, kind: str, id: str, known: set[str], where: str) -> None:
+    if id not in known:
+        raise InputError(
+            f"{path}, line {number}: no {kind} has the id {id!r}.", help=f"Add it to {where}, or remove the line."
+        )
+
+
+def _grade(path: Path, number: int, said: str) -> int:
+    try:
+        grade = float(said)
+    except ValueError:
+        grade = -1.0
+    if grade < 0 or not grade.is_integer():
+        raise InputError(
+            f"{path}, line {number}: the grade {said!r} is not a whole number from 0 up.",
+            help="Write 0 for a document that does not answer, 1 or more for one that does.",
+        )
+    return int(grade)
+
+
+def _in_language(documents: list[CorpusDocument], identify: Identify) -> tuple[Iterable[CorpusDocument], str]:
+    """The documents with their language, and that of the corpus: one for all where nearly all of a sample agree."""
+    written = [document for document in documents if document.whole]
+    step = max(1, len(written) // _SAMPLE)
+    votes = Counter(identify(document.whole[:_SAMPLE_CHARACTERS]) for document in written[::step])
+    language, count = votes.most_common(1)[0] if votes else ("", 0)
+    if language and count >= _AGREEMENT * votes.total():
+        return [replace(document, language=language) for document in documents], language
+    told = [
+        replace(document, language=identify(document.whole[:_SAMPLE_CHARACTERS]) if document.whole else "")
+        for document in documents
+    ]
+    return told, _MIXED
+
+
+def _said(folder: Path, empty: Sequence[str], unjudged: int) -> tuple[str, ...]:
+    said = []
+    if empty:
+        named = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
+        said.append(f"{folder}: {len(empty)} documents have no text and cannot be found ({named}).")
+    if unjudged:
+        said.append(f"{folder}: {unjudged} questions have no relevant document and were left out.")
+    return tuple(said)

@@ -1,0 +1,128 @@
+"""One data set, several ways of searching, side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_engine.backends.ir_metrics import METRICS
+from rag_engine.config import ChunkingConfig, Config
+from rag_engine.evaluation.collections import Progress, as_document, indexed
+from rag_engine.evaluation.configurations import Configuration
+from rag_engine.evaluation.datasets import Dataset
+from rag_engine.evaluation.rankers import ranker
+from rag_engine.evaluation.ranking import Measured, measure
+from rag_engine.evaluation.runs import writing_run
+from rag_engine.evaluation.vector_cache import CachedEmbedder
+from rag_engine.protocols import Embedder
+
+# So many questions tell how long one takes to encode.
+_ENCODED_QUESTIONS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """What every configuration reached on a data set. The first is what the others are compared with.
+
+    `query_encode_ms` is the median time to encode a question, which the configurations' milliseconds leave out.
+    `index_seconds` and `encode_seconds` sum over the collections that the configurations needed (one for each way of
+    chunking).
+    """
+
+    dataset: Dataset
+    measured: tuple[Measured, ...]
+    index_seconds: float
+    encode_seconds: float
+    query_encode_ms: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `sextant eval retrieval --json` prints it."""
+        dataset = self.dataset
+        return {
+            "dataset": dataset.name,
+            "split": dataset.split,
+            "documents": len(dataset.documents),
+            "queries": len(dataset.queries),
+            "language": dataset.language,
+            "index_seconds": round(self.index_seconds, 2),
+            "encode_seconds": round(self.encode_seconds, 2),
+            "query_encode_ms": round(self.query_encode_ms, 2),
+            "configs": [_figures(one, self.measured[0]) for one in self.measured],
+            "warnings": list(dataset.warnings),
+        }
+
+
+def run_retrieval(
+    dataset: Dataset,
+    configurations: Sequence[Configuration],
+    config: Config,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    progress: Progress = lambda *_: None,
+    runs: Path | None = None,
+) -> RetrievalReport:
+    """The configurations' figures on the data set, in their order; `runs` is a folder for their run files.
+
+    The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
+    """
+    cached = CachedEmbedder(embedder, cache)
+    documents = [(document.id, as_document(document)) for document in dataset.documents if document.whole]
+    measured: dict[str, Measured] = {}
+    index_seconds = encode_seconds = 0.0
+    for chunking, together in _by_chunking(configurations, config).items():
+        with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
+            index_seconds += collection.index_seconds
+            encode_seconds += collection.encode_seconds
+            for one in together:
+                with ExitStack() as stack:
+                    path = runs / f"{dataset.name}.{one.name}.run" if runs else None
+                    writer = stack.enter_context(writing_run(path, one.name)) if path else None
+                    rank = ranker(collection, dataset.documents, one)
+                    measured[one.name] = measure(one.name, dataset, rank, progress=progress, run=writer)
+    ordered = tuple(measured[one.name] for one in configurations)
+    return RetrievalReport(dataset, ordered, index_seconds, encode_seconds, _query_encode_ms(dataset, embedder))
+
+
+def _by_chunking(
+    configurations: Sequence[Configuration], config: Config
+) -> Mapping[ChunkingConfig, list[Configuration]]:
+    """The configurations by how they chunk: those that chunk alike share one collection."""
+    groups: dict[ChunkingConfig, list[Configuration]] = {}
+    for one in configurations:
+        groups.setdefault(one.applied(config).chunking, []).append(one)
+    return groups
+
+
+def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:
+    spent = []
+    for query in dataset.queries[:_ENCODED_QUESTIONS]:
+        started = time.perf_counter()
+        embedder.encode_queries([query.text])
+        spent.append(1000.0 * (time.perf_counter() - started))
+    return float(np.median(spent))
+
+
+def _figures(one: Measured, baseline: Measured) -> dict[str, Any]:
+    figures: dict[str, Any] = {"name": one.name}
+    for metric in METRICS:
+        interval = one.interval(metric)
+        figures[metric] = round(interval.value, 4)
+        figures[f"{metric}_interval"] = [round(interval.low, 4), round(interval.high, 4)]
+    for percentile in (50, 95):
+        figures[f"ms_p{percentile}"] = round(float(np.percentile(one.milliseconds, percentile)), 2)
+    if one is not baseline:
+        figures["versus"] = {"name": baseline.name} | {metric: _difference(one, baseline, metric) for metric in METRICS}
+    return figures
+
+
+def _difference(one: Measured, baseline: Measured, metric: str) -> dict[str, Any]:
+    found = one.versus(baseline, metric)
+    interval = [round(found.low, 4), round(found.high, 4)]
+    return {"difference": round(found.value, 4), "interval": interval, "p": round(found.p, 4)}
