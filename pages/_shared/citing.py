@@ -7,19 +7,17 @@ from pages._shared.records import ShownSource
 
 
 def cited_place(source: ShownSource) -> str:
-    """Section with its clause and the act it belongs to, "**Article 9 (3)** · Paris Agreement"; empty without both.
+    """Section with its clause and the act it belongs to, below them the headings above the passage from the
+    outermost on: "**Article 9 (3)** · Paris Agreement"; empty where nothing is known.
 
-    An act that is the document itself is named by its title already.
+    An act that is the document itself is named by its title already, and a heading is not said twice.
     """
     section = f"{source.section} {source.clause}".strip() if source.section else ""
     act = "" if _same(source.act, source.title) else source.act
-    return " · ".join(part for part in (f"**{plain(section)}**" if section else "", plain(act)) if part)
-
-
-def heading_path(source: ShownSource) -> str:
-    """The headings above the passage from the outermost on, without those that title, act or section say."""
     said = (source.title, source.act, source.section)
-    return " › ".join(plain(one) for one in source.headings if not any(_same(one, other) for other in said))
+    headings = [plain(one) for one in source.headings if not any(_same(one, other) for other in said)]
+    place = " · ".join(part for part in (f"**{plain(section)}**" if section else "", plain(act)) if part)
+    return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
 
 
 def index_entries(source: ShownSource) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.citing import cited_place, heading_path, index_entries
+from pages._shared.citing import cited_place, index_entries
 from pages._shared.excerpts import Span, excerpt
 from pages._shared.filters import spoken
 from pages._shared.plain import answer_markdown, highlighted, plain, plain_paragraphs
@@ -97,10 +97,14 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
             for source in first:
                 _draw_source(source, _citations(reply, source), turn, latest and source.n == cited[0])
     if rest:
-        title = f"{len(rest)} more found, not cited" if first else f"{len(rest)} passages found"
+        title = f"{len(rest)} more found, not cited" if first else _passages(len(rest))
         with st.expander(title, icon=":material/manage_search:"):
             for source in rest:
                 _draw_source(source, (), turn, False)
+
+
+def _passages(count: int) -> str:
+    return "1 passage found" if count == 1 else f"{count} passages found"
 
 
 def _citations(reply: Reply, source: ShownSource) -> tuple[Citation, ...]:
@@ -113,21 +117,20 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {plain(source.title)}", anchor=key)
         st.caption(" · ".join(part for part in (plain(source.authority), _place(source), plain(source.file)) if part))
-        for line in (cited_place(source), heading_path(source)):
-            if line:
-                st.markdown(line)
+        if place := cited_place(source):
+            st.markdown(place)
         st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
         if source.indexed_under:
             st.caption(index_entries(source))
+        if source.linked:
+            _draw_links(source, key)
         document = resources.find_document(source.document_id)
         if document is None:
             st.caption(":material/info: This document is no longer in the collection.")
         else:
             _draw_original(source, document, citations, key, opened)
-        if source.linked:
-            _draw_links(source, key)
 
 
 def _draw_original(

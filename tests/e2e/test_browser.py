@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+
+from pages._shared import conversations
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.pages.test_citing import ARTICLE
+from tests.pages.test_conversations import REPLY
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -99,6 +106,28 @@ def test_a_source_is_reached_by_its_mark(page: Page, address: str) -> None:
     page.locator("a[href^='#answer-']").first.click()
 
     expect(page.locator("h3[id^='answer-']").first).to_be_in_viewport()
+
+
+def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, address: str, workspace: Path) -> None:
+    engine = open_engine(read_config(workspace))
+    [document] = [one for one in engine.documents() if one.file == "flood-act.txt"]
+    engine.close()
+    linked = tuple(replace(one, document_id=document.document_id) for one in ARTICLE.linked)
+    source = replace(ARTICLE, document_id=document.document_id, linked=linked)
+    id = conversations.new_id()
+    begun = conversations.begin_turn(workspace, id, QUESTION)
+    conversations.end_turn(workspace, begun, replace(REPLY, sources=(source,), citations=()))
+    page.goto(f"{address}/ask?conversation={id}")
+    page.get_by_text("1 passage found").click()
+
+    expect(page.get_by_text("Article 9 (3) · Flood Directive")).to_be_visible()
+    expect(page.get_by_text("Listed in the index under “maps, publication of”")).to_be_visible()
+    expect(page.get_by_text("Definitions for this Act.")).to_be_hidden()
+    page.get_by_role("button", name="Refers to Article 2").click()
+    expect(page.get_by_text("Definitions for this Act.")).to_be_visible()
+    page.get_by_text("Show its page").click()
+
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
 
 
 def test_the_page_can_be_used_on_a_narrow_screen(page: Page, address: str) -> None:

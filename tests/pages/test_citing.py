@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._shared import conversations
-from pages._shared.citing import cited_place, heading_path, index_entries
+from pages._shared.citing import cited_place, index_entries
 from pages._shared.records import Reply, ShownLink, ShownSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -58,7 +58,7 @@ def test_a_source_is_shown_as_it_is_cited(shown: Callable[[ShownSource], AppTest
 
     assert not app.exception
     assert "**Article 9 \\(3\\)** · Flood Directive" in texts(app)
-    assert "Chapter II › Flood maps" in texts(app)
+    assert ":gray[Chapter II › Flood maps]" in texts(app)
     assert "Listed in the index under “maps\\, publication of”" in texts(app)
 
 
@@ -94,14 +94,13 @@ def test_a_conversation_kept_before_there_were_sections_is_read() -> None:
 def test_headings_that_the_place_says_already_are_left_out() -> None:
     source = replace(ARTICLE, act="Flood Act", headings=("FLOOD ACT", "Article 9"))
     assert cited_place(source) == "**Article 9 \\(3\\)**"
-    assert heading_path(source) == ""
-    assert cited_place(SOURCE) == heading_path(SOURCE) == index_entries(SOURCE) == ""
+    assert cited_place(SOURCE) == index_entries(SOURCE) == ""
 
 
 def test_words_of_a_document_stay_words() -> None:
     source = replace(
         SOURCE, act=HOSTILE_TITLE, section=HOSTILE_TITLE, headings=(HOSTILE_TITLE,), indexed_under=(HOSTILE_TITLE,)
     )
-    for drawn in (cited_place(source), heading_path(replace(source, act="", section="")), index_entries(source)):
+    for drawn in (cited_place(source), cited_place(replace(source, act="", section="")), index_entries(source)):
         assert "\\<script\\>" in drawn
         assert "![" not in drawn.replace("\\!\\[", "")
