@@ -99,9 +99,9 @@ def insert_anchors(connection: Connection, document: int, listed: Sequence[Liste
     keys, parent_keys, starts, ends = np.array([tuple(row) for row in found], np.int64).T
     rows = []
     for one in dict.fromkeys(listed):
-        # The child that holds it whole, else the last that begins before it ends.
-        whole = np.flatnonzero((starts <= one.start) & (ends >= one.end))
-        place = int(whole[0]) if len(whole) else int(np.where(starts < one.end, starts, -1).argmax())
+        # Of the children that hold its beginning the one that holds most of it, else the last that begins before it.
+        held = np.where((starts <= one.start) & (one.start < ends), np.minimum(ends, one.end) - one.start, -1)
+        place = int(held.argmax()) if held.max() >= 0 else int(np.where(starts <= one.start, starts, -1).argmax())
         rows.append(
             {"document_key": document, "parent_key": int(parent_keys[place]), "child_key": int(keys[place])}
             | {"term": one.term, "subterm": one.subterm, "entry": one.entry, "source": one.source}

@@ -65,6 +65,18 @@ def test_a_listed_term_leads_to_the_passage_that_treats_it(stores: Stores, embed
     assert anchor.document_key == record.key
 
 
+def test_a_place_longer_than_a_passage_leads_to_the_passage_that_it_begins_in(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    start = ARTICLES.index("wildfire authority")
+    add_listed(stores, embedder, Listed("wildfire", "", "listed", "own", start, start + 5000))
+
+    [key] = read_anchor_terms(stores.catalog).terms["wildfire", ""]
+    [anchor] = anchors(stores.catalog, [key])
+    child = stores.catalog.children([anchor.child_key])[anchor.child_key]
+    assert child.parent_start + child.start <= start < child.parent_start + child.end
+
+
 def test_the_terms_are_read_again_only_when_the_collection_has_changed(
     stores: Stores,
     embedder: CountingEmbedder,
