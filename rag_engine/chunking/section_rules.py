@@ -1,0 +1,200 @@
+"""How each language heads and cites its sections, from data/sections.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from rag_engine.config import DATA
+
+ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
+_LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
+# 5, 5º, 12A, 12a, 55-A, 239AA, 117-bis, 4.1.2, L. 110-1, II, VIIIa; never the start of a longer word or of 5(2).
+NUMBER = (
+    rf"(?:[LRDA]\.?\s?)?\d{{1,4}}(?:[.‑-]\d{{1,4}}(?!\d))*(?:\s?\.?[º°ª])?"
+    rf"(?:\s?-?(?:{_LATIN})\b|[‑-]?[A-Za-z]{{1,2}}(?!\w))?(?!\w)"
+    rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
+)
+ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
+SYMBOL = r"\d{1,3}/[A-Z]{2,4}(?:[./-]\d{1,4})+|\d{1,4}/\d{2,4}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The patterns of one language; each noun is a key of `kinds`, in lower case and without its stop.
+
+    `unit`, `level`, `annex` and `decision` match a heading's label at the start of a line, with the groups noun and
+    number. `level_ranks` counts from the outermost.
+    """
+
+    kinds: dict[str, str]
+    unit: re.Pattern[str]
+    level: re.Pattern[str]
+    annex: re.Pattern[str]
+    decision: re.Pattern[str]
+    level_ranks: dict[str, int]
+    ordinals: dict[str, int]
+    parts: frozenset[str]
+    part_words: tuple[str, ...]
+    cited: tuple[str, ...]
+    number_words: dict[str, str]
+    joins: tuple[str, ...]
+    to: tuple[str, ...]
+    own: re.Pattern[str] | None
+    of: str
+    preamble_headings: frozenset[str]
+    preamble_label: str
+    preamble: re.Pattern[str] | None
+    recital_label: str
+    recitals_begin: re.Pattern[str] | None
+    recitals_end: re.Pattern[str] | None
+    closing: re.Pattern[str] | None
+    notes: frozenset[str]
+    asides: frozenset[str]
+    inside: re.Pattern[str] | None
+    dashed: bool
+    tables: re.Pattern[str] | None
+    clause_forms: dict[str, str]
+
+
+@cache
+def rules_of(language: str) -> Rules:
+    """The rules of a language (ISO 639-1); a language without a table is read with the English one."""
+    tables = _tables()
+    code = language.lower()[:2]
+    return _rules(tables[code if code in tables else "en"])
+
+
+@cache
+def kinds_of_all() -> dict[str, str]:
+    """The kind of every noun of every language, in lower case and without its stop; the first language wins."""
+    kinds: dict[str, str] = {}
+    for table in _tables().values():
+        for noun, kind in _kinds(table).items():
+            kinds.setdefault(noun, kind)
+    return kinds
+
+
+@cache
+def number_words_of_all() -> dict[str, str]:
+    """Words that stand for a number after a noun, such as premier, in lower case."""
+    return {word: number for table in _tables().values() for word, number in table.get("numbers", ())}
+
+
+@cache
+def ordinals_of_all() -> dict[str, int]:
+    """Ordinal words of all languages in lower case, with their numbers."""
+    return {word: number for table in _tables().values() for word, number in _ordinals(table).items()}
+
+
+@cache
+def preambles_of_all() -> frozenset[str]:
+    """The headings of preambles proper in all languages, in lower case."""
+    return frozenset(lower(table["preambles"][0]) for table in _tables().values())
+
+
+def lower(word: str) -> str:
+    """The word in lower case; the Turkish capitals fall together with their Latin pairs."""
+    return word.replace("İ", "i").lower().rstrip(".")
+
+
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    with (DATA / "sections.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def _rules(table: dict[str, Any]) -> Rules:
+    ordinals = _ordinals(table)
+    ordinal = _choice(form for word in table["ordinals"] for form in _forms(word))
+    number_words = dict(table["numbers"])
+    words = "".join(f"|{re.escape(w)}\\b" for word in number_words for w in _forms(word))
+    level, annex = _printed(table["levels"]), _printed(table["annexes"])
+    recitals = table["recitals"]
+    dash = r"(?=\s*[–—-])"
+    bare = rf"(?:\s+(?P<number>{NUMBER}{words}))" + (rf"|{dash}" if table.get("dashed") else "")
+    # Neither the sign of a section nor a stop needs a space: §5, Art.5.
+    spaced = bare.replace(r"\s+(?P<number>", r"(?:\s+|(?<=[§.]))(?P<number>", 1)
+    return Rules(
+        kinds=_kinds(table),
+        unit=re.compile(rf"(?P<noun>{_printed(table['units'])})(?:{spaced})"),
+        level=re.compile(
+            rf"(?P<ordinal>{ordinal})\s+(?P<noun>{level})(?!\w)|(?P<noun_>{level})\s+(?P<number>{NUMBER}|{ordinal})"
+        ),
+        annex=re.compile(
+            rf"(?:(?:THE|The)\s+)?(?P<ordinal>{ordinal})\s+(?P<noun>{annex})(?!\w)"
+            rf"|(?P<noun_>{annex})(?:\s+(?P<number>{ANNEX_NUMBER})|(?=\s*(?:$|[:(–—])))"
+        ),
+        decision=re.compile(rf"(?P<noun>{_printed(table['decisions'])})\s+(?P<number>{SYMBOL})"),
+        level_ranks={row[0]: rank for rank, row in enumerate(table["levels"])},
+        ordinals=ordinals,
+        parts=frozenset(lower(word) for word in table["parts"]),
+        part_words=tuple(table["parts"]),
+        cited=tuple(_cited(table)),
+        number_words=number_words,
+        joins=tuple(table["joins"]),
+        to=tuple(table["to"]),
+        own=_pattern(table.get("own")),
+        of=table.get("of", ""),
+        preamble_headings=frozenset(map(lower, table["preambles"])),
+        preamble_label=table["preamble"][0],
+        preamble=_pattern("|".join(table["preamble"][1:])),
+        recital_label=recitals[0] if recitals else "",
+        recitals_begin=_pattern(recitals[1] if recitals else ""),
+        recitals_end=_pattern(recitals[2] if recitals else ""),
+        closing=_pattern("|".join(table["closing"])),
+        notes=frozenset(map(lower, table["notes"])),
+        asides=frozenset(map(lower, table.get("asides", ()))),
+        inside=_pattern(table.get("inside")),
+        dashed=bool(table.get("dashed", False)),
+        tables=_pattern(table.get("tables")),
+        clause_forms=dict(table.get("clause", {})),
+    )
+
+
+def _kinds(table: dict[str, Any]) -> dict[str, str]:
+    # Units before levels: a section is a unit until another kind of unit is found.
+    rows = [row for key in ("units", "decisions", "annexes", "levels", "cited") for row in table[key]]
+    kinds: dict[str, str] = {}
+    for kind, *nouns in rows:
+        for noun in nouns:
+            kinds.setdefault(lower(noun), kind)
+    if table["recitals"]:
+        kinds.setdefault(lower(table["recitals"][0]), "recital")
+    return kinds
+
+
+def _cited(table: dict[str, Any]) -> Iterator[str]:
+    """Every noun that may begin a reference in running text, with its stop."""
+    for key in ("units", "decisions", "annexes", "cited", "levels"):
+        for _kind, *nouns in table[key]:
+            yield from nouns
+    if table["recitals"]:
+        yield table["recitals"][0]
+
+
+def _ordinals(table: dict[str, Any]) -> dict[str, int]:
+    return {lower(word): number for number, word in enumerate(table["ordinals"], 1)}
+
+
+def _printed(rows: Iterable[list[str]]) -> str:
+    """A pattern for the nouns as a heading prints them: with a capital or in capitals, the stop optional."""
+    return _choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
+
+
+def _choice(words: Iterable[str]) -> str:
+    distinct = sorted(set(words), key=lambda word: (-len(word), word))
+    return "|".join(re.escape(word).replace(r"\.", r"\.?").replace(r"\ ", r"\s+") for word in distinct)
+
+
+def _forms(word: str) -> tuple[str, str, str]:
+    """The word as it is, in capitals, and in Turkish capitals."""
+    return word, word.upper(), word.replace("i", "İ").replace("ı", "I").upper()
+
+
+def _pattern(source: str | None) -> re.Pattern[str] | None:
+    return re.compile(source) if source else None
