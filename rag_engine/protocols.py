@@ -12,6 +12,7 @@ from rag_engine.types import Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
+Scores = NDArray[np.float32]
 
 
 @runtime_checkable
@@ -93,6 +94,26 @@ class SparseIndex(Protocol):
         ...
 
     def keys(self) -> set[int]: ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Question and passage read together. `name` identifies model and weights, `execution` the runtime."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def execution(self) -> str: ...
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """ISO 639-1 codes in which it was measured to help; None for a model that someone chose for all."""
+        ...
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """One score a text, of shape (len(texts),), higher for the better answer; BackendError when it breaks off."""
+        ...
 
 
 class Generator(Protocol):
