@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pages._shared.plain import plain
 from pages._shared.records import ShownSource
+from rag_engine.chunking.indexed_text import cited
 
 
 def cited_place(source: ShownSource) -> str:
@@ -12,7 +13,7 @@ def cited_place(source: ShownSource) -> str:
 
     An act that is the document itself is named by its title already, and a heading is not said twice.
     """
-    section = f"{source.section} {source.clause}".strip() if source.section else ""
+    section = cited(source.section, source.clause)
     act = "" if _same(source.act, source.title) else source.act
     said = (source.title, source.act, source.section)
     headings = [plain(one) for one in source.headings if not any(_same(one, other) for other in said)]

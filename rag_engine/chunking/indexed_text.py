@@ -70,15 +70,15 @@ def encoder_text(header: str, parent: Sectioned, child: Clause) -> str:
     The second line is act | headings | section and clause, without what the header or the beginning of the child
     says already; of the headings the innermost two.
     """
-    given = (parent.act, *parent.headings[-2:], cited(parent.section, child.clause))
-    place = " | ".join(_new(given, header, child.text[:_BEGINNING]))
-    return under_header("\n".join(filter(None, (header, place))), child.text)
+    label = _new([cited(parent.section, child.clause)], child.text[:_BEGINNING])
+    around = _new((parent.act, *_titles(parent)[-2:]), header, child.text[:_BEGINNING], *label)
+    return under_header("\n".join(filter(None, (header, " | ".join([*around, *label])))), child.text)
 
 
 def keyword_text(title: str, parent: Sectioned, child: Clause) -> str:
     """What the keyword index reads for a child: section and clause, act (else the document's title) and innermost
     heading on a line of their own, as far as the child's text does not hold them, then the text."""
-    given = (cited(parent.section, child.clause), parent.act or title, *parent.headings[-1:])
+    given = (cited(parent.section, child.clause), parent.act or title, *_titles(parent)[-1:])
     return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
 
 
@@ -88,8 +88,17 @@ def child_id(sha256: str, parent: int, child: int) -> str:
 
 
 def cited(section: str, clause: str) -> str:
-    """A place as it is cited, "Article 9 (3)"; empty without a section."""
-    return f"{section} {clause}".strip() if section else ""
+    """A place as it is cited: "Article 9 (3)", "§ 5 Abs. 2", "Art. 7 II"; empty without a section."""
+    if not section or not clause:
+        return section
+    return f"{section} ({clause})" if clause.isdigit() else f"{section} {clause}"
+
+
+def _titles(parent: Sectioned) -> list[str]:
+    """The headings without the section that they number: "Kosten" of "§ 29 Kosten"."""
+    number = re.compile(rf"{re.escape(parent.section)}(?!\w)[\s.:–—-]*")
+    titles = (number.sub("", heading, count=1) if number.match(heading) else heading for heading in parent.headings)
+    return [title for title in titles if title]
 
 
 def _new(given: Iterable[str], *said: str) -> list[str]:

@@ -78,8 +78,21 @@ def test_a_long_act_is_cut_between_words() -> None:
     assert line.endswith(("über", "Gesetz"))
 
 
+def test_a_heading_s_own_number_is_not_said_beside_the_section() -> None:
+    place = parent("§ 29", "ZSKG", ("ZSKG", "Zehnter Abschnitt Kosten", "§ 29 – Kostenträger"))
+    middle = child("1. die Unterbringung der Fahrzeuge", "Abs. 3 Nr. 1")
+
+    assert keyword_text("", place, middle).splitlines()[0] == "§ 29 Abs. 3 Nr. 1 | ZSKG | Kostenträger"
+    line = encoder_text("ZSKG | de", place, middle).splitlines()[1]
+    assert line == "Zehnter Abschnitt Kosten | Kostenträger | § 29 Abs. 3 Nr. 1"
+    assert (
+        keyword_text("", parent("Part 1", headings=("Part 12 Fees",)), middle).splitlines()[0].endswith("Part 12 Fees")
+    )
+
+
 def test_a_clause_is_cited_with_its_section_alone() -> None:
     assert cited("Art. 7", "II") == "Art. 7 II"
+    assert cited("Article 4", "3") == cited("Article 4", "(3)") == "Article 4 (3)"
     assert cited("", "(2)") == ""
 
 
