@@ -7,11 +7,8 @@ few encoders read 800 words.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
-from rag_engine.chunking.parents import parents_of
+from rag_engine.chunking.parents import filled, parents_of, solid
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.sentences import Span, sentence_spans
@@ -38,9 +35,11 @@ def fixed_chunks(text: str, language: str, *, config: ChunkingConfig) -> list[Pa
             f"fixed_overlap={overlap} does not fit into fixed_words={size}.",
             help="Make the overlap the smaller of the two.",
         )
-    words = [found.span() for found in _WORD.finditer(text)]
-    firsts = range(0, max(len(words) - overlap, min(len(words), 1)), size - overlap)
-    spans = [(words[first][0], words[min(first + size, len(words)) - 1][1]) for first in firsts]
+    spans: list[Span] = []
+    for start, end in solid(text, [(0, len(text))], config):
+        words = [found.span() for found in _WORD.finditer(text, start, end)]
+        firsts = range(0, max(len(words) - overlap, 1), size - overlap)
+        spans += [(words[first][0], words[min(first + size, len(words)) - 1][1]) for first in firsts]
     return parents_of(text, spans, sentence_spans(text, language), config)
 
 
@@ -64,23 +63,4 @@ def recursive_chunks(text: str, language: str, *, config: ChunkingConfig) -> lis
         [found.end() for found in _WORD_END.finditer(text)],
         range(1, len(text)),
     ]
-    return parents_of(text, _filled((0, len(text)), levels, config.parent_size), sentences, config)
-
-
-def _filled(span: Span, levels: Sequence[Sequence[int]], size: int) -> Iterator[Span]:
-    """Spans of at most `size` characters that together make the span; `levels` are sorted places to cut at."""
-    start, end = span
-    if end - start <= size:
-        yield span
-        return
-    cuts = levels[0][bisect_right(levels[0], start) : bisect_left(levels[0], end)]
-    held = start
-    for first, beyond in pairwise((start, *cuts, end)):
-        if held < first and beyond - held > size:
-            yield held, first
-            held = first
-        if beyond - held > size:
-            yield from _filled((first, beyond), levels[1:], size)
-            held = beyond
-    if held < end:
-        yield held, end
+    return parents_of(text, filled((0, len(text)), levels, config.parent_size), sentences, config)

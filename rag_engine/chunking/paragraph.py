@@ -1,14 +1,130 @@
-"""Parents that a page's layout shows: a title with the text below it (spec in progress)."""
+"""Paragraph chunks: a title and the text below it are one parent, as the layout of the pages shows them.
+
+After Mazzitelli and Zimeo, "Empowering RAG for complex documents with paragraph-based chunking". Ours keeps the path
+of titles above each parent, and neither a page break nor a footnote ends one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
+from rag_engine.chunking.heading_paths import Title, titles
+from rag_engine.chunking.parents import filled, parents_of, solid
 from rag_engine.config import ChunkingConfig
+from rag_engine.sentences import Span, sentence_spans
 from rag_engine.types import Block, Line, Parent
+
+_PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """Characters [start, end) below a title, and the path to it; `untold` when they are only titles."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+    untold: bool = False
 
 
 def paragraph_chunks(
     text: str, language: str, *, blocks: Sequence[Block], lines: Sequence[Line], title: str, config: ChunkingConfig
 ) -> list[Parent]:
-    raise NotImplementedError
+    """Parents in reading order: each a title with all that stands before the next one, and its heading path.
+
+    What stands before the first title has an empty path, as has a document without titles. A title with nothing
+    below it joins what follows, and so does a passage shorter than `child_minimum`, unless it ends a chapter: then
+    it joins what precedes. A passage longer than `parent_split * parent_size` is cut where its paragraphs end, into
+    parents of about `parent_size`. Parents do not overlap. `title` is the document's, which is on no path. Without
+    blocks, paragraphs are what blank lines part.
+    """
+    sentences = sentence_spans(text, language)
+    blocks = blocks or [Block(*found.span(), 1, "text") for found in _PARAGRAPH.finditer(text)]
+    passages = _lengthened(_told(_passages(text, titles(text, blocks, lines, title)), config), config)
+    levels = [[block.end for block in blocks], [end for _, end in sentences], range(1, len(text))]
+    parts = [
+        (part, passage.path) for passage in passages for part in solid(text, _parts(passage, levels, config), config)
+    ]
+    parents = parents_of(text, [part for part, _ in parts], sentences, config)
+    return [
+        replace(parent, headings=path, depth=max(0, len(path) - 1))
+        for parent, (_, path) in zip(parents, parts, strict=True)
+    ]
+
+
+def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
+    """What stands before the first title, then each title with what stands before the next."""
+    starts = [*(one.start for one in found), len(text)]
+    if text[: starts[0]].strip():
+        yield _Passage(0, starts[0], ())
+    for one, beyond in zip(found, starts[1:], strict=True):
+        yield _Passage(one.start, beyond, one.path, untold=not text[one.end : beyond].strip())
+
+
+def _told(passages: Iterator[_Passage], config: ChunkingConfig) -> Iterator[_Passage]:
+    """The passages, each joined by the titles before it that have nothing below them.
+
+    Many titles in a row that do not lead to the passage are a list of contents, which stays by itself.
+    """
+    held: list[_Passage] = []
+    for passage in passages:
+        if passage.untold:
+            held.append(passage)
+            continue
+        place = len(held)
+        while place and held[place - 1].path == passage.path[: len(held[place - 1].path)]:
+            place -= 1
+        if place and held[place - 1].end - held[0].start >= config.child_minimum:
+            yield _together(held[:place])
+            held = held[place:]
+        yield replace(passage, start=held[0].start) if held else passage
+        held = []
+    if held:
+        yield _together(held)
+
+
+def _lengthened(passages: Iterator[_Passage], config: ChunkingConfig) -> list[_Passage]:
+    """The passages, where one shorter than `child_minimum` has joined the next, or at a chapter's end the last."""
+    joined: list[_Passage] = []
+    short: _Passage | None = None
+    for following in passages:
+        passage = following
+        if short is not None:
+            chapter = short.path[:-1]
+            if joined and following.path[: len(chapter)] != chapter:
+                joined[-1] = _together([joined[-1], short])
+            else:
+                leads = following.path[: len(short.path)] == short.path
+                passage = replace(following, start=short.start) if leads else _together([short, following])
+        short = passage if passage.end - passage.start < config.child_minimum else None
+        if short is None:
+            joined.append(passage)
+    if short is not None:
+        joined[-1:] = [_together([*joined[-1:], short])]
+    return joined
+
+
+def _together(passages: Sequence[_Passage]) -> _Passage:
+    """Neighbours as one, below the titles that all of them stand under."""
+    levels = zip(*(passage.path for passage in passages), strict=False)
+    path = tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
+    return _Passage(passages[0].start, passages[-1].end, path)
+
+
+def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkingConfig) -> list[Span]:
+    """The passage, or the parts it is cut into when it is much longer than a parent."""
+    if passage.end - passage.start <= config.parent_split * config.parent_size:
+        return [(passage.start, passage.end)]
+    parts: list[Span] = []
+    start = passage.start
+    for _, end in filled((passage.start, passage.end), levels, config.parent_size):
+        # A title is not cut off from the long table below it.
+        if end - start >= config.child_minimum:
+            parts.append((start, end))
+            start = end
+    if start < passage.end:
+        parts[-1:] = [(parts[-1][0], passage.end)]
+    return parts

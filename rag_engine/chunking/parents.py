@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
@@ -12,22 +14,33 @@ from rag_engine.types import Parent
 
 
 def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkingConfig) -> list[Parent]:
-    """A parent for each span [start, end) that holds anything but white space, in order, with its children.
+    """A parent, with its children, for each of the spans [start, end) as `solid` leaves them.
 
     `sentences` are those of the whole text; what lies beyond a span of one that crosses its edge is left out.
     """
     starts, ends = [start for start, _ in sentences], [end for _, end in sentences]
     parents: list[Parent] = []
-    for span in spans:
-        start, end = stripped(text, *span)
-        if start == end:
-            continue
+    for start, end in solid(text, spans, config):
         inside = sentences[bisect_right(ends, start) : bisect_left(starts, end)]
         clipped = [(max(first, start) - start, min(beyond, end) - start) for first, beyond in inside]
-        parents.append(
-            Parent(len(parents), start, end, text[start:end], cut_children(text[start:end], clipped, config))
-        )
+        children = cut_children(text[start:end], clipped, config)
+        parents.append(Parent(len(parents), start, end, text[start:end], children))
     return parents
+
+
+def solid(text: str, spans: Iterable[Span], config: ChunkingConfig) -> Iterator[Span]:
+    """The spans without white space at their ends, parted where white space is as wide as a child's minimum.
+
+    Across such a gap children would have next to nothing in them. A span of white space alone vanishes.
+    """
+    gap = re.compile(rf"\s{{{config.child_minimum + 1},}}")
+    for start, end in spans:
+        first = start
+        for found in (*gap.finditer(text, start, end), None):
+            piece = stripped(text, first, found.start() if found else end)
+            if piece[0] < piece[1]:
+                yield piece
+            first = found.end() if found else end
 
 
 def stripped(text: str, start: int, end: int) -> Span:
@@ -35,3 +48,27 @@ def stripped(text: str, start: int, end: int) -> Span:
     piece = text[start:end]
     first = start + len(piece) - len(piece.lstrip())
     return first, first + len(piece.strip())
+
+
+def filled(span: Span, levels: Sequence[Sequence[int]], size: int) -> Iterator[Span]:
+    """Spans of at most `size` characters that together make the span.
+
+    `levels` are sorted places to cut at, the preferred ones first: what is too long is cut at the first level, a
+    piece that still is at the second, and so on. Pieces of one level stay together as far as they fit; the last level
+    must be fine enough for the size.
+    """
+    start, end = span
+    if end - start <= size:
+        yield span
+        return
+    cuts = levels[0][bisect_right(levels[0], start) : bisect_left(levels[0], end)]
+    held = start
+    for first, beyond in pairwise((start, *cuts, end)):
+        if held < first and beyond - held > size:
+            yield held, first
+            held = first
+        if beyond - held > size:
+            yield from filled((first, beyond), levels[1:], size)
+            held = beyond
+    if held < end:
+        yield held, end

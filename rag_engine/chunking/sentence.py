@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rag_engine.chunking.parents import parents_of
+from rag_engine.chunking.parents import parents_of, solid
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.sentences import Span, sentence_spans
@@ -18,16 +18,19 @@ def sentence_chunks(
 
     A parent is one chunk and not several, so that the bound holds for what is read as for what is searched; it has
     one child, or several where it is longer than a child of `config` may be. Together the chunks hold every
-    character but white space. `sentence_ranges` says which sentences make a chunk.
+    character but white space, and none crosses a gap as `solid` knows them. `sentence_ranges` says which sentences make
+    a chunk.
     """
     _check(maximum_words, minimum_words, overlap_words)
-    sentences = sentence_spans(text, language)
-    words = [len(text[start:end].split()) for start, end in sentences]
-    spans = [
-        (sentences[first][0], sentences[beyond - 1][1])
-        for first, beyond in sentence_ranges(words, maximum_words, minimum_words, overlap_words)
-    ]
-    return parents_of(text, spans, sentences, config)
+    every: list[Span] = []
+    spans: list[Span] = []
+    for begin, stop in solid(text, [(0, len(text))], config):
+        sentences = [(begin + start, begin + end) for start, end in sentence_spans(text[begin:stop], language)]
+        words = [len(text[start:end].split()) for start, end in sentences]
+        for first, beyond in sentence_ranges(words, maximum_words, minimum_words, overlap_words):
+            spans.append((sentences[first][0], sentences[beyond - 1][1]))
+        every += sentences
+    return parents_of(text, spans, every, config)
 
 
 def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> Iterator[Span]:
