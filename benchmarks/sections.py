@@ -176,7 +176,10 @@ def main() -> None:
         "Children that carry the right section",
         ["document", "numbered sections", "text in them", "parents", "children", "right section", "seconds"],
         rows,
-        [machine("pymupdf"), "`python benchmarks/sections.py`; truth in data/eval/sections_starts.tsv, by reading."],
+        [
+            machine("pymupdf"),
+            "`python benchmarks/sections.py`; truth in data/eval/sections_starts.tsv, taken from the printed pages.",
+        ],
     )
 
 

@@ -16,7 +16,7 @@ _LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
 # 5, 5º, 12A, 12a, 55-A, 239AA, 117-bis, 4.1.2, L. 110-1, II, VIIIa; never the start of a longer word or of 5(2).
 NUMBER = (
     rf"(?:[LRDA]\.?\s?)?\d{{1,4}}(?:[.‑-]\d{{1,4}}(?!\d))*(?:\s?\.?[º°ª])?"
-    rf"(?:\s?-?(?:{_LATIN})\b|[‑-]?[A-Za-z]{{1,2}}(?!\w))?(?!\w)"
+    rf"(?:\s?-?(?:{_LATIN})\b(?!\s+\d)|[‑-]?[A-Za-z]{{1,2}}(?!\w))?(?!\w)"
     rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
 )
 ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
