@@ -66,6 +66,11 @@ class Calibration:
         """
         return float(np.interp(cosine, getattr(self, languages), _SIMILARITIES))
 
+    def of(self, asked: str, spoken: str) -> tuple[float, ...]:
+        """The five cosines for a question and a passage in these languages (ISO 639-1, "" where not known)."""
+        anchors: tuple[float, ...] = getattr(self, languages_of(asked, spoken))
+        return anchors
+
     def cosine(self, similarity: float, languages: Languages = "any") -> float:
         """The cosine that stands at a similarity: the inverse of `similarity`."""
         return float(np.interp(similarity, _SIMILARITIES, getattr(self, languages)))
@@ -73,6 +78,11 @@ class Calibration:
     def to_dict(self) -> dict[str, object]:
         """The calibration as plain values, to be kept with the index."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+def languages_of(asked: str, spoken: str) -> Languages:
+    """Whether a question and a passage are in the same language; "any" where one of them is not known ("")."""
+    return "any" if not asked or not spoken else "same" if asked == spoken else "different"
 
 
 def calibration_from_dict(values: Mapping[str, object]) -> Calibration:

@@ -120,6 +120,10 @@ vectors = sql.Table(
     sql.Column("model", sql.String, primary_key=True),
     sql.Column("text_hash", sql.String, primary_key=True),
     sql.Column("row", sql.Integer, nullable=False),
+    # Vectors of the sentences of the passage (rag_engine/sentence_vectors.py).
+    sql.Column("sentences", sql.LargeBinary, nullable=False),
+    # Whoever looks through the rows shall not read the sentences.
+    sql.Index("vectors_by_row", "model", "row"),
 )
 
 # All that belongs to one document, beside its own row.
@@ -249,6 +253,15 @@ class Catalog:
             for *place, depth, headings in self.read(statement):
                 values = [*place, depth, _headings(headings)]
                 found[place[0]] = ParentRecord(*values)
+        return found
+
+    def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
+        """Packed vectors of the sentences of passages, by the row of the passage's own vector."""
+        v = vectors.c
+        found: dict[int, bytes] = {}
+        for first in range(0, len(rows), 500):
+            statement = sql.select(v.row, v.sentences).where(v.model == model, v.row.in_(rows[first : first + 500]))
+            found |= {row[0]: row[1] for row in self.read(statement)}
         return found
 
     def document_children(self, document_key: int) -> list[ChildRecord]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast, get_args
@@ -12,7 +13,10 @@ from rag_engine.errors import InputError
 # The committed tables, and by default the workspace.
 DATA = Path(__file__).resolve().parents[1] / "data"
 
-RetrievalMode = Literal["default", "paper"]
+_WEIGHTS: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
+
+Fusion = Literal["convex", "rrf", "paper"]
+Legs = Literal["both", "dense", "sparse"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
 Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
 
@@ -47,27 +51,47 @@ class ChunkingConfig:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalConfig:
-    """How evidence is found and ordered.
+    """How evidence is found and ordered; the weights are those of data/ranking.toml.
 
-    `mode` "paper" is weighted reciprocal rank fusion as published; "default" mixes normalised scores.
-    `dense_weight` is the share of the dense leg in that mix; `cross_language_sparse` scales the keyword
-    leg's share for documents in another language than the question's. `variant_weight` and `keyword_weight`
-    are the shares of further query variants and of keyword searches beside the question's own 1; `sibling_share`
-    is what a child gains from the best other child of its parent.
+    `fusion` joins the legs: "convex" mixes normalised scores, "rrf" adds reciprocal ranks with the paper's weights,
+    "paper" also searches and orders as published (Buriasco 2026, section 5.3). `candidates` is the least depth of
+    each leg, beside `top_k * multiplier`.
+
+    `dense_weight` is the share of the dense leg in the mix, in which five standard deviations of cosine weigh as much
+    as the best keyword match; `sentence_share` that of a passage's best sentence beside the whole passage.
+    `cross_language_sparse` scales the keyword leg for documents in another language than the question's.
+    `variant_weight` and `keyword_weight` are the weights of further query variants and of acronyms and quoted phrases
+    beside the question's own 1; `sibling_share` is what a child gains from the best other child of its parent;
+    `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question names its
+    section, because an index lists it under the question's terms, or because a good passage refers to it, on a scale
+    on which the best candidate has 1.
     """
 
-    mode: RetrievalMode = "default"
+    fusion: Fusion = "convex"
+    legs: Legs = "both"
     top_k: int = 10
     multiplier: int = 5
+    candidates: int = 100
     rrf_k: int = 60
     paper_dense_weight: float = 0.6
     paper_sparse_weight: float = 0.4
     paper_both_weight: float = 0.6
-    dense_weight: float = 0.55
-    cross_language_sparse: float = 0.1
-    variant_weight: float = 0.02
-    keyword_weight: float = 0.02
-    sibling_share: float = 0.1
+    dense_weight: float = _WEIGHTS["dense_weight"]
+    sentence_share: float = _WEIGHTS["sentence_share"]
+    language_scale: bool = True
+    cross_language_sparse: float = _WEIGHTS["cross_language_sparse"]
+    variant_weight: float = _WEIGHTS["variant_weight"]
+    keyword_weight: float = _WEIGHTS["keyword_weight"]
+    sibling_share: float = _WEIGHTS["sibling_share"]
+    provenance_weight: float = _WEIGHTS["provenance_weight"]
+    index_weight: float = _WEIGHTS["index_weight"]
+    reference_weight: float = _WEIGHTS["reference_weight"]
+    rerank: bool = False
+    rerank_weight: float = _WEIGHTS["rerank_weight"]
+    rerank_seconds: float = 0.5
+    mmr: bool = False
+    mmr_lambda: float = 0.5
+    geography: bool = True
     boost_same_country: float = 1.8
     boost_same_region: float = 1.5
     boost_global: float = 1.0
@@ -98,6 +122,7 @@ class Config:
     encoder: str = "multilingual-e5-small"
     execution: str = "auto"
     ocr: OcrChoice = "auto"
+    reranker: str = ""
     chroma_url: str = ""
     catalog_url: str = ""
     question_characters: int = 4000
@@ -110,7 +135,7 @@ def read_config(workspace: Path | str | None = None) -> Config:
     """Configuration from SEXTANT_* environment variables; an argument wins over its variable."""
     env = os.environ
     execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
-    mode = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalMode))
+    fusion = _one_of("SEXTANT_RETRIEVAL", get_args(Fusion))
     ocr = _one_of("SEXTANT_OCR", get_args(OcrChoice))
     strategy = _one_of("SEXTANT_CHUNKING", get_args(Strategy))
     generation = GenerationConfig(
@@ -126,7 +151,8 @@ def read_config(workspace: Path | str | None = None) -> Config:
         execution=execution,
         ocr=cast(OcrChoice, ocr),
         chunking=ChunkingConfig(strategy=cast(Strategy, strategy)),
-        retrieval=RetrievalConfig(mode=cast(RetrievalMode, mode)),
+        retrieval=RetrievalConfig(fusion=cast(Fusion, fusion), rerank=bool(env.get("SEXTANT_RERANKER"))),
+        reranker=env.get("SEXTANT_RERANKER", ""),
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
         generation=generation,

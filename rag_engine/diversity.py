@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
+
+from rag_engine.fusion import Floats
+from rag_engine.protocols import Keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +53,19 @@ def admit(
     return admitted
 
 
-def with_siblings(scores: Mapping[int, float], parent_of: Callable[[int], int], share: float) -> dict[int, float]:
-    """Scores with a share of the best sibling's added, best first.
+def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
+    """The scores with a share of the best sibling's added; `parents` has the parent of each child.
 
     Of two passages that rank about the same, the one that several of its children speak for comes first.
     """
-    families: dict[int, list[int]] = {}
-    for key in scores:
-        families.setdefault(parent_of(key), []).append(key)
-    supported = dict(scores)
-    for family in families.values():
-        for key in family:
-            supported[key] += share * max((scores[other] for other in family if other != key), default=0.0)
-    return dict(sorted(supported.items(), key=lambda item: -item[1]))
-
-
-def reorder(fused: Mapping[int, float], boost: Callable[[int], float]) -> dict[int, float]:
-    """Fused scores times their boost, best first."""
-    boosted = {key: score * boost(key) for key, score in fused.items()}
-    return dict(sorted(boosted.items(), key=lambda item: -item[1]))
+    order = np.lexsort((-scores, parents))
+    first = np.ones(len(order), bool)
+    first[1:] = parents[order][1:] != parents[order][:-1]
+    starts = np.flatnonzero(first)
+    family = np.cumsum(first) - 1
+    best = scores[order[starts]]
+    alone = np.append(starts[1:], len(order)) - starts == 1
+    second = np.where(alone, 0.0, scores[order[np.minimum(starts + 1, len(order) - 1)]])
+    supported = scores.copy()
+    supported[order] += share * np.where(first, second[family], best[family])
+    return supported

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import ChromaIndex, open_chroma
+from rag_engine.backends.cross_encoder import load_reranker
 from rag_engine.backends.encoder import load_encoder
 from rag_engine.backends.extractive import ExtractiveAnswerer
 from rag_engine.backends.language import identify_language
@@ -31,18 +32,22 @@ from rag_engine.filters import Facets, Filter, allowed_documents, answering_docu
 from rag_engine.generation import answer
 from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
 from rag_engine.indexing import Indexer, page_finder
+from rag_engine.language_bias import LanguageSamples, draw_samples
+from rag_engine.legs import Searchable
 from rag_engine.page_image import page_marks, sheet
 from rag_engine.planning import plan_question
-from rag_engine.protocols import Embedder, Generator
+from rag_engine.protocols import Embedder, Generator, Reranker, Vectors
 from rag_engine.rebuilding import Progress, encode_again, refill
 from rag_engine.removal import Erasure, erase, recover, sweep
-from rag_engine.retrieval import Searchable, retrieve
+from rag_engine.retrieval import retrieve
 from rag_engine.snapshot import Snapshot, Statistics, read_snapshot, statistics
 from rag_engine.stores import Stores, stored_file
 from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPlan
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
+# A language of fewer documents is no more likely to be asked in than any other.
+_HELD_SHARE = 0.05
 
 
 class Engine:
@@ -61,6 +66,8 @@ class Engine:
         self._dense_url = ""
         self._snapshot: Snapshot | None = None
         self._vectors: VectorStore | None = None
+        self._samples: LanguageSamples | None = None
+        self._cross_encoder: Reranker | None = None
         self._model: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
     # --- what there is
@@ -96,12 +103,19 @@ class Engine:
         generator, warning = self.language_model()
         plan = plan_question(
             question,
-            identify=identify_language,
+            identify=self.language_of,
             gazetteer=self.gazetteer(),
             generator=generator,
             config=self.config,
         )
         return replace(plan, warnings=(*plan.warnings, warning)) if warning else plan
+
+    def language_of(self, question: str) -> str:
+        """ISO 639-1 code of a question's language, rather one that the collection holds; "" when it cannot be told."""
+        snapshot = self.snapshot()
+        held = snapshot.facets.get("language", {})
+        likely = [code for code, keys in held.items() if len(keys) >= _HELD_SHARE * len(snapshot.documents)]
+        return identify_language(question, likely)
 
     def search(self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """The passages that bear on the question, from the documents the filter allows."""
@@ -110,28 +124,36 @@ class Engine:
         answering_documents(wanted or {}, self.snapshot().facets, self.snapshot().documents)
         plan = self.plan(question)
         planned = time.perf_counter() - started
-        snapshot, note = self.snapshot(), self._note()
+        snapshot = self.snapshot()
         allowed = answering_documents(wanted or {}, snapshot.facets, snapshot.documents)
-        if not snapshot.documents or note is None:
+        if not snapshot.documents or self._note() is None:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
+        evidence = retrieve(plan, allowed, self.searchable(snapshot), retrieval or self.config.retrieval)
+        return replace(evidence, seconds={"plan": planned, **evidence.seconds})
+
+    def searchable(self, snapshot: Snapshot | None = None) -> Searchable:
+        """The collection with all that searches it, at this moment unless a snapshot is given."""
+        note, seen = self._require_note(), snapshot or self.snapshot()
         vectors = self._vector_store(note.name, note.dimension).all()
-        if int(snapshot.rows.max(initial=-1)) >= len(vectors):
+        if int(seen.rows.max(initial=-1)) >= len(vectors):
             raise WorkspaceError(
                 f"Vectors of {self.config.workspace} are missing: {len(vectors)} are on the disk.",
                 help="Run `sextant rebuild --encode`.",
             )
-        searchable = Searchable(
-            snapshot=snapshot,
+        return Searchable(
+            snapshot=seen,
             catalog=self.catalog,
             vectors=vectors,
+            sentences=lambda rows: self.catalog.sentences(note.name, rows),
             dense=self._dense_index,
             sparse=self._sparse_index,
             embedder=self._noted_embedder,
+            reranker=self._reranker,
             calibration=note.calibration,
+            samples=lambda: self._language_samples(seen, vectors),
+            listed=self._listed,
             boost=self._boost,
         )
-        evidence = retrieve(plan, allowed, searchable, retrieval or self.config.retrieval)
-        return replace(evidence, seconds={"plan": planned, **evidence.seconds})
 
     def retrieval(self, **changes: Any) -> RetrievalConfig:
         """The configured retrieval with some values changed."""
@@ -268,6 +290,24 @@ class Engine:
         held = rows[rows < len(vectors)]
         empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
         return len(rows) - len(held) + empty
+
+    def _language_samples(self, snapshot: Snapshot, vectors: Vectors) -> LanguageSamples:
+        """Vectors of some passages of each language, drawn again when the collection has changed."""
+        with self._lock:
+            if self._samples is None or self._samples.change != snapshot.change:
+                self._samples = draw_samples(snapshot, vectors)
+            return self._samples
+
+    def _reranker(self) -> Reranker:
+        """The configured reranker, loaded once."""
+        with self._encoder_lock:
+            if self._cross_encoder is None:
+                self._cross_encoder = load_reranker(self.config.reranker, self.config.execution)
+            return self._cross_encoder
+
+    def _listed(self, _plan: QueryPlan) -> dict[int, tuple[str, ...]]:
+        """Children that an index lists under a term of the question, with its entries."""
+        return {}
 
     def _boost(self, plan: QueryPlan, metadata: Metadata) -> float:
         return geographic_boost(plan.scope, metadata, self.gazetteer(), self.config.retrieval)

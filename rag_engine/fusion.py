@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 RRF_K = 60
+# A passage that answers stands about five deviations above its language's mean.
+_DEVIATIONS = 5.0
 
 
 def reciprocal_rank(rankings: Sequence[Sequence[int]], weights: Sequence[float], *, k: int = RRF_K) -> dict[int, float]:
@@ -45,30 +52,27 @@ def paper_fusion(
 
 
 def convex_mix(
-    dense: Mapping[int, float], sparse: Mapping[int, float], *, dense_weight: float, gate: Callable[[int], float]
-) -> dict[int, float]:
-    """Children by dense_weight * dense + (1 - dense_weight) * gate * sparse over the sum of the weights, best first.
+    deviations: Floats, bm25: Floats, *, dense_weight: float, gate: Floats, best: float | None = None
+) -> Floats:
+    """dense_weight x deviations / 5 + (1 - dense_weight) x gate x bm25 / best, one score a child.
 
-    Each leg's scores are brought to 0..1 by its own minimum and maximum; a child that the keyword leg did not
-    find has 0 there. `gate(key)` in 0..1 says how far the keyword leg may speak for a child: where its words are
-    not the question's language, the dense score decides alone (Bruch et al. 2023 for the convex combination).
+    A convex combination of normalised scores (Bruch et al. 2023). `deviations` say by how many standard deviations a
+    child's cosine is above that of any passage, which needs no minimum and maximum of what happened to be found;
+    `bm25` is 0 where the keyword leg found nothing, and `best` its largest (that of the array by default). `gate` in
+    0..1 says how far the keyword leg may speak for a child, whose words may be of another language.
     """
-    dense_scaled, sparse_scaled = _scaled(dense), _scaled(sparse)
-    scores: dict[int, float] = {}
-    for key in (*dense, *(key for key in sparse if key not in dense)):
-        share = (1.0 - dense_weight) * gate(key)
-        mixed = dense_weight * dense_scaled.get(key, 0.0) + share * sparse_scaled.get(key, 0.0)
-        scores[key] = mixed / (dense_weight + share)
-    return _descending(scores)
+    largest = float(bm25.max(initial=0.0)) if best is None else best
+    worded = bm25 / largest if largest > 0 else np.zeros_like(bm25)
+    mixed: Floats = dense_weight * deviations / _DEVIATIONS + (1.0 - dense_weight) * gate * worded
+    return mixed
 
 
-def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
-    if not scores:
-        return {}
-    low, high = min(scores.values()), max(scores.values())
-    if high == low:
-        return dict.fromkeys(scores, 1.0)
-    return {key: (score - low) / (high - low) for key, score in scores.items()}
+def scaled(scores: Floats) -> Floats:
+    """The scores brought to 0..1 by their smallest and largest; all 1 where they are equal."""
+    if scores.size == 0 or np.ptp(scores) == 0:
+        return np.ones_like(scores)
+    spread: Floats = (scores - scores.min()) / np.ptp(scores)
+    return spread
 
 
 def _descending(scores: Mapping[int, float]) -> dict[int, float]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 
 import numpy as np
 import sqlalchemy as sql
@@ -27,6 +28,7 @@ from rag_engine.links import Listed, insert_anchors, listed_places, still_listed
 from rag_engine.packing import pack_blocks, pack_lines, pack_text
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.removal import beyond_used_rows, free_rows, purge, sweep
+from rag_engine.sentence_vectors import pack_sentences, sentence_texts
 from rag_engine.stores import Stores
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
 
@@ -34,6 +36,8 @@ from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Meta
 _GROUP_CHILDREN = 400
 _GROUP_SECONDS = 10.0
 _PORTION = 512
+
+Encode = Callable[[Sequence[str]], Vectors]
 
 
 class Indexer:
@@ -64,18 +68,22 @@ class Indexer:
     ) -> int:
         """Number of children of the text, indexed as the document that the record describes."""
         title, language = record.metadata.title, record.metadata.language
+        encode = _remembering(self._embedder.encode_passages)
         chunked = chunk(
             extracted.text,
             language,
             title=title,
             blocks=extracted.blocks,
             lines=extracted.lines,
-            encode=self._embedder.encode_passages,
+            encode=encode,
             config=self._chunking,
         )
         header = context_header(record.metadata)
         children = [(parent, child) for parent in chunked.parents for child in parent.children]
-        rows, vectors = self._encode([encoder_text(header, parent, child) for parent, child in children])
+        passages = {encoder_text(header, parent, child): child.text for parent, child in children}
+        self._encode(passages, language, encode)
+        rows = self._rows_of([encoder_text(header, parent, child) for parent, child in children])
+        vectors = np.array(self._stores.vectors.all()[rows])
         record = replace(
             record,
             parents=len(chunked.parents),
@@ -135,24 +143,34 @@ class Indexer:
         self.flush()
         sweep(self._stores)
 
-    def _encode(self, texts: Sequence[str]) -> tuple[Keys, Vectors]:
-        """Rows in the vector store and vectors of the texts; only those never seen before are encoded."""
-        hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> None:
+        """Nothing; every text that the encoder reads for a passage has a vector, and the passage's sentences theirs.
+
+        Only what was never seen before is encoded. `passages` maps what the encoder reads to the passage itself.
+        """
+        hashes = {_digest(text): text for text in passages}
         known = self._known_rows(set(hashes))
-        missing = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
         # In portions, so that what an interrupted run has encoded is found again by the next.
-        for digests in _portions(list(missing), _PORTION):
+        for digests in _portions([digest for digest in hashes if digest not in known], _PORTION):
+            texts = [hashes[digest] for digest in digests]
+            sentences = [sentence_texts(passages[text], language) for text in texts]
+            near = encode_sentences([one for some in sentences for one in some])
+            beyond = list(accumulate(len(some) for some in sentences))
             rows = self._take_rows(len(digests))
-            self._stores.vectors.write(rows, self._embedder.encode_passages([missing[one] for one in digests]))
+            self._stores.vectors.write(rows, self._embedder.encode_passages(texts))
             named = [
                 {"model": self._stores.vectors.model, "text_hash": digest, "row": row}
-                for digest, row in zip(digests, rows.tolist(), strict=True)
+                | {"sentences": pack_sentences(near[end - len(some) : end])}
+                for digest, row, some, end in zip(digests, rows.tolist(), sentences, beyond, strict=True)
             ]
             with self._stores.catalog.begin() as connection:
                 connection.execute(sql.insert(tables.vectors), named)
-            known |= {str(one["text_hash"]): int(one["row"]) for one in named}
-        rows = np.array([known[digest] for digest in hashes], np.int64)
-        return rows, np.array(self._stores.vectors.all()[rows])
+
+    def _rows_of(self, texts: Sequence[str]) -> Keys:
+        """Where the vectors of encoded texts lie in the store."""
+        digests = [_digest(text) for text in texts]
+        known = self._known_rows(set(digests))
+        return np.array([known[digest] for digest in digests], np.int64)
 
     def _known_rows(self, hashes: set[str]) -> dict[str, int]:
         v, wanted = tables.vectors.c, sorted(hashes)
@@ -291,6 +309,23 @@ def _new_record(document: Document) -> DocumentRecord:
         added=datetime.now(UTC).isoformat(timespec="seconds"),
         metadata=document.metadata,
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _remembering(encode: Encode) -> Encode:
+    """The same encoder, which reads a text once: topics are told by the sentences that are kept with a passage."""
+    seen: dict[str, Vectors] = {}
+
+    def remember(texts: Sequence[str]) -> Vectors:
+        new = list(dict.fromkeys(text for text in texts if text not in seen))
+        if new:
+            seen.update(zip(new, encode(new), strict=True))
+        return np.array([seen[text] for text in texts], np.float32)
+
+    return remember
 
 
 def _portions(items: list[str], size: int) -> Iterator[list[str]]:

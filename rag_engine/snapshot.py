@@ -26,7 +26,7 @@ _SAMPLE = 4096
 class Snapshot:
     """Arrays over the visible children, ascending by key.
 
-    `keys`, `owners` (document keys) and `rows` (of the vector store) have one entry a child. `facets` maps
+    `keys`, `owners` (document keys), `parents` and `rows` (of the vector store) have one entry a child. `facets` maps
     name -> value -> documents.
     """
 
@@ -35,6 +35,7 @@ class Snapshot:
     facets: Mapping[str, Mapping[str, frozenset[int]]]
     keys: Keys
     owners: Keys
+    parents: Keys
     rows: Keys
 
     def __len__(self) -> int:
@@ -47,6 +48,10 @@ class Snapshot:
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         found: NDArray[np.intp] = places[self.keys[places] == keys]
         return found
+
+    def parents_of(self, keys: Keys) -> Keys:
+        """The parents' keys of visible children, in the order given."""
+        return self.parents[np.searchsorted(self.keys, keys)]
 
     def allowed(self, documents: Collection[int]) -> NDArray[np.intp]:
         """Where the children of the given documents stand in the arrays."""
@@ -92,10 +97,12 @@ def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapsho
     columns = [_read_children(catalog, fresh)]
     if previous is not None:
         kept = np.isin(previous.owners, np.fromiter(documents, np.int64, len(documents)))
-        columns.append(np.stack([previous.keys[kept], previous.owners[kept], previous.rows[kept]]))
+        columns.append(
+            np.stack([previous.keys[kept], previous.owners[kept], previous.parents[kept], previous.rows[kept]])
+        )
     merged = np.concatenate(columns, axis=1)
     merged = merged[:, np.argsort(merged[0], kind="stable")]
-    return Snapshot(change, documents, _facets(documents.values()), merged[0], merged[1], merged[2])
+    return Snapshot(change, documents, _facets(documents.values()), *merged)
 
 
 def nearest(
@@ -156,9 +163,10 @@ def _read_children(catalog: Catalog, document_keys: list[int]) -> Keys:
     for first in range(0, len(document_keys), 500):
         some = document_keys[first : first + 500]
         c = tables.children.c
-        rows = catalog.read(sql.select(c.key, c.document_key, c.vector_row).where(c.document_key.in_(some)))
-        read.append(np.array([tuple(row) for row in rows], np.int64).reshape(-1, 3).T)
-    return np.concatenate(read, axis=1) if read else np.zeros((3, 0), np.int64)
+        columns = sql.select(c.key, c.document_key, c.parent_key, c.vector_row)
+        rows = catalog.read(columns.where(c.document_key.in_(some)))
+        read.append(np.array([tuple(row) for row in rows], np.int64).reshape(-1, 4).T)
+    return np.concatenate(read, axis=1) if read else np.zeros((4, 0), np.int64)
 
 
 def _facets(documents: Collection[DocumentRecord]) -> dict[str, dict[str, frozenset[int]]]:

@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,6 +49,7 @@ _WORD_WEIGHT = 3.0
 # Logarithm of the odds for the languages analysts ask in, which decide where a name is all there is to go by.
 _USUAL = frozenset({"de", "en", "es", "fr", "it", "pt", "tr"})
 _USUAL_WEIGHT = 2.0
+_LIKELY_WEIGHT = 3.0
 # No other language of the list opens a question or an exclamation with a sign of its own.
 _SPANISH_SIGNS = re.compile("[¿¡]")
 _SPANISH_WEIGHT = 4.0
@@ -64,8 +65,10 @@ class _Identifier:
     weights: Mapping[str, float]
 
 
-def identify_language(text: str) -> str:
+def identify_language(text: str, likely: Collection[str] = ()) -> str:
     """ISO 639-1 code of the language of a text, "" when it cannot be told.
+
+    `likely` are the languages of the collection that is asked: a short question is rather in one of them.
 
     Of a long text six samples spread over it are read; of two languages in one text the one that fills more of it
     wins. Norwegian is "no".
@@ -86,6 +89,7 @@ def identify_language(text: str) -> str:
             listed = identifier.words.get(language, frozenset())
             scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
             scores[language] += _USUAL_WEIGHT if language in _USUAL else 0.0
+            scores[language] += _LIKELY_WEIGHT if language in likely else 0.0
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best

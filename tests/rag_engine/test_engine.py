@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.adding import add_paths
-from rag_engine import retrieval
+from rag_engine import legs
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -65,7 +65,7 @@ def test_both_legs_find_the_passage_and_say_so(engine: Engine) -> None:
 
 
 def test_the_papers_configuration_searches_chroma_and_keeps_to_the_filter(engine: Engine) -> None:
-    paper = engine.retrieval(mode="paper", similarity_floor=0.0)
+    paper = engine.retrieval(fusion="paper", similarity_floor=0.0)
     found = engine.search(QUESTION, {"language": ("it",)}, paper)
     assert {hit.document.file for hit in found.hits} <= {"caldo.md"}
     assert engine.search(QUESTION, None, paper).hits[0].document.file == "flood.md"
@@ -76,7 +76,7 @@ def test_a_large_collection_is_searched_through_chroma_with_the_same_result(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exact = engine.search(QUESTION)
-    monkeypatch.setattr(retrieval, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(legs, "EXACT_UP_TO", 0)
     approximate = engine.search(QUESTION)
     assert [hit.child_id for hit in approximate.hits] == [hit.child_id for hit in exact.hits]
     assert approximate.warnings == ()
@@ -85,7 +85,7 @@ def test_a_large_collection_is_searched_through_chroma_with_the_same_result(
 def test_a_locked_chroma_is_reported_and_every_vector_compared_instead(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retrieval, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(legs, "EXACT_UP_TO", 0)
     lock = lock_folder(chroma(engine.config.workspace))
     evidence = engine.search(QUESTION)
     lock.release()

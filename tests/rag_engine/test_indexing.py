@@ -277,7 +277,7 @@ def test_the_scan_finds_what_sorting_every_cosine_finds(seed: int, count: int, t
     vectors = random.standard_normal((count + 5, 8)).astype(np.float32)
     queries = random.standard_normal((3, 8)).astype(np.float32)
     owners = random.integers(1, 40, count)
-    snapshot = Snapshot(1, {}, {}, np.arange(1, count + 1), owners, random.permutation(count + 5)[:count])
+    snapshot = Snapshot(1, {}, {}, np.arange(1, count + 1), owners, owners, random.permutation(count + 5)[:count])
     documents = {int(owner) for owner in range(1, 40) if owner <= 40 * share}
     allowed = np.isin(owners, list(documents))
     found = nearest(snapshot, vectors, queries, top_k, None if share == 1.0 else documents)

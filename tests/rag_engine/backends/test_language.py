@@ -85,3 +85,10 @@ def test_of_two_languages_in_a_text_the_one_that_fills_more_of_it_wins() -> None
     spanish = "Todos los seres humanos nacen libres e iguales en dignidad y derechos y dotados de razón. "
     assert identify_language(english * 20 + spanish * 8 + english * 6) == "en"
     assert identify_language(spanish * 20 + english * 8 + spanish * 6) == "es"
+
+
+def test_a_short_question_is_rather_in_a_language_of_the_collection() -> None:
+    question = "Quais são os cursos?"
+    assert identify_language("Cursos de verano", likely=("pt",)) in ("es", "pt")
+    assert identify_language(question, likely=("pt",)) == "pt"
+    assert identify_language("How are losses and damages financed?", likely=("pt",)) == "en"
