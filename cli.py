@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+import cli_chunks
 import cli_eval
 import cli_sources
 from cli_frame import AsJson, Workspace, bar, engine_of, out, print_json, warn
@@ -24,6 +25,7 @@ app = typer.Typer(
     help="Ask questions of your own documents; every claim is tied to a page you can look at.",
 )
 
+app.add_typer(cli_chunks.app)
 app.add_typer(cli_sources.app)
 app.add_typer(cli_sources.seeds, name="seeds")
 app.add_typer(cli_eval.app, name="eval")
