@@ -17,11 +17,11 @@ from rag_engine.protocols import Vectors
 from rag_engine.sentences import sentence_spans
 from rag_engine.types import Block, Line, Parent
 
-# Sections decide where they are most of the text, for a report that quotes three articles is no statute, and short
-# enough to be cited by: the chapters of a handbook have titles inside that say more.
+# Sections decide where they are most of the text, for a report that quotes three articles is no statute, and where
+# titles part it no finer: in a guide that numbers its chapters, the titles inside them say more.
 _FEWEST_SECTIONS = 3
 _LEAST_SECTIONED = 0.6
-_PARENTS_PER_SECTION = 2
+_TITLES_PER_SECTION = 2
 # Titles decide where they are many enough, for the text they stand over, to say what it is about.
 _FEWEST_TITLES = 4
 _LEAST_TITLED = 0.5
@@ -96,10 +96,11 @@ def _whole(text: str, language: str, title: str, blocks: Sequence[Block], config
 
 @dataclass(frozen=True, slots=True)
 class _Structure:
-    """How much structure of one kind a text has, in words, and whether it is enough to cut by."""
+    """How many pieces of one kind a text has, that in words, and whether they are enough to cut by."""
 
+    count: int
     found: str
-    decides: bool
+    enough: bool
 
 
 def _chosen(
@@ -109,25 +110,22 @@ def _chosen(
     named: Strategy = config.strategy
     if named not in ("auto", "section", "paragraph"):
         return named, "Asked for by name."
-    if named != "paragraph":
-        sections = _sections(text, language, title, blocks, config)
-        if named == "section":
-            return named, f"Asked for by name; {sections.found}."
-        if sections.decides:
-            return "section", f"{sections.found.capitalize()}."
+    sections = _sections(text, language, title, blocks)
     titled = _titled(text, title, blocks, lines, config)
-    if named == "paragraph":
-        return named, f"Asked for by name; {titled.found}."
-    if titled.decides:
+    if named != "auto":
+        return named, f"Asked for by name; {(sections if named == 'section' else titled).found}."
+    finer = titled.enough and titled.count > _TITLES_PER_SECTION * sections.count
+    if sections.enough and not finer:
+        return "section", f"{sections.found.capitalize()}."
+    if titled.enough:
         return "paragraph", f"{titled.found.capitalize()}."
     return "semantic", f"{sections.found.capitalize()}; {titled.found}: cut where the topic turns."
 
 
-def _sections(text: str, language: str, title: str, blocks: Sequence[Block], config: ChunkingConfig) -> _Structure:
+def _sections(text: str, language: str, title: str, blocks: Sequence[Block]) -> _Structure:
     count, share = section_coverage(text, language, title=title, blocks=blocks)
-    dense = len(text) * share <= count * _PARENTS_PER_SECTION * config.parent_size
     found = f"{_counted(count, 'numbered section')} with {share:.0%} of the text" if count else "no numbered sections"
-    return _Structure(found, count >= _FEWEST_SECTIONS and share >= _LEAST_SECTIONED and dense)
+    return _Structure(count, found, count >= _FEWEST_SECTIONS and share >= _LEAST_SECTIONED)
 
 
 def _titled(
@@ -135,12 +133,12 @@ def _titled(
 ) -> _Structure:
     found = [one for one in titles(text, blocks, lines, title) if one.path]
     if not found:
-        return _Structure("no titles", decides=False)
+        return _Structure(0, "no titles", enough=False)
     levels = max(len(one.path) for one in found)
     share = 1 - found[0].start / len(text)
     dense = len(text) <= len(found) * _PARENTS_PER_TITLE * config.parent_size
     words = f"{_counted(len(found), 'title')} on {_counted(levels, 'level')} over {share:.0%} of the text"
-    return _Structure(words, len(found) >= _FEWEST_TITLES and share >= _LEAST_TITLED and dense)
+    return _Structure(len(found), words, len(found) >= _FEWEST_TITLES and share >= _LEAST_TITLED and dense)
 
 
 def _counted(count: int, noun: str) -> str:

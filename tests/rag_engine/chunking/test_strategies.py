@@ -116,6 +116,7 @@ def test_only_semantic_chunks_ask_the_encoder() -> None:
         ("en_eu_climate_law_2021-1119.md", "section"),
         ("en_us_federal_register_2020-17221.pdf", "paragraph"),
         ("de_fwdv100_fuehrung_leitung_einsatz.pdf", "paragraph"),
+        ("fr_guide_erc_impermeabilisation_sols.pdf", "paragraph"),
         ("fr_exemple_cahier_de_charge_be.odt", "paragraph"),
         ("en_cpr_climate_hazards_terms.xlsx", "paragraph"),
         ("de_wbf_admin_ch_14093.html", "semantic"),
