@@ -1,4 +1,4 @@
-"""Share of children that carry the right section, on statutes and treaties whose sections a person has marked.
+"""Share of children that carry the right section, on statutes and treaties whose sections are known.
 
     python benchmarks/sections.py [--shared DIR]
 

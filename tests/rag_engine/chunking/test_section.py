@@ -264,7 +264,10 @@ def test_numbered_headings_are_sections_where_nothing_else_is_cited() -> None:
         ("heading", "3 Tests"),
         ("text", "Dykes are tested."),
     )
-    assert sections(chunks(text, blocks=blocks)) == ["1", "2", "2.1", "3"]
+    parents = chunks(text, blocks=blocks)
+    assert sections(parents) == ["1", "2", "2.1", "3"]
+    assert find(parents, "2.1").headings == ("2 Terms", "2.1 Dyke")
+    assert find(parents, "3").headings == ("3 Tests",)
 
 
 @pytest.mark.parametrize(

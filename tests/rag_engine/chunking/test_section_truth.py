@@ -39,6 +39,8 @@ def test_nearly_every_child_carries_its_section(shared: Path, benchmark: ModuleT
 def test_the_agreement_annexed_to_a_decision_is_an_act_of_its_own(shared: Path) -> None:
     parents = parents_of(shared / "data" / "corpus" / "en_unfccc_cop21_decision1_paris.pdf")
     assert {parent.act for parent in parents if parent.section.startswith("Article")} == {"Paris Agreement"}
+    headings = next(parent.headings for parent in parents if parent.section == "Article 8")
+    assert headings[1:] == ("Decision 1/CP.21 Adoption of the Paris Agreement", "Annex Paris Agreement", "Article 8")
     decision = [parent for parent in parents if parent.section == "Decision 1/CP.21"]
     assert all(parent.act.startswith("Report of the Conference of the Parties") for parent in decision)
     assert "II Intended nationally determined contributions" in {parent.headings[-1] for parent in decision}
