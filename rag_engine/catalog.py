@@ -1,4 +1,4 @@
-"""The truth: documents, their parents, children, places and what leads from one to another, in one database.
+"""The truth: documents, their parents, children and places, in one relational database.
 
 A document's row is `pending` while it is being indexed, `active` when it answers and `doomed` while it
 is being removed. Only active documents exist for readers, so a crash leaves the old state or the new.
@@ -18,116 +18,10 @@ from sqlalchemy.engine import Connection
 
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.packing import unpack_blocks, unpack_lines, unpack_text
+from rag_engine.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import DocumentRecord, ExtractedText, Line, Metadata
 
 SCHEMA = 3
-
-_tables = sql.MetaData()
-state = sql.Table("state", _tables, sql.Column("name", sql.String, primary_key=True), sql.Column("value", sql.String))
-documents = sql.Table(
-    "documents",
-    _tables,
-    sql.Column("key", sql.Integer, primary_key=True, autoincrement=True),
-    sql.Column("document_id", sql.String, nullable=False, index=True),
-    sql.Column("sha256", sql.String, nullable=False),
-    sql.Column("source", sql.String, nullable=False, index=True),
-    sql.Column("file", sql.String, nullable=False),
-    sql.Column("fingerprint", sql.String, nullable=False),
-    sql.Column("model", sql.String, nullable=False),
-    sql.Column("status", sql.String, nullable=False, index=True),
-    sql.Column("media_type", sql.String, nullable=False),
-    sql.Column("pages", sql.Integer, nullable=False),
-    sql.Column("ocr_pages", sql.Integer, nullable=False),
-    sql.Column("parents", sql.Integer, nullable=False),
-    sql.Column("children", sql.Integer, nullable=False),
-    sql.Column("characters", sql.Integer, nullable=False),
-    sql.Column("added", sql.String, nullable=False),
-    sql.Column("metadata", sql.String, nullable=False),
-    sql.Column("strategy", sql.String, nullable=False),
-    sql.Column("why", sql.String, nullable=False),
-    sqlite_autoincrement=True,
-)
-texts = sql.Table(
-    "texts",
-    _tables,
-    sql.Column("document_key", sql.Integer, primary_key=True),
-    sql.Column("text", sql.LargeBinary, nullable=False),
-    sql.Column("lines", sql.LargeBinary, nullable=False),
-    sql.Column("blocks", sql.LargeBinary, nullable=False),
-)
-parents = sql.Table(
-    "parents",
-    _tables,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("index", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("page", sql.Integer, nullable=False),
-    sql.Column("last_page", sql.Integer, nullable=False),
-    sql.Column("text", sql.String, nullable=False),
-    sql.Column("act", sql.String, nullable=False),
-    sql.Column("section", sql.String, nullable=False),
-    sql.Column("headings", sql.String, nullable=False),
-    sql.Column("depth", sql.Integer, nullable=False),
-    sqlite_autoincrement=True,
-)
-children = sql.Table(
-    "children",
-    _tables,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("parent_key", sql.Integer, nullable=False),
-    sql.Column("index", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("page", sql.Integer, nullable=False),
-    sql.Column("last_page", sql.Integer, nullable=False),
-    sql.Column("vector_row", sql.Integer, nullable=False, index=True),
-    sql.Column("clause", sql.String, nullable=False),
-    sqlite_autoincrement=True,
-)
-# From a parent that refers to another one of its document; start and end are the reference's place in the text.
-references = sql.Table(
-    "references",
-    _tables,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("from_parent", sql.Integer, nullable=False, index=True),
-    sql.Column("to_parent", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("label", sql.String, nullable=False),
-)
-# Where a term of an index is treated; start and end are that place in the text of the document.
-anchors = sql.Table(
-    "anchors",
-    _tables,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("parent_key", sql.Integer, nullable=False),
-    sql.Column("child_key", sql.Integer, nullable=False, index=True),
-    sql.Column("term", sql.String, nullable=False),
-    sql.Column("subterm", sql.String, nullable=False),
-    sql.Column("entry", sql.String, nullable=False),
-    sql.Column("source", sql.String, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-)
-vectors = sql.Table(
-    "vectors",
-    _tables,
-    sql.Column("model", sql.String, primary_key=True),
-    sql.Column("text_hash", sql.String, primary_key=True),
-    sql.Column("row", sql.Integer, nullable=False),
-    # Vectors of the sentences of the passage (rag_engine/sentence_vectors.py).
-    sql.Column("sentences", sql.LargeBinary, nullable=False),
-    # Whoever looks through the rows shall not read the sentences.
-    sql.Index("vectors_by_row", "model", "row"),
-)
-
-# All that belongs to one document, beside its own row.
-OF_DOCUMENT = (anchors, references, children, parents, texts)
 
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
@@ -317,7 +211,7 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     if engine.dialect.name == "sqlite":
         sql.event.listen(engine, "connect", _configure_sqlite)
     try:
-        _tables.create_all(engine)
+        TABLES.create_all(engine)
         with engine.begin() as connection:
             _check_schema(connection, workspace)
     except sql.exc.DatabaseError as error:

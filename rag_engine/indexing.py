@@ -18,15 +18,17 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine import catalog as tables
-from rag_engine.catalog import mark_changed, metadata_json
+from rag_engine import schema as tables
+from rag_engine.catalog import mark_changed, metadata_json, take_keys
 from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
 from rag_engine.chunking.semantic import child_id
 from rag_engine.chunking.strategies import chunk
 from rag_engine.config import ChunkingConfig
-from rag_engine.links import Listed, insert_anchors, listed_places, still_listed
+from rag_engine.links import insert_references
+from rag_engine.listings import Listed, insert_listed, listed_places, still_listed
 from rag_engine.packing import pack_blocks, pack_lines, pack_text
 from rag_engine.protocols import Embedder, Keys, Vectors
+from rag_engine.references import find_references, resolve
 from rag_engine.removal import beyond_used_rows, free_rows, purge, sweep
 from rag_engine.sentence_vectors import pack_sentences, sentence_texts
 from rag_engine.stores import Stores
@@ -57,8 +59,8 @@ class Indexer:
     def add(self, document: Document, fingerprint: str, listed: Sequence[Listed] = ()) -> int:
         """Number of children of the document, which becomes visible with its group or at `flush`.
 
-        `listed` are the places in its text that an index names. What other indexes say of the same text in the
-        version that it replaces stays.
+        `listed` is what an index lists of its text. What other indexes list of the same text in the version that it
+        replaces stays.
         """
         others = still_listed(self._stores.catalog, document, {one.source for one in listed})
         return self.index(_new_record(document), document.extracted, fingerprint, (*listed, *others))
@@ -202,12 +204,16 @@ class Indexer:
         values |= {"model": self._stores.vectors.model}
         kept = {"text": pack_text(extracted.text), "lines": pack_lines(extracted.lines)}
         kept |= {"blocks": pack_blocks(extracted.blocks)}
+        # Where nothing is a section, nothing can be referred to.
+        sections = any(parent.section for parent in parents)
+        edges = resolve(find_references(extracted.text, record.metadata.language), parents) if sections else []
         with self._stores.catalog.begin() as connection:
             inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
             key = int(inserted[0])
             connection.execute(sql.insert(tables.texts).values(document_key=key, **kept))
-            _, keys = _insert_children(connection, key, parents, rows, page_finder(extracted.lines))
-            insert_anchors(connection, key, listed)
+            first_parent, keys = _insert_children(connection, key, parents, rows, page_finder(extracted.lines))
+            insert_references(connection, key, first_parent, edges)
+            insert_listed(connection, key, listed)
             return key, keys
 
 
@@ -220,8 +226,8 @@ def _insert_children(
     connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, page_of: Callable[[int], int]
 ) -> tuple[int, Keys]:
     """Key of the first parent, whom the others follow, and keys of the children, in order."""
-    first_parent = tables.take_keys(connection, "parent", len(parents))
-    first_child = tables.take_keys(connection, "child", len(rows))
+    first_parent = take_keys(connection, "parent", len(parents))
+    first_child = take_keys(connection, "child", len(rows))
     parent_rows: list[dict[str, object]] = []
     child_rows: list[dict[str, object]] = []
     for offset, parent in enumerate(parents):

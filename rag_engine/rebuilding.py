@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import sqlalchemy as sql
 
-from rag_engine import catalog as tables
+from rag_engine import schema as tables
 from rag_engine.catalog import ChildRecord
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.indexing import Indexer, facets_of_document
-from rag_engine.links import listed_places
+from rag_engine.listings import listed_places
 from rag_engine.protocols import SparseIndex, VectorIndex
 from rag_engine.stores import Stores, keyword_rows
 from rag_engine.types import DocumentRecord

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import sqlalchemy as sql
 
-from rag_engine import catalog as tables
+from rag_engine import schema as tables
 from rag_engine.catalog import Catalog, mark_changed
 from rag_engine.protocols import Keys
 from rag_engine.stores import Stores, keyword_rows, stored_file, stored_name

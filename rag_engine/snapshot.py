@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sql
 from numpy.typing import NDArray
 
-from rag_engine import catalog as tables
+from rag_engine import schema as tables
 from rag_engine.catalog import Catalog
 from rag_engine.filters import facets_of
 from rag_engine.protocols import Keys, Vectors
