@@ -15,12 +15,8 @@ from sqlalchemy.engine import Connection
 
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import ChromaIndex, open_chroma
-from rag_engine.backends.cross_encoder import load_reranker
-from rag_engine.backends.encoder import load_encoder
 from rag_engine.backends.extractive import ExtractiveAnswerer
 from rag_engine.backends.language import identify_language
-from rag_engine.backends.ollama import find_ollama
-from rag_engine.backends.openai import find_openai
 from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.backends.vectors import VectorStore
@@ -34,18 +30,17 @@ from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
 from rag_engine.indexing import Indexer, page_finder
 from rag_engine.language_bias import LanguageSamples, draw_samples
 from rag_engine.legs import Searchable
+from rag_engine.models import Models
 from rag_engine.page_image import page_marks, sheet
 from rag_engine.planning import plan_question
-from rag_engine.protocols import Embedder, Generator, Reranker, Vectors
+from rag_engine.protocols import Embedder, Generator, Vectors
 from rag_engine.rebuilding import Progress, encode_again, refill
 from rag_engine.removal import Erasure, erase, recover, sweep
 from rag_engine.retrieval import retrieve
-from rag_engine.snapshot import Snapshot, Statistics, read_snapshot, statistics
+from rag_engine.snapshot import Snapshot, Statistics, missing, read_snapshot, statistics
 from rag_engine.stores import Stores, stored_file
 from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPlan
 
-# Looking takes 20 ms where nothing answers, and a question looks twice.
-_LOOK_FOR_MODEL_SECONDS = 5.0
 # A language of fewer documents is no more likely to be asked in than any other.
 _HELD_SHARE = 0.05
 
@@ -58,17 +53,13 @@ class Engine:
         self.config = config
         self.catalog: Catalog = open_catalog(config.workspace, config.catalog_url)
         self._lock = threading.RLock()
-        # Of its own: loading the encoder takes seconds, and what needs no encoder shall not wait for it.
-        self._encoder_lock = threading.Lock()
-        self._embedder = embedder
+        self._models = Models(config, embedder)
         self._sparse: tuple[int, TantivyIndex] | None = None
         self._dense: ChromaIndex | None = None
         self._dense_url = ""
         self._snapshot: Snapshot | None = None
         self._vectors: VectorStore | None = None
         self._samples: LanguageSamples | None = None
-        self._cross_encoder: Reranker | None = None
-        self._model: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
     # --- what there is
 
@@ -148,7 +139,7 @@ class Engine:
             dense=self._dense_index,
             sparse=self._sparse_index,
             embedder=self._noted_embedder,
-            reranker=self._reranker,
+            reranker=self._models.reranker,
             calibration=note.calibration,
             samples=lambda: self._language_samples(seen, vectors),
             listed=self._listed,
@@ -262,14 +253,8 @@ class Engine:
 
     def embedder(self) -> Embedder:
         """The configured encoder, loaded once."""
-        with self._encoder_lock:
-            if self._embedder is None:
-                # The same model may be here twice, packaged and in the hub's cache: the index knows which it was.
-                noted = self._note()
-                wanted = self.config.encoder
-                name = noted.name if noted and noted.name.startswith(f"{Path(wanted).name}@") else wanted
-                self._embedder = load_encoder(wanted if Path(wanted).is_dir() else name, self.config.execution)
-            return self._embedder
+        note = self._note()
+        return self._models.embedder(note.name if note else "")
 
     def gazetteer(self) -> Gazetteer:
         """The table of countries and regions."""
@@ -285,11 +270,8 @@ class Engine:
 
     def vectors_missing(self) -> int:
         """Number of visible children whose vector is not in the store."""
-        rows, note = self.snapshot().rows, self._require_note()
-        vectors = self._vector_store(note.name, note.dimension).all()
-        held = rows[rows < len(vectors)]
-        empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
-        return len(rows) - len(held) + empty
+        note = self._require_note()
+        return missing(self.snapshot(), self._vector_store(note.name, note.dimension).all())
 
     def _language_samples(self, snapshot: Snapshot, vectors: Vectors) -> LanguageSamples:
         """Vectors of some passages of each language, drawn again when the collection has changed."""
@@ -297,13 +279,6 @@ class Engine:
             if self._samples is None or self._samples.change != snapshot.change:
                 self._samples = draw_samples(snapshot, vectors)
             return self._samples
-
-    def _reranker(self) -> Reranker:
-        """The configured reranker, loaded once."""
-        with self._encoder_lock:
-            if self._cross_encoder is None:
-                self._cross_encoder = load_reranker(self.config.reranker, self.config.execution)
-            return self._cross_encoder
 
     def _listed(self, _plan: QueryPlan) -> dict[int, tuple[str, ...]]:
         """Children that an index lists under a term of the question, with its entries."""
@@ -314,14 +289,7 @@ class Engine:
 
     def language_model(self) -> tuple[Generator | None, str]:
         """The language model that answers, else None with what is to be said about it; looked for every few seconds."""
-        looked, found = self._model
-        if time.monotonic() - looked > _LOOK_FOR_MODEL_SECONDS:
-            try:
-                found = find_openai(self.config.generation) or find_ollama(self.config.generation), ""
-            except BackendError as error:
-                found = None, f"Answered without a language model: {error}"
-            self._model = time.monotonic(), found
-        return found
+        return self._models.language_model()
 
     def _page_of(self, document_key: int, offset: int) -> int:
         return page_finder(self.catalog.lines(document_key))(offset)

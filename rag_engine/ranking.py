@@ -15,16 +15,15 @@ from rag_engine.catalog import ChildRecord
 from rag_engine.config import RetrievalConfig
 from rag_engine.diversity import with_siblings
 from rag_engine.errors import SextantError
-from rag_engine.fusion import Floats, convex_mix, paper_fusion, reciprocal_rank
-from rag_engine.language_bias import usual_cosines
+from rag_engine.fusion import Floats, paper_fusion, reciprocal_rank
 from rag_engine.legs import Found, Searchable, search_legs
 from rag_engine.links import references
-from rag_engine.mmr import mmr, scaled
+from rag_engine.mmr import mmr
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.provenance import named_acts, provenance_bonus
 from rag_engine.references import named_sections
 from rag_engine.reranking import DEPTH, rerank
-from rag_engine.sentence_vectors import best_cosines
+from rag_engine.signals import mix, read_signals
 from rag_engine.types import QueryPlan
 
 # So many of the best are looked at for what the question names; the catalog is asked for each.
@@ -61,9 +60,14 @@ def rank(plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchabl
     places = snapshot.positions(np.unique(np.array([*found.keys(), *listed], np.int64)))
     keys, owners = snapshot.keys[places], snapshot.owners[places]
     cosines = np.array(searchable.vectors[snapshot.rows[places]]) @ found.queries.T
-    scores = _fused(plan, found, keys, owners, cosines, snapshot.rows[places], searchable, config)
-    best = cosines.max(axis=1, initial=0.0) if cosines.size else np.zeros(len(keys), np.float32)
     documents = snapshot.documents
+    if config.fusion == "convex":
+        spoken = [documents[owner].metadata.language for owner in owners.tolist()]
+        rows = snapshot.rows[places]
+        scores = mix(read_signals(plan, found, keys, spoken, rows, cosines, searchable, config), config)
+    else:
+        scores = _by_rank(found, keys, config)
+    best = cosines.max(axis=1, initial=0.0) if cosines.size else np.zeros(len(keys), np.float32)
     boosts = {
         int(owner): searchable.boost(plan, documents[owner].metadata) if config.geography else 1.0
         for owner in np.unique(owners)
@@ -88,67 +92,6 @@ def _listed(
     places = searchable.snapshot.positions(np.array(sorted(listed), np.int64))
     pairs = zip(searchable.snapshot.keys[places].tolist(), searchable.snapshot.owners[places].tolist(), strict=True)
     return {key: listed[key] for key, owner in pairs if allowed is None or owner in allowed}
-
-
-def _fused(
-    plan: QueryPlan,
-    found: Found,
-    keys: Keys,
-    owners: Keys,
-    cosines: Vectors,
-    rows: Keys,
-    searchable: Searchable,
-    config: RetrievalConfig,
-) -> Floats:
-    """A score a child; `cosines` has a row a child and a column a query variant."""
-    if config.fusion != "convex":
-        return _by_rank(found, keys, config)
-    documents = searchable.snapshot.documents
-    spoken = [documents[owner].metadata.language for owner in owners.tolist()]
-    if cosines.size:
-        nearness = cosines
-        if config.sentence_share:
-            packed = searchable.sentences(rows.tolist())
-            best = best_cosines([packed.get(row, b"") for row in rows.tolist()], found.queries, cosines)
-            nearness = (1 - config.sentence_share) * cosines + config.sentence_share * best
-        deviations = _deviations(plan, nearness, spoken, found, searchable, config)
-    else:
-        deviations = np.zeros((len(keys), max(len(found.sparse), 1)))
-    alike = np.array([language == plan.language or not language or not plan.language for language in spoken], bool)
-    gate = np.where(alike, 1.0, config.cross_language_sparse)
-    total = np.zeros(len(keys))
-    for variant in range(deviations.shape[1]):
-        worded = found.sparse[variant] if variant < len(found.sparse) else {}
-        # By words alone their language is all there is to go by, and needs no gate.
-        dense_weight = config.dense_weight if cosines.size else 0.0
-        mixed = convex_mix(deviations[:, variant], _column(worded, keys), dense_weight=dense_weight, gate=gate)
-        total += mixed if variant == 0 else config.variant_weight * mixed / (deviations.shape[1] - 1)
-    for ranking in found.keywords:
-        column = _column(ranking, keys)
-        total += config.keyword_weight * column / max(float(column.max(initial=0.0)), 1e-9) / len(found.keywords)
-    return scaled(total)
-
-
-def _deviations(
-    plan: QueryPlan,
-    nearness: Vectors,
-    spoken: Sequence[str],
-    found: Found,
-    searchable: Searchable,
-    config: RetrievalConfig,
-) -> Floats:
-    """By how many standard deviations each child is nearer to each query variant than any passage is."""
-    samples = searchable.samples()
-    deviations = np.zeros(nearness.shape)
-    for variant, query in enumerate(found.queries):
-        usual = usual_cosines(query, plan.language, samples, searchable.calibration)
-        if not config.language_scale:
-            whole = next(iter(usual.values()))
-            usual = dict.fromkeys(usual, whole)
-        mean = np.array([usual[language].mean for language in spoken])
-        deviation = np.array([usual[language].deviation for language in spoken])
-        deviations[:, variant] = (nearness[:, variant] - mean) / deviation
-    return deviations
 
 
 def _by_rank(found: Found, keys: Keys, config: RetrievalConfig) -> Floats:
@@ -271,10 +214,6 @@ class _Records:
             read = self._read(missing)
             self._known |= {key: read.get(key) for key in missing}
         return [self._known[key] for key in keys]
-
-
-def _column(scores: Mapping[int, float], keys: Keys) -> Floats:
-    return np.array([scores.get(key, 0.0) for key in keys.tolist()])
 
 
 def _ordered(ranked: Ranked, scores: Floats) -> Ranked:

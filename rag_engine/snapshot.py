@@ -86,6 +86,13 @@ def statistics(snapshot: Snapshot) -> Statistics:
     )
 
 
+def missing(snapshot: Snapshot, vectors: Vectors) -> int:
+    """Number of visible children whose vector is not in the store (rows, dimension)."""
+    held = snapshot.rows[snapshot.rows < len(vectors)]
+    empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
+    return len(snapshot.rows) - len(held) + empty
+
+
 def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapshot:
     """The present collection; what `previous` already holds is not read again."""
     change = catalog.change()

@@ -1,0 +1,61 @@
+"""The models of one workspace: each is looked for when it is first needed, and loaded once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from rag_engine.backends.cross_encoder import load_reranker
+from rag_engine.backends.encoder import load_encoder
+from rag_engine.backends.ollama import find_ollama
+from rag_engine.backends.openai import find_openai
+from rag_engine.backends.packaged_cross_encoder import PACKAGED
+from rag_engine.config import Config
+from rag_engine.errors import BackendError
+from rag_engine.protocols import Embedder, Generator, Reranker
+
+# Looking takes 20 ms where nothing answers, and a question looks twice.
+_LOOK_FOR_MODEL_SECONDS = 5.0
+
+
+class Models:
+    """Encoder, reranker and language model; safe to ask from several threads."""
+
+    def __init__(self, config: Config, embedder: Embedder | None = None) -> None:
+        """`embedder` stands in for the configured encoder."""
+        self._config = config
+        # Of its own: loading takes seconds, and what needs no model shall not wait for it.
+        self._lock = threading.Lock()
+        self._embedder = embedder
+        self._reranker: Reranker | None = None
+        self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
+
+    def embedder(self, noted: str) -> Embedder:
+        """The configured encoder. The same model may be here twice, packaged and in the hub's cache: `noted` is the
+        name of the one that the index was made by."""
+        with self._lock:
+            if self._embedder is None:
+                wanted = self._config.encoder
+                name = noted if noted.startswith(f"{Path(wanted).name}@") else wanted
+                self._embedder = load_encoder(wanted if Path(wanted).is_dir() else name, self._config.execution)
+            return self._embedder
+
+    def reranker(self) -> Reranker:
+        """The configured reranker; BackendError for one that is nowhere or cannot be loaded."""
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = load_reranker(self._config.reranker or PACKAGED, self._config.execution)
+            return self._reranker
+
+    def language_model(self) -> tuple[Generator | None, str]:
+        """The language model that answers, else None with what is to be said about it; looked for every few seconds."""
+        looked, found = self._language
+        if time.monotonic() - looked > _LOOK_FOR_MODEL_SECONDS:
+            try:
+                generation = self._config.generation
+                found = find_openai(generation) or find_ollama(generation), ""
+            except BackendError as error:
+                found = None, f"No language model was asked: {error}"
+            self._language = time.monotonic(), found
+        return found
