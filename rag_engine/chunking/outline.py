@@ -18,6 +18,7 @@ from rag_engine.types import Block
 _FEWEST_NUMBERED = 3
 # So many headings without text between them are a table of contents, if they come again later.
 _CONTENTS = 3
+_LISTED = ("unit", "level", "annex", "decision", "numbered")
 _WORD = re.compile(r"\w{3,}")
 _TITLE_SEEN_WITHIN = 20_000
 
@@ -81,17 +82,19 @@ def _without_contents(marks: list[Mark]) -> list[Mark]:
     run: list[Mark] = []
 
     def close(after: int) -> None:
-        cited = [_cited(mark) for mark in run if mark.kind == "unit"]
-        contents = len(cited) >= _CONTENTS
+        cited = [_cited(mark) for mark in run if mark.kind in _LISTED]
+        # A list of annexes is short.
+        annexes = all(mark.kind == "annex" for mark in run)
+        contents = len(cited) >= (_CONTENTS - 1 if annexes else _CONTENTS)
         if contents:
-            later = {_cited(mark) for mark in islice(marks, after, None) if mark.kind == "unit"}
+            later = {_cited(mark) for mark in islice(marks, after, None) if mark.kind in _LISTED}
             contents = 2 * sum(one in later for one in cited) > len(cited)
         kept.extend([] if contents else run)
         run.clear()
 
     for index, mark in enumerate(marks):
         text_between = bool(run) and (mark.place - run[-1].place > 1 or run[-1].runs_on)
-        restarts = mark.kind == "unit" and _cited(mark) in map(_cited, run)
+        restarts = mark.kind in _LISTED and _cited(mark) in map(_cited, run)
         if text_between or restarts or mark.kind == "recital":
             close(index)
         run.append(mark)

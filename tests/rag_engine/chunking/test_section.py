@@ -142,6 +142,15 @@ def test_a_table_of_contents_opens_no_section() -> None:
     assert parents[0].text.endswith("Section 5. Duty 5")
 
 
+def test_contents_of_numbered_headings_and_annexes_open_no_section() -> None:
+    contents: list[tuple[BlockKind, str]] = [("heading", line) for line in ("1 Scope", "2 Tests", "3 Ends", "Annex A")]
+    body: list[tuple[BlockKind, str]] = [
+        part for heading in contents for part in (heading, ("text", "Dykes are walked in spring and after floods."))
+    ]
+    text, blocks = headed(("heading", "Contents"), *contents, *body)
+    assert sections(chunks(text, blocks=blocks)) == ["", "1", "2", "3", "Annex A"]
+
+
 def test_sections_are_levels_where_articles_are_cited() -> None:
     articles = "\n\n".join(f"Article {n}\n\nThe Commission shall act {n}." for n in range(1, 5))
     parents = chunks(f"CHAPTER I\n\nSection 1\n\nGeneral rules\n\n{articles}", title="Regulation")
