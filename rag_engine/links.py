@@ -28,7 +28,8 @@ def insert_references(connection: Connection, document: int, first_parent: int, 
 def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[tuple[str, ParentRecord], ...]]:
     """For each of the parents that refer to others, label and parent of what it refers to, in the text's order.
 
-    What is referred to several times is there once, under the first label.
+    What is referred to several times is there once, under the first label: as it is written where that says the
+    section ("Article 13, paragraph 2"), else the section's own ("10" of "Articles 9 and 10").
     """
     r, wanted = tables.references.c, list(parent_keys)
     rows = [
@@ -44,7 +45,8 @@ def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[
     found: dict[int, dict[int, tuple[str, ParentRecord]]] = defaultdict(dict)
     for origin, target, label in rows:
         if target in targets:
-            found[origin].setdefault(target, (label, targets[target]))
+            section = targets[target].section
+            found[origin].setdefault(target, (label if section in label else section, targets[target]))
     return {origin: tuple(those.values()) for origin, those in found.items()}
 
 

@@ -18,6 +18,9 @@ from rag_engine.types import Metadata
 _LONGEST = 120
 _BEGINNING = 200
 
+# A paragraph's number as it is printed before it, alone or with a letter: 3, 9(e).
+_BARE_NUMBER = re.compile(r"^\d+(?=\(|$)")
+
 
 class Sectioned(Protocol):
     """What knows its place in a document: a parent, or a child as the catalog keeps it."""
@@ -88,10 +91,10 @@ def child_id(sha256: str, parent: int, child: int) -> str:
 
 
 def cited(section: str, clause: str) -> str:
-    """A place as it is cited: "Article 9 (3)", "§ 5 Abs. 2", "Art. 7 II"; empty without a section."""
+    """A place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2", "Art. 7 II"; empty without a section."""
     if not section or not clause:
         return section
-    return f"{section} ({clause})" if clause.isdigit() else f"{section} {clause}"
+    return f"{section} " + _BARE_NUMBER.sub(r"(\g<0>)", clause)
 
 
 def _titles(parent: Sectioned) -> list[str]:

@@ -64,6 +64,14 @@ def test_what_is_referred_to_is_read_whole_with_its_page(stores: Stores, embedde
     assert "a wall of earth" in passage.text
 
 
+def test_each_of_several_articles_named_together_is_called_by_its_own_name(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    record = add_statute(stores, embedder)
+    [key] = {child.parent_key for child in stores.catalog.document_children(record.key) if child.section == "Article 3"}
+    assert [label for label, _ in references(stores.catalog, [key])[key]] == ["Article 1", "Article 2"]
+
+
 def test_a_passage_from_the_middle_of_an_article_knows_its_place(stores: Stores, embedder: CountingEmbedder) -> None:
     record = add_statute(stores, embedder)
     children = stores.catalog.document_children(record.key)

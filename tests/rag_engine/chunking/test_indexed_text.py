@@ -93,6 +93,8 @@ def test_a_heading_s_own_number_is_not_said_beside_the_section() -> None:
 def test_a_clause_is_cited_with_its_section_alone() -> None:
     assert cited("Art. 7", "II") == "Art. 7 II"
     assert cited("Article 4", "3") == cited("Article 4", "(3)") == "Article 4 (3)"
+    assert cited("Article 7", "9(e)") == "Article 7 (9)(e)"
+    assert cited("§ 5", "Abs. 2") == "§ 5 Abs. 2"
     assert cited("", "(2)") == ""
 
 
