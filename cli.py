@@ -14,6 +14,7 @@ from rich.table import Table
 
 import cli_chunks
 import cli_eval
+import cli_index
 import cli_sources
 from cli_frame import AsJson, Workspace, bar, engine_of, out, print_json, warn
 from rag_engine.config import DATA
@@ -25,6 +26,7 @@ app = typer.Typer(
     help="Ask questions of your own documents; every claim is tied to a page you can look at.",
 )
 
+app.add_typer(cli_index.app)
 app.add_typer(cli_chunks.app)
 app.add_typer(cli_sources.app)
 app.add_typer(cli_sources.seeds, name="seeds")

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Self, get_args
 
 from ingestion.declared import Declared
 from ingestion.extraction.wire import Message, Reassembler, encode, from_json, write_all
+from ingestion.printed import PrintedPages, printed_from_json
 from ingestion.types import ExtractionLimits, FileRefused, Reason
 from rag_engine.config import OcrChoice
 from rag_engine.types import ExtractedText
@@ -71,6 +73,14 @@ class Sandbox:
             for name, value in answer.get("declared", {}).items()
         }
         return Declared(**told)
+
+    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        """The lines of some pages (from 1) of a PDF and how its pages are numbered; FileRefused as `extract`."""
+        path = path.absolute()
+        answer = self._asked(path, {"printed": os.fspath(path), "pages": sorted(pages)})
+        if "refused" in answer:
+            raise _refusal(path, answer, self._limits)
+        return printed_from_json(answer["lines"])
 
     def _asked(self, path: Path, request: Message) -> Message:
         """The child's answer to a request about a file; a child that gave none is stopped."""

@@ -20,6 +20,7 @@ from ingestion.backends.declared_file import read_declared
 from ingestion.backends.ocr import choose_ocr
 from ingestion.extraction.extract import extract
 from ingestion.extraction.wire import Message, Reassembler, encode, to_json, write_all
+from ingestion.printed import printed_to_json
 from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
 from rag_engine.errors import BackendError
 
@@ -41,11 +42,15 @@ def main() -> None:
         ocr = None
     while True:
         request = requests.get()
-        path = Path(request["path"] if "path" in request else request["declare"])
+        path = Path(next(request[name] for name in ("path", "declare", "printed") if name in request))
         _allow_processor_time(limits.seconds)
         try:
             if "declare" in request:
                 answer = encode({"declared": asdict(read_declared(path, limits))})
+            elif "printed" in request:
+                from ingestion.backends.pdf_index import read_printed
+
+                answer = encode({"lines": printed_to_json(read_printed(path, set(request["pages"])))})
             else:
                 answer = encode({"extracted": to_json(extract(path, limits, ocr))})
         except FileRefused as refusal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +13,7 @@ from typing import Self
 
 from ingestion.backends.sandbox import Sandbox
 from ingestion.declared import Declared
+from ingestion.printed import PrintedPages
 from ingestion.types import ExtractionLimits
 from rag_engine.config import OcrChoice
 from rag_engine.types import ExtractedText
@@ -53,6 +54,11 @@ class Sandboxes:
         """What the file says of itself; an empty one where it says nothing or cannot be read."""
         with self._one() as sandbox:
             return sandbox.declared(path)
+
+    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        """The lines of some pages (from 1) of a PDF and how its pages are numbered; FileRefused as `extract`."""
+        with self._one() as sandbox:
+            return sandbox.printed(path, pages)
 
     @contextmanager
     def _one(self) -> Iterator[Sandbox]:

@@ -1,0 +1,94 @@
+"""The printed lines of a PDF's index pages by PyMuPDF, and how its pages are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pymupdf
+
+from ingestion.extraction.assemble import tidy
+from ingestion.index_layout import PlacedLine
+from ingestion.printed import PrintedPages
+from ingestion.types import FileRefused
+from rag_engine.types import Box
+
+_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
+_BOLD = 16
+# A page number stands in the outermost line at the top or bottom, or the one next to it.
+_MARGIN_LINES = 2
+_LONGEST_HEAD = 100
+
+
+def read_printed(path: Path, pages: Collection[int]) -> PrintedPages:
+    """The lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
+
+    Extraction is meant to have read the file before: FileRefused for what it would have refused.
+    """
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    try:
+        with pymupdf.open(path, filetype="pdf") as document:
+            if document.needs_pass:
+                raise FileRefused(
+                    "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password."
+                )
+            labels = [page.get_label() for page in document] if document.get_page_labels() else []
+            margins: list[tuple[int, str]] = []
+            lines: list[PlacedLine] = []
+            for number in range(1, document.page_count + 1):
+                page = document[number - 1]
+                if number in pages:
+                    lines += _placed(page, number)
+                margins += [(number, text) for text in _outermost(page)]
+            heights = [document[number - 1].rect.height for number in pages if 0 < number <= document.page_count]
+            return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        raise FileRefused(
+            "damaged", f"{path.name} is a damaged PDF: {tidy(str(error))}.", help="Download or export it again."
+        ) from error
+
+
+def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:
+    turn = page.rotation_matrix if page.rotation else None
+    placed = []
+    for block in page.get_text("dict", flags=_FLAGS)["blocks"]:
+        for line in block["lines"]:
+            spans: list[dict[str, Any]] = line["spans"]
+            text = tidy("".join(span["text"] for span in spans))
+            if not text:
+                continue
+            box = pymupdf.Rect(line["bbox"]) * turn if turn is not None else line["bbox"]
+            x0, y0, x1, y1 = (round(edge, 2) for edge in box)
+            size = max(span["size"] for span in spans)
+            placed.append(PlacedLine(text, number, Box(x0, y0, x1, y1), size, _bold_start(spans)))
+    return placed
+
+
+def _bold_start(spans: list[dict[str, Any]]) -> int:
+    """How many characters of a line, white space evened out, come before the first that is not bold."""
+    text = ""
+    for span in spans:
+        if span["text"].strip() and not span["flags"] & _BOLD:
+            break
+        text += span["text"]
+    return len(tidy(text))
+
+
+def _outermost(page: pymupdf.Page) -> list[str]:
+    """The texts of the lines nearest to the upper and lower edge."""
+    rows: dict[int, list[tuple[float, str]]] = {}
+    turn = page.rotation_matrix if page.rotation else None
+    for x0, y0, x1, y1, text, *_ in page.get_text("blocks", flags=_FLAGS):
+        box = pymupdf.Rect(x0, y0, x1, y1)
+        if turn is not None:
+            box = box * turn
+        said = [line for line in text.splitlines() if line.strip()]
+        if said:
+            rows.setdefault(round(box.y0), []).append((box.x0, said[0]))
+            rows.setdefault(round(box.y1), []).append((box.x0, said[-1]))
+    ordered = sorted(rows)
+    nearest = dict.fromkeys([*ordered[:_MARGIN_LINES], *ordered[-_MARGIN_LINES:]])
+    return [tidy(text)[:_LONGEST_HEAD] for y in nearest for _, text in sorted(rows[y])]
