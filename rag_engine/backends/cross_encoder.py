@@ -54,7 +54,7 @@ _PACKAGED_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class _Runtime:
+class Runtime:
     """A runtime's name and its function from the graph's inputs, each (pairs, tokens), to one score a pair."""
 
     execution: str
@@ -64,7 +64,7 @@ class _Runtime:
 class CrossEncoder:
     """A Reranker (rag_engine.protocols) over an exported model; made by `load_reranker`."""
 
-    def __init__(self, name: str, folder: Path, runtime: _Runtime) -> None:
+    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
         self.name = name
         self.execution = runtime.execution
         self._settings = read_settings(folder)
@@ -136,7 +136,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
         try:
             runtime = _RUNTIMES[choice](folder)
             reranker = CrossEncoder(
-                source.name, folder, _Runtime(_told(runtime.execution, passed_over), runtime.compute)
+                source.name, folder, Runtime(_told(runtime.execution, passed_over), runtime.compute)
             )
             agreed = agrees(reranker, folder)
         except (ImportError, RuntimeError, BackendError) as error:  # absent, not for this processor, or damaged
@@ -182,11 +182,11 @@ def _export_packaged(folder: Path) -> None:
     unpack(packaged_folder(), folder)
     # "en": on German and Turkish it finds fewer answers than the ranking it would reorder.
     write_settings(folder, CrossEncoderSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=("en",)))
-    exact = CrossEncoder(packaged_name(), folder, _open_onnx_file(folder / "model.onnx"))
+    exact = CrossEncoder(packaged_name(), folder, open_onnx_file(folder / "model.onnx"))
     np.save(folder / CHECK_SCORES, exact.score(CHECK_QUERY, CHECK_TEXTS))
 
 
-def _open_openvino(folder: Path, precision: Precision | None = None) -> _Runtime:
+def open_openvino(folder: Path, precision: Precision | None = None, file: str = "model.onnx") -> Runtime:
     """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise.
 
     The compiled model is kept in the folder, so that a second start takes a fraction of a second.
@@ -201,23 +201,23 @@ def _open_openvino(folder: Path, precision: Precision | None = None) -> _Runtime
     core.set_property({"CACHE_DIR": str(folder / "openvino")})
     # Without pinning, the window and the worker that indexes do not fight for the same cores.
     options = {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    request = core.compile_model(folder / "model.onnx", "CPU", options).create_infer_request()
+    request = core.compile_model(folder / file, "CPU", options).create_infer_request()
     lock = threading.Lock()
 
     def compute(inputs: Mapping[str, Tokens]) -> Scores:
         with lock:
             return np.array(request.infer(dict(inputs), share_inputs=True)[0], dtype=np.float32).reshape(-1)
 
-    return _Runtime(f"openvino {precision}", compute)
+    return Runtime(f"openvino {precision}", compute)
 
 
-def _open_onnx(folder: Path) -> _Runtime:
+def open_onnx(folder: Path) -> Runtime:
     """The exported model in ONNX Runtime: in 8 bit where the weights came so, else in single precision."""
     quantised = folder / QUANTISED_FILE
-    return _open_onnx_file(quantised if quantised.is_file() else folder / "model.onnx")
+    return open_onnx_file(quantised if quantised.is_file() else folder / "model.onnx")
 
 
-def _open_onnx_file(file: Path) -> _Runtime:
+def open_onnx_file(file: Path) -> Runtime:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -234,10 +234,10 @@ def _open_onnx_file(file: Path) -> _Runtime:
         except failures as error:
             raise RuntimeError(str(error)) from error
 
-    return _Runtime("onnx int8" if file.name == QUANTISED_FILE else "onnx", compute)
+    return Runtime("onnx int8" if file.name == QUANTISED_FILE else "onnx", compute)
 
 
-_RUNTIMES: dict[str, Callable[[Path], _Runtime]] = {"openvino": _open_openvino, "onnx": _open_onnx}
+_RUNTIMES: dict[str, Callable[[Path], Runtime]] = {"openvino": open_openvino, "onnx": open_onnx}
 
 
 def _inputs(pairs: Sequence[Encoding], settings: CrossEncoderSettings) -> dict[str, Tokens]:
