@@ -1,26 +1,54 @@
-"""The verbs that measure: retrieval on benchmark data sets."""
+"""The verbs that measure: ranking on benchmark data sets, passages on real documents, and what each step is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.table import Table
 
-from cli_frame import AsJson, bar, err, print_json, print_table, warn
-from rag_engine.config import read_config
+from cli_frame import AsJson, bar, err, out, print_json, print_table, warn
+from rag_engine.config import DATA, read_config
 from rag_engine.errors import InputError, SextantError
 
 if TYPE_CHECKING:
+    from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
+    from rag_engine.evaluation.passage_run import PassageFigures
+    from rag_engine.evaluation.ranking import Measured
 
 app = typer.Typer(
     no_args_is_help=True, help="Measure what is found, in a collection of its own; the workspace is not touched."
 )
 
+Documents = Annotated[
+    Path | None, typer.Option(help="Folder of the quoted documents; by default SEXTANT_SHARED/data/corpus.")
+]
+Gold = Annotated[Path, typer.Option(help="Questions with the passages that answer them, one JSON object a line.")]
+SplitOfGold = Annotated[str, typer.Option("--split", help="dev, heldout or all.")]
+Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdown, CSV) and its charts.")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a comparison is shown: the name of its files, its title, its metrics, those that differences are shown of,
+    the configuration that the others are compared with, and notes."""
+
+    name: str
+    title: str
+    metrics: Sequence[str]
+    differences: Sequence[str]
+    baseline: str
+    notes: tuple[str, ...]
+
+
+# Of passages the differences that are shown; precision alone rewards whoever reads little.
+_PASSAGES = ("recall", "f1", "ndcg")
 _COLUMNS = ("configuration", "nDCG@10", "95%", "recall@10", "recall@100", "MRR@10", "MAP", "ms p50", "p95", "against")
 
 
@@ -38,12 +66,12 @@ def retrieval(
 ) -> None:
     """Measure ranking on data sets in BEIR's form: nDCG@10, recall, MRR, MAP, with 95% intervals."""
     from rag_engine.backends.encoder import load_encoder
-    from rag_engine.evaluation.configurations import named_configurations
+    from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
     from rag_engine.evaluation.retrieval_run import run_retrieval
     from rag_engine.evaluation.vector_cache import cache_folder
 
     with _errors_reported(as_json), bar("Measuring") as advance:
-        configurations = named_configurations(names or ["default"])
+        configurations = chosen_of(CONFIGURATIONS, names or ["default"])
         config = read_config()
         read = _read(datasets, split, queries_from, pooled)
         embedder = load_encoder(config.encoder, config.execution)
@@ -58,6 +86,134 @@ def retrieval(
         return
     for report in reports:
         _print(report)
+
+
+@app.command()
+def chunking(
+    strategies: Annotated[
+        list[str] | None, typer.Option("--strategy", help="A strategy, several times; without it every one.")
+    ] = None,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="How many passages.")] = 5,
+    documents: Documents = None,
+    gold: Gold = DATA / "eval" / "passages.jsonl",
+    split: SplitOfGold = "dev",
+    results: Results = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the ways of chunking by how well what they find covers the passages that answer."""
+    from rag_engine.evaluation.chunk_scores import METRICS
+    from rag_engine.evaluation.configurations import Configuration, chunking_strategies
+
+    with _errors_reported(as_json):
+        configurations = [
+            Configuration(name, f"{name} chunks", {"top_k": top_k}, {"strategy": name})
+            for name in chunking_strategies(strategies or [])
+        ]
+        figures, groups = _on_passages(configurations, documents, gold, split)
+        baseline = "semantic" if any(one.name == "semantic" for one in configurations) else configurations[0].name
+        notes = [
+            f"{one.measured.name}: {one.children:,} children of {one.child_size:.0f} characters in {one.parents:,} "
+            f"parents of {one.parent_size:.0f}; indexed in {one.index_seconds:.0f} s, {one.encode_seconds:.0f} s of it "
+            "encoding."
+            for one in figures
+        ]
+        measured = [one.measured for one in figures]
+        shown = _Shown("chunking", "Ways of chunking on real documents", METRICS, _PASSAGES, baseline, tuple(notes))
+        _finish(measured, groups, shown, results, as_json)
+
+
+@app.command()
+def ablation(
+    datasets: Annotated[
+        list[Path] | None, typer.Argument(help="Data sets to run on; without one the questions on real documents.")
+    ] = None,
+    names: Annotated[
+        list[str] | None, typer.Option("--config", help="Only these of the configurations; the first is the baseline.")
+    ] = None,
+    documents: Documents = None,
+    gold: Gold = DATA / "eval" / "passages.jsonl",
+    split: SplitOfGold = "dev",
+    results: Results = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what each step is worth: configurations side by side, with intervals and paired differences."""
+    from rag_engine.backends.encoder import load_encoder
+    from rag_engine.backends.ir_metrics import METRICS as RANKING
+    from rag_engine.evaluation import chunk_scores
+    from rag_engine.evaluation.ablation import configurations, possible
+    from rag_engine.evaluation.configurations import chosen_of
+    from rag_engine.evaluation.retrieval_run import run_retrieval
+    from rag_engine.evaluation.vector_cache import cache_folder
+
+    with _errors_reported(as_json):
+        config = read_config()
+        chosen, left_out = possible(chosen_of(configurations(), names or []), config)
+        notes = (*(f"{one.name}: {one.says}." for one in chosen), *left_out)
+        if not datasets:
+            figures, groups = _on_passages(chosen, documents, gold, split)
+            measured = [one.measured for one in figures]
+            shown = _Shown(
+                "ablation", "What each step is worth", chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes
+            )
+            _finish(measured, groups, shown, results, as_json)
+            return
+        embedder = load_encoder(config.encoder, config.execution)
+        for dataset in _read(datasets, split, None, pooled=False):
+            with bar("Measuring") as advance:
+                report = run_retrieval(dataset, chosen, config, embedder, cache=cache_folder(), progress=advance)
+            name, title = f"ablation.{dataset.name}", f"What each step is worth on {dataset.name}"
+            shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, (*notes, *dataset.warnings))
+            _finish(list(report.measured), None, shown, results, as_json)
+
+
+def _on_passages(
+    configurations: list[Configuration], documents: Path | None, gold: Path, split: str
+) -> tuple[tuple[PassageFigures, ...], Mapping[str, Sequence[bool]]]:
+    """The figures of the configurations on the questions with known passages, and the groups of the questions."""
+    from ingestion.quoted_documents import read_documents
+    from rag_engine.backends.encoder import load_encoder
+    from rag_engine.evaluation.gold import read_gold
+    from rag_engine.evaluation.passage_run import run_passages, subsets
+    from rag_engine.evaluation.vector_cache import cache_folder
+
+    config = read_config()
+    questions = read_gold(gold, cast("Split", split))
+    folder = documents or Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "corpus"
+    with bar("Reading") as advance:
+        named = (quote.document for question in questions for quote in question.quotes)
+        read = read_documents(named, folder, config.ocr, advance)
+    embedder = load_encoder(config.encoder, config.execution)
+    with bar("Measuring") as advance:
+        figures = run_passages(
+            questions, read, configurations, config, embedder, cache=cache_folder(), progress=advance
+        )
+    return figures, subsets(questions)
+
+
+def _finish(
+    measured: list[Measured],
+    groups: Mapping[str, Sequence[bool]] | None,
+    shown: _Shown,
+    results: Path | None,
+    as_json: bool,
+) -> None:
+    """Nothing; prints the comparison and writes it to the folder of results."""
+    from rag_engine.evaluation.comparison import compare
+    from rag_engine.evaluation.report import markdown_table, write_report
+
+    rows = compare(measured, shown.baseline, groups)
+    written: list[Path] = []
+    if results:
+        written = write_report(results, shown.name, shown.title, rows, shown.metrics, shown.differences, shown.notes)
+    if as_json:
+        print_json({"rows": [asdict(row) for row in rows], "notes": shown.notes, "files": [str(p) for p in written]})
+        return
+    out.print(f"# {shown.title}\n", markup=False, soft_wrap=True)
+    out.print(markdown_table(rows, shown.metrics, shown.differences), markup=False, soft_wrap=True)
+    for note in shown.notes:
+        out.print(f"- {note}", markup=False, soft_wrap=True)
+    for path in written:
+        err.print(f"Written: {path}", markup=False, soft_wrap=True)
 
 
 def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bool) -> list[Dataset]:

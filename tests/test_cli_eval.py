@@ -58,3 +58,27 @@ def test_a_table_is_printed_for_people(write_dataset: WriteDataset) -> None:
     assert result.exit_code == 0
     assert "nDCG@10" in result.stdout
     assert "bm25" in result.stdout
+
+
+def test_ways_of_chunking_are_compared_on_real_files(small_documents: Path, tmp_path: Path) -> None:
+    passages = [{"document": "flood.md", "page": 1, "quote": "Museums move their collections to the upper floors"}]
+    line = {"id": "1", "question": "Where do museums move their collections?", "language": "en", "passages": passages}
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps(line))
+    asked = ("--documents", small_documents, "--gold", gold, "--results", tmp_path / "results")
+    report = run_json("chunking", "--strategy", "newline", "--strategy", "semantic", *asked)
+    assert [(row["name"], row["figures"]["recall"]["value"]) for row in report["rows"]] == [
+        ("newline", 1.0),
+        ("semantic", 1.0),
+    ]
+    assert "recall" in report["rows"][0]["versus"]
+    assert (tmp_path / "results" / "chunking.md").is_file()
+    report = run_json("ablation", "--config", "default", "--config", "no provenance", *asked)
+    assert [row["name"] for row in report["rows"]] == ["default", "no provenance"]
+    assert (tmp_path / "results" / "ablation.csv").is_file()
+
+
+def test_a_missing_quoted_document_is_said(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["eval", "chunking", "--documents", str(tmp_path), "--json"])
+    assert result.exit_code == 2
+    assert str(tmp_path) in json.loads(result.stdout)["error"]

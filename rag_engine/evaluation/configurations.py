@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from rag_engine.config import Config
+from rag_engine.config import ChunkingConfig, Config, Strategy
 from rag_engine.errors import InputError
 
 # Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
@@ -16,13 +16,17 @@ Keywords = Literal["index", "spaces", "documents"]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A way of searching: what it changes of the configured retrieval and chunking, and what it is in words."""
+    """A way of searching: what it changes of the configured retrieval and chunking, and what it is in words.
+
+    Of the query variants that a question is planned into the first `queries` are searched.
+    """
 
     name: str
     says: str
     retrieval: Mapping[str, object] = field(default_factory=dict)
     chunking: Mapping[str, object] = field(default_factory=dict)
     keywords: Keywords = "index"
+    queries: int = 3
 
     def applied(self, config: Config) -> Config:
         """The configuration with its changes made; InputError names a setting that there is not."""
@@ -38,7 +42,7 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration(
         "paper",
         "the paper's recipe: words between spaces, dense .6, keywords .4, .6 where both found it",
-        {"mode": "paper"},
+        {"fusion": "paper"},
         keywords="spaces",
     ),
     Configuration("bm25", "BM25 over words between spaces, whole documents", keywords="documents"),
@@ -52,13 +56,22 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
 )
 
 
-def named_configurations(names: Sequence[str]) -> list[Configuration]:
-    """The configurations of those names, each once and in that order; InputError names the known ones."""
-    known = {one.name: one for one in CONFIGURATIONS}
+def chosen_of(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:
+    """Those of the configurations that are named, in that order, all of them where none is."""
+    known = {one.name: one for one in configurations}
     for name in names:
         if name not in known:
             raise InputError(f"There is no configuration {name!r}.", help=f"Use {', '.join(known)}.")
-    return [known[name] for name in dict.fromkeys(names)]
+    return [known[name] for name in dict.fromkeys(names or known)]
+
+
+def chunking_strategies(names: Sequence[str]) -> list[str]:
+    """The named strategies, all of them where none is named; InputError names the known ones."""
+    known = get_args(Strategy)
+    for name in names:
+        if name not in known:
+            raise InputError(f"There is no strategy {name!r}.", help=f"Use {', '.join(known)}.")
+    return list(dict.fromkeys(names or known))
 
 
 def _changed(name: str, settings: Any, changes: Mapping[str, object]) -> Any:
@@ -70,3 +83,13 @@ def _changed(name: str, settings: Any, changes: Mapping[str, object]) -> Any:
             help="Leave the configuration out.",
         )
     return replace(settings, **changes)
+
+
+def by_chunking(
+    configurations: Sequence[Configuration], config: Config
+) -> Mapping[ChunkingConfig, list[Configuration]]:
+    """The configurations by how they chunk: those that chunk alike share one collection."""
+    groups: dict[ChunkingConfig, list[Configuration]] = {}
+    for one in configurations:
+        groups.setdefault(one.applied(config).chunking, []).append(one)
+    return groups

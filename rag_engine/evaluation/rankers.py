@@ -33,9 +33,12 @@ def ranker(collection: Collection, configuration: Configuration) -> RankDocument
 
 
 def searcher(collection: Collection, configuration: Configuration) -> Callable[[str], Evidence]:
-    """The function that finds the evidence for a question as the configuration says."""
+    """The function that finds the evidence for a question as the configuration says, without a floor of similarity.
+
+    With a floor a configuration that finds less would be the more precise one.
+    """
     searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
-    retrieval = configuration.applied(collection.engine.config).retrieval
+    retrieval = replace(configuration.applied(collection.engine.config).retrieval, similarity_floor=0.0)
     return lambda question: retrieve(planned(question), None, searchable, retrieval)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from rag_engine.backends.ir_metrics import METRICS
-from rag_engine.config import ChunkingConfig, Config
+from rag_engine.config import Config
 from rag_engine.evaluation.collections import Progress, as_document, indexed
-from rag_engine.evaluation.configurations import Configuration
+from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
-from rag_engine.evaluation.rankers import ranker
-from rag_engine.evaluation.ranking import Measured, measure
+from rag_engine.evaluation.rankers import ranker, whole_documents
+from rag_engine.evaluation.ranking import Measured, RankDocuments, measure
 from rag_engine.evaluation.runs import writing_run
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
@@ -76,28 +76,27 @@ def run_retrieval(
     documents = [(document.id, as_document(document)) for document in dataset.documents if document.whole]
     measured: dict[str, Measured] = {}
     index_seconds = encode_seconds = 0.0
-    for chunking, together in _by_chunking(configurations, config).items():
+    asked = [one for one in configurations if one.keywords != "documents"]
+    for one in configurations:
+        if one.keywords == "documents":
+            measured[one.name] = _measured(one, dataset, whole_documents(dataset.documents), progress, runs)
+    for chunking, together in by_chunking(asked, config).items():
         with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
             index_seconds += collection.index_seconds
             encode_seconds += collection.encode_seconds
             for one in together:
-                with ExitStack() as stack:
-                    path = runs / f"{dataset.name}.{one.name}.run" if runs else None
-                    writer = stack.enter_context(writing_run(path, one.name)) if path else None
-                    rank = ranker(collection, dataset.documents, one)
-                    measured[one.name] = measure(one.name, dataset, rank, progress=progress, run=writer)
+                measured[one.name] = _measured(one, dataset, ranker(collection, one), progress, runs)
     ordered = tuple(measured[one.name] for one in configurations)
     return RetrievalReport(dataset, ordered, index_seconds, encode_seconds, _query_encode_ms(dataset, embedder))
 
 
-def _by_chunking(
-    configurations: Sequence[Configuration], config: Config
-) -> Mapping[ChunkingConfig, list[Configuration]]:
-    """The configurations by how they chunk: those that chunk alike share one collection."""
-    groups: dict[ChunkingConfig, list[Configuration]] = {}
-    for one in configurations:
-        groups.setdefault(one.applied(config).chunking, []).append(one)
-    return groups
+def _measured(
+    one: Configuration, dataset: Dataset, rank: RankDocuments, progress: Progress, runs: Path | None
+) -> Measured:
+    with ExitStack() as stack:
+        path = runs / f"{dataset.name}.{one.name}.run" if runs else None
+        writer = stack.enter_context(writing_run(path, one.name)) if path else None
+        return measure(one.name, dataset, rank, progress=progress, run=writer)
 
 
 def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:

@@ -11,7 +11,7 @@ import pytest
 from rag_engine.backends.ir_metrics import METRICS
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
-from rag_engine.evaluation.configurations import Configuration, named_configurations
+from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, chosen_of
 from rag_engine.evaluation.datasets import Dataset, Query, read_dataset
 from rag_engine.evaluation.ranking import best_of_documents, measure
 from rag_engine.evaluation.retrieval_run import RetrievalReport, run_retrieval
@@ -35,7 +35,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(dataset: Dataset, tmp_path: Path, *names: str) -> RetrievalReport:
     config = read_config(tmp_path / "workspace")
-    chosen = named_configurations(names)
+    chosen = chosen_of(CONFIGURATIONS, names)
     return run_retrieval(dataset, chosen, config, CountingEmbedder(), cache=tmp_path / "cache", runs=tmp_path / "runs")
 
 
@@ -82,7 +82,7 @@ def test_nothing_is_left_behind_by_a_run_that_breaks_off(
     with pytest.raises(KeyboardInterrupt):
         run_retrieval(
             dataset_of(write_dataset()),
-            named_configurations(["default"]),
+            chosen_of(CONFIGURATIONS, ["default"]),
             read_config(tmp_path / "workspace"),
             CountingEmbedder(),
             cache=tmp_path / "cache",
@@ -110,7 +110,7 @@ def test_documents_of_the_same_text_and_of_none_do_not_stop_a_run(write_dataset:
 
 def test_an_unknown_configuration_names_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"'papr'.*default, paper, bm25"):
-        named_configurations(["default", "papr"])
+        chosen_of(CONFIGURATIONS, ["default", "papr"])
 
 
 def test_a_setting_that_there_is_not_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,102 @@
+"""How well retrieved passages cover the ideal ones, token by token (after the comparison of paragraph chunking).
+
+A token is a word of a document, known by its place; the same word elsewhere is another token.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+METRICS = ("precision", "recall", "f1", "ndcg", "mrr", "token_match", "tokens")
+
+_WORD = re.compile(r"\w+")
+# A passage is the one that was looked for when it holds this share of an ideal passage.
+_FOUND = 0.5
+
+Words = Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Characters [start, end) of a document's text."""
+
+    document: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassageScore:
+    """Figures of one question; all but the last two are 0 to 1.
+
+    `precision`: share of the retrieved tokens that are ideal. `recall`: share of the ideal tokens that were retrieved.
+    `f1`: their harmonic mean. `ndcg`: the ideal tokens that each rank adds, discounted by log2(rank + 1); 1 when the
+    first passage holds all. `mrr`: one over the rank of the first passage that holds half of an ideal passage, 0
+    without one. `token_match`: number of ideal tokens retrieved; `tokens`: number of tokens retrieved.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    ndcg: float
+    mrr: float
+    token_match: float
+    tokens: float
+
+
+def word_starts(text: str) -> list[int]:
+    """Where the words of a text begin, in order."""
+    return [found.start() for found in _WORD.finditer(text)]
+
+
+def score_passages(
+    retrieved: Sequence[Passage], alternatives: Sequence[Sequence[Passage]], words: Words
+) -> PassageScore:
+    """The figures of retrieved passages, best first, against ideal ones.
+
+    Each alternative is a complete answer: its passages belong together, and of several alternatives (a translation, a
+    copy) the one that is covered best counts for recall and nDCG, while what belongs to any of them is no fault for
+    precision. `words` holds the word starts of every document named.
+    """
+    tokens = [_tokens(passage, words) for passage in retrieved]
+    ideal = [[_tokens(passage, words) for passage in alternative] for alternative in alternatives]
+    wholes = [set[tuple[str, int]]().union(*alternative) for alternative in ideal]
+    read = set[tuple[str, int]]().union(*tokens)
+    matched = read & set[tuple[str, int]]().union(*wholes)
+    precision = len(matched) / len(read) if read else 0.0
+    recall = max((len(read & whole) / len(whole) for whole in wholes if whole), default=0.0)
+    first = next((rank for rank, one in enumerate(tokens, start=1) if _holds(one, ideal)), None)
+    return PassageScore(
+        precision=precision,
+        recall=recall,
+        f1=2 * precision * recall / (precision + recall) if matched else 0.0,
+        ndcg=max((_discounted_gain(tokens, whole) for whole in wholes if whole), default=0.0),
+        mrr=1 / first if first else 0.0,
+        token_match=float(len(matched)),
+        tokens=float(len(read)),
+    )
+
+
+def _tokens(passage: Passage, words: Words) -> set[tuple[str, int]]:
+    starts = words[passage.document]
+    first, beyond = bisect_left(starts, passage.start), bisect_left(starts, passage.end)
+    return {(passage.document, place) for place in range(first, beyond)}
+
+
+def _holds(tokens: set[tuple[str, int]], ideal: Sequence[Sequence[set[tuple[str, int]]]]) -> bool:
+    return any(
+        len(tokens & passage) >= _FOUND * len(passage) for alternative in ideal for passage in alternative if passage
+    )
+
+
+def _discounted_gain(ranked: Sequence[set[tuple[str, int]]], whole: set[tuple[str, int]]) -> float:
+    """Shares of the ideal tokens that each rank is the first to hold, over log2(rank + 1)."""
+    left, gain = set(whole), 0.0
+    for rank, tokens in enumerate(ranked, start=1):
+        gain += len(left & tokens) / len(whole) / log2(rank + 1)
+        left -= tokens
+    return gain

@@ -1,0 +1,125 @@
+"""Questions with the passages that answer them, and where in a document's text a passage stands."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rag_engine.errors import InputError
+from rag_engine.evaluation.chunk_scores import Passage
+from rag_engine.evaluation.datasets import Split
+from rag_engine.evaluation.json_lines import read_objects, text_field
+from rag_engine.types import ExtractedText
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a page of a document says, word for word; white space, hyphenation and quotation marks do not count."""
+
+    document: str
+    page: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoldQuestion:
+    """A question with the quotes that answer it. Quotes of one document belong together; another document's are an
+    answer on their own. `kind` is that of the documents, `cross_lingual` true where none speaks the question's
+    language."""
+
+    id: str
+    question: str
+    language: str
+    quotes: tuple[Quote, ...]
+    cross_lingual: bool
+    kind: str
+    split: str
+
+
+def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
+    """The questions of a split, in the order of the file; InputError names line and cure."""
+    questions: dict[str, GoldQuestion] = {}
+    for number, values in read_objects(path):
+        id = text_field(path, number, values, "id")
+        if id in questions:
+            raise InputError(f"{path}, line {number}: the id {id!r} was given before.", help="Give it its own.")
+        questions[id] = GoldQuestion(
+            id,
+            text_field(path, number, values, "question"),
+            text_field(path, number, values, "language"),
+            _quotes(path, number, values.get("passages")),
+            values.get("cross_lingual") is True,
+            text_field(path, number, values, "kind", missing=""),
+            text_field(path, number, values, "split", missing=""),
+        )
+    chosen = tuple(one for one in questions.values() if split == "all" or one.split in ("", split))
+    if not chosen:
+        raise InputError(f"{path} has no question of the split {split!r}.", help="Use dev, heldout or all.")
+    return chosen
+
+
+def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
+    """Every place on its page where the quote stands, in order; InputError where it stands nowhere on it."""
+    on_page = [line for line in extracted.lines if line.page == quote.page]
+    start = min((line.start for line in on_page), default=0)
+    end = max((line.end for line in on_page), default=0 if extracted.lines else len(extracted.text))
+    letters, places = _letters(extracted.text[start:end])
+    wanted, _ = _letters(quote.quote)
+    found: list[Passage] = []
+    at = letters.find(wanted) if wanted else -1
+    while at >= 0:
+        last = places[at + len(wanted) - 1]
+        found.append(Passage(quote.document, start + places[at], start + last + 1))
+        at = letters.find(wanted, at + len(wanted))
+    if not found:
+        raise InputError(
+            f"Page {quote.page} of {quote.document} does not say {quote.quote[:80]!r}.",
+            help="Correct the page or the quote; a quote must not run over the end of its page.",
+        )
+    return found
+
+
+def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> list[list[Passage]]:
+    """The complete answers to a question: for each document its quotes together, once for each time they repeat.
+
+    InputError where a document or a quote is missing.
+    """
+    answers: list[list[Passage]] = []
+    for document in dict.fromkeys(quote.document for quote in question.quotes):
+        if document not in texts:
+            raise InputError(
+                f"Question {question.id!r} quotes {document}, which is not among the documents.",
+                help="Name the folder that has it.",
+            )
+        located = [locate(quote, texts[document]) for quote in question.quotes if quote.document == document]
+        times = max(map(len, located))
+        answers += [[places[min(time, len(places) - 1)] for places in located] for time in range(times)]
+    return answers
+
+
+def _quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
+    if not isinstance(passages, Sequence) or isinstance(passages, str) or not passages:
+        raise InputError(f"{path}, line {number}: no 'passages'.", help="Give at least one: document, page, quote.")
+    quotes = []
+    for values in passages:
+        page = values.get("page") if isinstance(values, dict) else None
+        if not isinstance(page, int) or page < 1:
+            raise InputError(f"{path}, line {number}: the page is {page!r}.", help="Count pages from 1.")
+        document = text_field(path, number, values, "document")
+        quotes.append(Quote(document, page, text_field(path, number, values, "quote")))
+    return tuple(quotes)
+
+
+def _letters(text: str) -> tuple[str, list[int]]:
+    """Letters and digits alone, in one case and form, and where each stands in the text."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for form in unicodedata.normalize("NFKD", character).casefold():
+            if form.isalnum():
+                letters.append(form)
+                places.append(place)
+    return "".join(letters), places

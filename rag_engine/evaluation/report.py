@@ -1,0 +1,137 @@
+"""Tables of figures for people, spreadsheets and pages: Markdown, CSV and charts as Vega-Lite."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rag_engine.evaluation.comparison import Row
+
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+_PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
+# From here on a figure is a count, not a share.
+_COUNT = 2.0
+
+
+def machine(*packages: str) -> str:
+    """Date, machine and versions that a figure was measured with."""
+    named = ", ".join(f"{name} {version(name)}" for name in (*_PACKAGES, *packages))
+    listed = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
+    named_processors = (line.partition(":")[2].strip() for line in listed if line.startswith("model name"))
+    processor = next(named_processors, platform.processor())
+    day = time.strftime("%Y-%m-%d")
+    return f"{day}; {os.cpu_count()} cores of {processor}; Python {platform.python_version()}; {named}."
+
+
+def markdown_table(rows: Sequence[Row], metrics: Sequence[str], differences: Sequence[str]) -> str:
+    """The rows as Markdown: each figure with its interval, at the end the differences of some metrics with their p."""
+    baseline = next((row.name for row in rows if not row.versus), "")
+    columns = ("configuration", "questions", "n", *metrics, *(f"{one} against {baseline}" for one in differences))
+    lines = [_line(columns), _line(["---"] * len(columns))]
+    for row in rows:
+        figures = [_figure(row, metric) for metric in metrics]
+        against = [_difference(row, metric) for metric in differences]
+        lines.append(_line((row.name, row.group, str(row.questions), *figures, *against)))
+    return "\n".join(lines) + "\n"
+
+
+def csv_table(rows: Sequence[Row]) -> str:
+    """The rows as CSV, one line for each configuration, group of questions and metric."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("configuration", "questions", "n", "metric", "value", "low", "high", "difference", "from", "to", "p")
+    )
+    for row in rows:
+        for metric, figure in row.figures.items():
+            found = row.versus.get(metric)
+            against = (found.value, found.low, found.high, found.p) if found else ()
+            numbers = [f"{number:.6g}" for number in (figure.value, figure.low, figure.high, *against)]
+            writer.writerow((row.name, row.group, row.questions, metric, *numbers, *[""] * (7 - len(numbers))))
+    return text.getvalue()
+
+
+def chart(rows: Sequence[Row], metric: str, title: str) -> dict[str, Any]:
+    """A Vega-Lite chart of one metric: a point a configuration with its interval, a panel a group of questions."""
+    values = [
+        {
+            "configuration": row.name,
+            "questions": row.group,
+            "value": round(row.figures[metric].value, 4),
+            "low": round(row.figures[metric].low, 4),
+            "high": round(row.figures[metric].high, 4),
+        }
+        for row in rows
+    ]
+    configuration = {"field": "configuration", "type": "nominal", "sort": None, "title": None}
+    return {
+        "$schema": _SCHEMA,
+        "title": title,
+        "data": {"values": values},
+        "facet": {"row": {"field": "questions", "type": "nominal", "sort": None, "title": None}},
+        "spec": {
+            "layer": [
+                {
+                    "mark": {"type": "rule"},
+                    "encoding": {
+                        "y": configuration,
+                        "x": {"field": "low", "type": "quantitative", "title": metric, "scale": {"zero": False}},
+                        "x2": {"field": "high"},
+                    },
+                },
+                {
+                    "mark": {"type": "point", "filled": True, "size": 60},
+                    "encoding": {
+                        "y": configuration,
+                        "x": {"field": "value", "type": "quantitative"},
+                        "tooltip": [{"field": name} for name in ("configuration", "value", "low", "high")],
+                    },
+                },
+            ]
+        },
+    }
+
+
+def write_report(
+    folder: Path,
+    name: str,
+    title: str,
+    rows: Sequence[Row],
+    metrics: Sequence[str],
+    differences: Sequence[str],
+    notes: Sequence[str],
+) -> list[Path]:
+    """The files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = markdown_table(rows, metrics, differences)
+    said = "".join(f"- {note}\n" for note in (machine(), *notes))
+    texts = {f"{name}.md": f"# {title}\n\n{table}\n{said}", f"{name}.csv": csv_table(rows)}
+    for metric in metrics:
+        drawn = chart(rows, metric, f"{title}: {metric}")
+        texts[f"{name}.{metric.replace('@', '_')}.vl.json"] = json.dumps(drawn, ensure_ascii=False, indent=1) + "\n"
+    for file, text in texts.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    return [folder / file for file in texts]
+
+
+def _figure(row: Row, metric: str) -> str:
+    figure = row.figures[metric]
+    digits = 0 if figure.value >= _COUNT else 3
+    return f"{figure.value:.{digits}f} [{figure.low:.{digits}f}, {figure.high:.{digits}f}]"
+
+
+def _difference(row: Row, metric: str) -> str:
+    found = row.versus.get(metric)
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p {found.p:.3f}" if found else ""
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
