@@ -20,6 +20,7 @@ _CROSSING = 0.04
 _NARROWEST_GUTTER = 5.0
 # How much further a level is indented than the one above it, in type sizes; signs may hang out by less.
 _LEVEL = 0.8
+_LEVEL_SHARE = 0.03
 _COMPLETE_SHARE = 0.4
 _SMALLEST_COLUMN = 0.12
 
@@ -191,15 +192,29 @@ def _row_text(row: Sequence[PlacedLine]) -> str:
 
 
 def _levels(offsets: Sequence[float], step: float) -> dict[float, float]:
-    """For each distance from the edge that of its level: distances closer than `step` to the next are one."""
-    ordered = sorted(set(offsets))
-    levels: dict[float, float] = {}
-    level = 0.0
-    for before, offset in pairwise([ordered[0] if ordered else 0.0, *ordered]):
-        if offset - before > step:
-            level = offset
-        levels[offset] = level
-    return levels
+    """For each distance from the edge that of its level: distances closer than `step` to the next are one.
+
+    Only places where many lines begin make levels: the odd sign that hangs out or in would join two of them.
+    """
+    counts = Counter(map(round, offsets))
+    often = sorted(place for place, count in counts.items() if count >= max(2, _LEVEL_SHARE * len(offsets)))
+    near = {place for place in counts if any(abs(place - core) <= step for core in often)}
+    starts = [*_linked(often, step), *_linked(sorted(set(counts) - near), step)]
+    level_of = {place: cluster[0] for cluster in starts for place in cluster}
+    for place in near - set(often):
+        level_of[place] = level_of[min(often, key=lambda core: abs(core - place))]
+    return {offset: float(level_of[round(offset)]) for offset in offsets}
+
+
+def _linked(places: Sequence[int], step: float) -> list[list[int]]:
+    """Sorted places in groups, each no further than `step` from the one before it."""
+    groups: list[list[int]] = []
+    for place in places:
+        if groups and place - groups[-1][-1] <= step:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
 
 
 def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:

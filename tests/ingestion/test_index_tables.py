@@ -275,3 +275,11 @@ def whole_pages(extracted: ExtractedText) -> list[Parent]:
         Parent(n, *span, text, (Child(0, 0, len(text), text),))
         for n, (span, text) in enumerate(zip(spans, texts, strict=True))
     ]
+
+
+def test_entries_stay_under_their_heads_over_columns_and_pages(shared: Path, blind: Sandbox) -> None:
+    records = index_of_file(shared / "data" / "indexbook" / "es_lshort_latex_a4.pdf", blind).records
+    known = by_entry(records)
+    assert known["encodings, font, OT1"].printed == ("27",)
+    assert len({record.pages for record in records if record.term == "commands"}) > 50
+    assert sum(record.term == "commands" for record in records) > 250
