@@ -28,7 +28,7 @@ class ChunkingConfig:
     From `window` to `fallback_stride`: semantic chunking (Buriasco 2026, section 5.1). The sizes, in characters, hold
     for every strategy that cuts parents into children. `maximum_words`, `minimum_words` and `overlap_words` are the
     M, m and O of sentence chunks; `fixed_words` and `fixed_overlap` the size of fixed ones. Words are what white
-    space parts.
+    space parts. `header` says whether the encoder reads what the document is in front of each child.
     """
 
     strategy: Strategy = "auto"
@@ -47,6 +47,7 @@ class ChunkingConfig:
     overlap_words: int = 30
     fixed_words: int = 800
     fixed_overlap: int = 50
+    header: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,15 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine import schema as tables
+from rag_engine.book_index import IndexRecord
 from rag_engine.catalog import mark_changed, metadata_json, take_keys
 from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
 from rag_engine.chunking.semantic import child_id
 from rag_engine.chunking.strategies import chunk
+from rag_engine.collection_index import listed_in
 from rag_engine.config import ChunkingConfig
 from rag_engine.links import insert_references
-from rag_engine.listings import Listed, insert_listed, listed_places, still_listed
+from rag_engine.listings import OWN_INDEX, Listed, insert_listed, listed_places, still_listed
 from rag_engine.packing import pack_blocks, pack_lines, pack_text
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.references import find_references, resolve
@@ -56,19 +58,27 @@ class Indexer:
         self._group_children = 0
         self._group_since = time.monotonic()
 
-    def add(self, document: Document, fingerprint: str, listed: Sequence[Listed] = ()) -> int:
+    def add(self, document: Document, fingerprint: str, records: Sequence[IndexRecord] = ()) -> int:
         """Number of children of the document, which becomes visible with its group or at `flush`.
 
-        `listed` is what an index lists of its text. What other indexes list of the same text in the version that it
-        replaces stays.
+        `records` are those of the index that it carries itself. What other indexes list of the same text in the
+        version that it replaces stays.
         """
-        others = still_listed(self._stores.catalog, document, {one.source for one in listed})
-        return self.index(_new_record(document), document.extracted, fingerprint, (*listed, *others))
+        listed = still_listed(self._stores.catalog, document, without=(OWN_INDEX,))
+        return self.index(_new_record(document), document.extracted, fingerprint, listed, records)
 
     def index(
-        self, record: DocumentRecord, extracted: ExtractedText, fingerprint: str, listed: Sequence[Listed] = ()
+        self,
+        record: DocumentRecord,
+        extracted: ExtractedText,
+        fingerprint: str,
+        listed: Sequence[Listed] = (),
+        records: Sequence[IndexRecord] = (),
     ) -> int:
-        """Number of children of the text, indexed as the document that the record describes."""
+        """Number of children of the text, indexed as the document that the record describes.
+
+        `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
+        """
         title, language = record.metadata.title, record.metadata.language
         encode = _remembering(self._embedder.encode_passages)
         chunked = chunk(
@@ -80,7 +90,7 @@ class Indexer:
             encode=encode,
             config=self._chunking,
         )
-        header = context_header(record.metadata)
+        header = context_header(record.metadata) if self._chunking.header else ""
         children = [(parent, child) for parent in chunked.parents for child in parent.children]
         passages = {encoder_text(header, parent, child): child.text for parent, child in children}
         self._encode(passages, language, encode)
@@ -93,6 +103,7 @@ class Indexer:
             strategy=chunked.strategy,
             why=chunked.why,
         )
+        listed = [*listed, *listed_in(records, extracted, chunked.parents, language, OWN_INDEX)]
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
         self._stores.dense.upsert(keys, vectors, _facets_of_children(record, key, chunked.parents))
         self._stores.sparse.add(

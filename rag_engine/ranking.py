@@ -23,7 +23,7 @@ from rag_engine.protocols import Keys, Vectors
 from rag_engine.provenance import named_acts, provenance_bonus
 from rag_engine.references import named_sections
 from rag_engine.reranking import DEPTH, rerank
-from rag_engine.signals import mix, read_signals
+from rag_engine.signals import mix, pool_of, read_signals
 from rag_engine.types import QueryPlan
 
 # So many of the best are looked at for what the question names; the catalog is asked for each.
@@ -56,18 +56,13 @@ def rank(plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchabl
     found = search_legs(plan, allowed, searchable, config)
     step = time.perf_counter()
     listed = _listed(plan, allowed, searchable, config)
-    snapshot = searchable.snapshot
-    places = snapshot.positions(np.unique(np.array([*found.keys(), *listed], np.int64)))
-    keys, owners = snapshot.keys[places], snapshot.owners[places]
-    cosines = np.array(searchable.vectors[snapshot.rows[places]]) @ found.queries.T
-    documents = snapshot.documents
+    pool = pool_of(found, listed, searchable)
+    keys, owners, documents = pool.keys, pool.owners, searchable.snapshot.documents
     if config.fusion == "convex":
-        spoken = [documents[owner].metadata.language for owner in owners.tolist()]
-        rows = snapshot.rows[places]
-        scores = mix(read_signals(plan, found, keys, spoken, rows, cosines, searchable, config), config)
+        scores = mix(read_signals(plan, pool, searchable, config), config)
     else:
         scores = _by_rank(found, keys, config)
-    best = cosines.max(axis=1, initial=0.0) if cosines.size else np.zeros(len(keys), np.float32)
+    best = pool.cosines.max(axis=1, initial=0.0) if pool.cosines.size else np.zeros(len(keys), np.float32)
     boosts = {
         int(owner): searchable.boost(plan, documents[owner].metadata) if config.geography else 1.0
         for owner in np.unique(owners)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,22 +35,37 @@ class Signals:
     alike: NDArray[np.bool_]
 
 
-def read_signals(
-    plan: QueryPlan,
-    found: Found,
-    keys: Keys,
-    spoken: Sequence[str],
-    rows: Keys,
-    cosines: Vectors,
-    searchable: Searchable,
-    config: RetrievalConfig,
-) -> Signals:
-    """The signals of the children `keys`, which speak the languages `spoken`; `rows` are their vectors' rows and
-    `cosines` (children, variants) those of their passages."""
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The visible children that were found, ascending by key: whose they are, where their vectors lie, what their
+    documents speak, and the cosine of each to each query variant (0 columns without the encoder)."""
+
+    found: Found
+    keys: Keys
+    owners: Keys
+    rows: Keys
+    spoken: tuple[str, ...]
+    cosines: Vectors
+
+
+def pool_of(found: Found, also: Iterable[int], searchable: Searchable) -> Pool:
+    """What the legs found, and the children `also`."""
+    snapshot = searchable.snapshot
+    places = snapshot.positions(np.unique(np.array([*found.keys(), *also], np.int64)))
+    owners, rows = snapshot.owners[places], snapshot.rows[places]
+    spoken = tuple(snapshot.documents[owner].metadata.language for owner in owners.tolist())
+    cosines = np.array(searchable.vectors[rows]) @ found.queries.T
+    return Pool(found, snapshot.keys[places], owners, rows, spoken, cosines)
+
+
+def read_signals(plan: QueryPlan, pool: Pool, searchable: Searchable, config: RetrievalConfig) -> Signals:
+    """What speaks for each child of the pool."""
+    found, keys, cosines, spoken = pool.found, pool.keys, pool.cosines, pool.spoken
+    rows = pool.rows.tolist()
     best = cosines
     if config.sentence_share and cosines.size:
-        packed = searchable.sentences(rows.tolist())
-        best = best_cosines([packed.get(row, b"") for row in rows.tolist()], found.queries, cosines)
+        packed = searchable.sentences(rows)
+        best = best_cosines([packed.get(row, b"") for row in rows], found.queries, cosines)
     passage, sentence = np.zeros(cosines.shape), np.zeros(cosines.shape)
     samples = searchable.samples()
     for variant, query in enumerate(found.queries):

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.collections import Collection
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import CorpusDocument
 from rag_engine.evaluation.ranking import DEPTH, RankDocuments, best_of_documents
-from rag_engine.legs import Searchable
+from rag_engine.legs import Searchable, search_legs
 from rag_engine.planning import plan_question
 from rag_engine.protocols import VectorIndex
 from rag_engine.ranking import rank
 from rag_engine.retrieval import retrieve
+from rag_engine.signals import Signals, pool_of, read_signals
 from rag_engine.types import Evidence, QueryPlan
 
 
@@ -30,6 +34,24 @@ def ranker(collection: Collection, configuration: Configuration) -> RankDocument
         return best_of_documents([(collection.names[owner], score) for owner, score in pairs])[:DEPTH]
 
     return ranked
+
+
+def planned_signals(
+    collection: Collection, configuration: Configuration
+) -> Callable[[str], tuple[NDArray[np.str_], Signals]]:
+    """The function that gives for a question the document of each child that was found, and the child's signals."""
+    searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
+    # Everything is read, so that any weights can be tried on it.
+    config = replace(configuration.applied(collection.engine.config).retrieval, variant_weight=1.0, sentence_share=0.5)
+    names = collection.names
+
+    def read(question: str) -> tuple[NDArray[np.str_], Signals]:
+        plan = planned(question)
+        pool = pool_of(search_legs(plan, None, searchable, config), (), searchable)
+        documents = np.array([names[owner] for owner in pool.owners.tolist()])
+        return documents, read_signals(plan, pool, searchable, config)
+
+    return read
 
 
 def searcher(collection: Collection, configuration: Configuration) -> Callable[[str], Evidence]:

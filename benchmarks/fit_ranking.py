@@ -1,0 +1,150 @@
+"""Fits the weights of the ranking on the development halves and writes data/ranking.toml.
+
+    python benchmarks/fit_ranking.py [--sets NAME ...] [--questions 150] [--write]
+
+One set of weights for all: of the grid below the one with the largest mean nDCG@10 over the sets, each set counting
+once. What every weight alone is worth, with the others as they were found, is printed beside it. Weights that no
+public set can tell about (provenance, index, siblings, reranker) are left as they stand in the file; `sextant eval
+ablation` measures them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from rag_engine.backends.encoder import load_encoder
+from rag_engine.backends.language import identify_language
+from rag_engine.config import DATA, RetrievalConfig, read_config
+from rag_engine.evaluation.collections import as_document, indexed
+from rag_engine.evaluation.configurations import Configuration
+from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
+from rag_engine.evaluation.rankers import planned_signals
+from rag_engine.evaluation.vector_cache import CachedEmbedder, cache_folder
+from rag_engine.signals import Signals, mix
+
+SHARED = Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "benchmarks"
+XQUAD = ("xquad/en", "xquad/es", "xquad/de", "xquad/tr")
+SETS = ("scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt", *XQUAD)
+GRID: dict[str, tuple[float, ...]] = {
+    "dense_weight": (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8),
+    "sentence_share": (0.0, 0.3, 0.5, 0.6, 0.7, 0.8),
+    "cross_language_sparse": (0.0, 0.1, 0.2, 0.4, 0.6),
+    "variant_weight": (0.0, 0.1, 0.3),
+    "keyword_weight": (0.0, 0.05, 0.1, 0.2),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was found for a question: a document and signals a child; `gains` are the documents' grades."""
+
+    documents: np.ndarray
+    signals: Signals
+    gains: dict[str, int]
+
+
+def ndcg(question: Question, config: RetrievalConfig) -> float:
+    """nDCG@10 of the documents by their best child."""
+    seen: list[str] = []
+    for place in np.argsort(-mix(question.signals, config), kind="stable"):
+        if question.documents[place] not in seen:
+            seen.append(question.documents[place])
+            if len(seen) == 10:
+                break
+    discount = 1 / np.log2(np.arange(2, 12))
+    ideal = sorted(question.gains.values(), reverse=True)[:10]
+    got = sum(question.gains.get(one, 0) * discount[rank] for rank, one in enumerate(seen))
+    return float(got / sum(grade * discount[rank] for rank, grade in enumerate(ideal)))
+
+
+def questions_of(datasets: list[Dataset], count: int, cached: CachedEmbedder) -> list[list[Question]]:
+    """For each of the data sets, which share their corpus, its first questions."""
+    documents = [(document.id, as_document(document)) for document in datasets[0].documents if document.whole]
+    found = []
+    with indexed(documents, read_config(), cached, lambda *_: None) as collection:
+        read = planned_signals(collection, Configuration("default", "what a question is answered with"))
+        for dataset in datasets:
+            judged = [query for query in dataset.queries if any(dataset.qrels.get(query.id, {}).values())]
+            found.append([Question(*read(query.text), dict(dataset.qrels[query.id])) for query in judged[:count]])
+    return found
+
+
+def mean(questions: dict[str, list[Question]], config: RetrievalConfig) -> dict[str, float]:
+    return {name: float(np.mean([ndcg(one, config) for one in those])) for name, those in questions.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sets", nargs="*", default=list(SETS))
+    parser.add_argument("--questions", type=int, default=150)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    cached = CachedEmbedder(load_encoder("multilingual-e5-small"), cache_folder())
+
+    def read(name: str, queries_from: Path | None = None) -> Dataset:
+        return read_dataset(SHARED / name, "dev", identify=identify_language, queries_from=queries_from)
+
+    questions: dict[str, list[Question]] = {}
+    for name in arguments.sets:
+        asked = [read(name)]
+        names = [name]
+        if name == "xquad/en":
+            asked += [read(name, SHARED / other) for other in XQUAD[1:]]
+            names += [f"{other} on en" for other in XQUAD[1:]]
+        questions |= dict(zip(names, questions_of(asked, arguments.questions, cached), strict=True))
+        print(f"{name}: {len(questions[name])} questions", file=sys.stderr, flush=True)
+    if "xquad/en" in arguments.sets:
+        pool = pool_datasets([read(name) for name in XQUAD])
+        questions["xquad pooled"] = questions_of([pool], arguments.questions, cached)[0]
+    best, best_value = RetrievalConfig(), -1.0
+    # By turns, until none of them gains: the weights hardly depend on each other.
+    improved = True
+    while improved:
+        improved = False
+        for one, values in GRID.items():
+            for value in values:
+                tried = replace(best, **{one: value})
+                reached = float(np.mean(list(mean(questions, tried).values())))
+                if reached > best_value + 1e-6:
+                    best, best_value, improved = tried, reached, True
+    print("| set | " + " | ".join(("fitted", *(f"{n}={v:g}" for n, vs in GRID.items() for v in vs))) + " |")
+    fitted = mean(questions, best)
+    others = [mean(questions, replace(best, **{n: v})) for n, vs in GRID.items() for v in vs]
+    print("|---" * (len(others) + 2) + "|")
+    for name, value in fitted.items():
+        print(f"| {name} | {value:.3f} | " + " | ".join(f"{one[name] - value:+.3f}" for one in others) + " |")
+    print(
+        f"| mean | {best_value:.4f} | "
+        + " | ".join(f"{np.mean(list(o.values())) - best_value:+.4f}" for o in others)
+        + " |"
+    )
+    chosen = {one: getattr(best, one) for one in GRID}
+    print(chosen)
+    if arguments.write:
+        write(chosen, " ".join(["python", *sys.argv]))
+
+
+def write(chosen: dict[str, float], command: str) -> None:
+    path = DATA / "ranking.toml"
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name = line.partition(" = ")[0]
+        if name in chosen:
+            line = f"{name} = {chosen[name]:g}"
+        elif name == "date":
+            line = f'date = "{date.today().isoformat()}"'
+        elif name == "command":
+            line = f'command = "{command}"'
+        lines.append(line)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
