@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import pymupdf
 import pytest
 
 from ingestion.adding import Added, add_paths
+from rag_engine.collection_index import named_passages, read_collection_index
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
@@ -16,6 +18,7 @@ from tests.rag_engine.conftest import CountingEmbedder
 
 FIRST = "The first edition of the plan names the river authority. " * 12
 SECOND = "The second edition of the plan names the fire service. " * 12
+HAZARDS = ("flood", "heatwave", "avalanche", "quake", "landslide", "drought", "storm", "volcano", "tsunami", "wildfire")
 
 
 @pytest.fixture
@@ -130,3 +133,23 @@ def test_lost_vectors_are_said_and_made_again(engine: Engine, folder: Path) -> N
     engine.rebuild(encode=True)
     assert engine.vectors_missing() == 0
     assert engine.search("river authority").hits
+
+
+def test_the_index_of_a_book_leads_to_its_passages(engine: Engine, folder: Path) -> None:
+    pages = [f"Chapter {n}\n\nThe {word} plan names the mayor." for n, word in enumerate(HAZARDS, start=1)]
+    entries = [f"{word}, {n}" for word, n in sorted((word, n) for n, word in enumerate(HAZARDS, start=1))]
+    document = pymupdf.open()
+    for number, lines in enumerate([*(page.split("\n") for page in pages), ["Index", "", *entries]], start=1):
+        page = document.new_page()
+        for row, line in enumerate(lines):
+            page.insert_text((72, 110 + 15 * row), line, fontsize=11)
+        page.insert_text((300, 800), str(number), fontsize=10)
+    document.save(folder / "book.pdf")
+
+    [added] = add_paths([folder], engine)
+
+    assert (added.status, added.reason) == ("indexed", "")
+    index = read_collection_index(engine.catalog, engine.snapshot(), None)
+    found = named_passages(index, "Who is named when there is an avalanche?", "en")
+    assert set(found.values()) == {("listed in the index under “avalanche”",)}
+    assert any("avalanche plan" in child.text for child in engine.catalog.children(found).values())

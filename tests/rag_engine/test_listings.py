@@ -7,6 +7,7 @@ from dataclasses import replace
 import sqlalchemy as sql
 
 from rag_engine import schema as tables
+from rag_engine.book_index import IndexRecord
 from rag_engine.config import ChunkingConfig
 from rag_engine.indexing import Indexer
 from rag_engine.listings import OWN_INDEX, Listed, ListedChild, listed_children, listed_places, replace_listed
@@ -30,10 +31,10 @@ def listed(term: str, source: str = OWN_INDEX, subterm: str = "") -> Listed:
 
 
 def add_listed(stores: Stores, embedder: CountingEmbedder, *places: Listed) -> DocumentRecord:
-    indexer = Indexer(stores, embedder, ChunkingConfig())
-    indexer.add(make_document(stores, ARTICLES), "1", places)
-    indexer.finish()
-    return stores.catalog.active_documents()[-1]
+    add(stores, embedder, make_document(stores, ARTICLES))
+    record = stores.catalog.active_documents()[-1]
+    replace_listed(stores.catalog, record, OWN_INDEX, places)
+    return record
 
 
 def shown(stores: Stores) -> dict[str, ListedChild]:
@@ -90,7 +91,7 @@ def test_one_index_is_read_anew_and_the_others_stay(stores: Stores, embedder: Co
 
 def test_nothing_of_a_document_that_is_not_visible_yet_is_listed(stores: Stores, embedder: CountingEmbedder) -> None:
     indexer = Indexer(stores, embedder, ChunkingConfig())
-    indexer.add(make_document(stores, ARTICLES), "1", [listed("flood")])
+    indexer.add(make_document(stores, ARTICLES), "1", [IndexRecord("flood", pages=(1,))])
     assert shown(stores) == {}
     indexer.flush()
     assert set(shown(stores)) == {"flood"}
@@ -98,7 +99,7 @@ def test_nothing_of_a_document_that_is_not_visible_yet_is_listed(stores: Stores,
 
 def test_a_document_without_a_passage_is_listed_nowhere(stores: Stores, embedder: CountingEmbedder) -> None:
     indexer = Indexer(stores, embedder, ChunkingConfig())
-    assert indexer.add(make_document(stores, "  "), "1", [Listed("flood", "", OWN_INDEX, 1, 0, 2)]) == 0
+    assert indexer.add(make_document(stores, "  "), "1", [IndexRecord("flood", pages=(1,))]) == 0
     indexer.finish()
     assert shown(stores) == {}
 
@@ -129,8 +130,8 @@ def test_what_another_file_lists_stays_when_a_document_is_described_anew(
     indexer.finish()
     assert set(shown(stores)) == {"flood", "drought"}
 
-    add_listed(stores, embedder, listed("wildfire"))
-    assert set(shown(stores)) == {"wildfire", "drought"}
+    add(stores, embedder, make_document(stores, ARTICLES))
+    assert set(shown(stores)) == {"drought"}
 
 
 def test_nothing_is_listed_of_an_erased_document(stores: Stores, embedder: CountingEmbedder) -> None:
@@ -141,7 +142,9 @@ def test_nothing_is_listed_of_an_erased_document(stores: Stores, embedder: Count
 
 
 def test_what_was_listed_by_an_interrupted_addition_is_undone(stores: Stores, embedder: CountingEmbedder) -> None:
-    Indexer(stores, embedder, ChunkingConfig()).add(make_document(stores, ARTICLES), "1", [listed("flood")])
+    Indexer(stores, embedder, ChunkingConfig()).add(
+        make_document(stores, ARTICLES), "1", [IndexRecord("flood", pages=(1,))]
+    )
     assert left(stores) == 1
     recover(stores)
     assert left(stores) == 0
