@@ -90,7 +90,7 @@ class Indexer:
             encode=encode,
             config=self._chunking,
         )
-        header = context_header(record.metadata)
+        header = context_header(record.metadata) if self._chunking.header else ""
         children = [(parent, child) for parent in chunked.parents for child in parent.children]
         passages = {encoder_text(header, parent, child): child.text for parent, child in children}
         self._encode(passages, language, encode)
