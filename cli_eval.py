@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -255,7 +257,11 @@ def _print(report: dict[str, Any]) -> None:
 
 @contextmanager
 def _errors_reported(as_json: bool) -> Iterator[None]:
-    """Nothing; an error ends the command with its message and cure, and exit code 2."""
+    """Nothing; an error ends the command with its message and cure, and exit code 2.
+
+    A request to end is an exception as well, so that the temporary collection is removed.
+    """
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield
     except SextantError as error:
@@ -264,3 +270,5 @@ def _errors_reported(as_json: bool) -> Iterator[None]:
         else:
             err.print(str(error), style="red", markup=False)
         raise typer.Exit(2) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

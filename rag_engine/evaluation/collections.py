@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
 
 from rag_engine.config import Config, GenerationConfig
 from rag_engine.engine import Engine
@@ -21,6 +25,8 @@ Progress = Callable[[int, int, str], None]
 
 # Questions of a benchmark may be whole judgments.
 _QUESTION_CHARACTERS = 1_000_000
+# The process's number and what makes the name unique follow.
+_PREFIX = "sextant-evaluation-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,8 @@ def indexed(
 
     Of `config` the settings count, not the workspace, which is not touched. No language model is asked.
     """
-    with tempfile.TemporaryDirectory(prefix="sextant-evaluation-") as folder:
+    remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
         away = replace(
             config,
             workspace=Path(folder) / "workspace",
@@ -68,6 +75,14 @@ def indexed(
             yield Collection(engine, names, seconds, encoding)
         finally:
             engine.close()
+
+
+def remove_abandoned() -> None:
+    """Nothing; removes the workspaces of evaluations whose process was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        process = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if process.isdigit() and not psutil.pid_exists(int(process)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def as_document(document: CorpusDocument) -> Document:

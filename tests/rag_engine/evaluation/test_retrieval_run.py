@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from rag_engine.backends.ir_metrics import METRICS
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
+from rag_engine.evaluation.collections import remove_abandoned
 from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, chosen_of
 from rag_engine.evaluation.datasets import Dataset, Query, read_dataset
 from rag_engine.evaluation.ranking import best_of_documents, measure
@@ -89,6 +93,15 @@ def test_nothing_is_left_behind_by_a_run_that_breaks_off(
             progress=stop,
         )
     assert list(temporary.iterdir()) == []
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_uses_is_not(temporary: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        pass
+    for name in (f"{dead.pid}-a", f"{os.getpid()}-b"):
+        (temporary / f"sextant-evaluation-{name}" / "workspace").mkdir(parents=True)
+    remove_abandoned()
+    assert [path.name for path in temporary.iterdir()] == [f"sextant-evaluation-{os.getpid()}-b"]
 
 
 def test_a_second_run_encodes_no_document(write_dataset: WriteDataset, tmp_path: Path) -> None:
