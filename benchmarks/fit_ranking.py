@@ -125,7 +125,8 @@ def main() -> None:
         + " | ".join(f"{np.mean(list(o.values())) - best_value:+.4f}" for o in others)
         + " |"
     )
-    chosen = {one: getattr(best, one) for one in GRID}
+    # Variants by rules tell nothing of those that a language model writes.
+    chosen = {one: getattr(best, one) for one in GRID if one != "variant_weight"}
     print(chosen)
     if arguments.write:
         write(chosen, " ".join(["python", *sys.argv]))

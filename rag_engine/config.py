@@ -62,7 +62,8 @@ class RetrievalConfig:
     as the best keyword match; `sentence_share` that of a passage's best sentence beside the whole passage.
     `cross_language_sparse` scales the keyword leg for documents in another language than the question's.
     `variant_weight` and `keyword_weight` are the weights of further query variants and of acronyms and quoted phrases
-    beside the question's own 1; `sibling_share` is what a child gains from the best other child of its parent;
+    beside the question's own 1; variants made by rules, which repeat the question's words, are only searched with
+    `rule_variants` or another fusion; `sibling_share` is what a child gains from the best other child of its parent;
     `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question names its
     section, because an index lists it under the question's terms, or because a good passage refers to it, on a scale
     on which the best candidate has 1.
@@ -82,6 +83,7 @@ class RetrievalConfig:
     language_scale: bool = True
     cross_language_sparse: float = _WEIGHTS["cross_language_sparse"]
     variant_weight: float = _WEIGHTS["variant_weight"]
+    rule_variants: bool = False
     keyword_weight: float = _WEIGHTS["keyword_weight"]
     sibling_share: float = _WEIGHTS["sibling_share"]
     provenance_weight: float = _WEIGHTS["provenance_weight"]

@@ -77,7 +77,9 @@ def search_legs(
 ) -> Found:
     """What each leg finds for each query variant in the allowed documents (None allows all)."""
     found = Found(np.zeros((0, searchable.vectors.shape[1]), np.float32), warnings=list(plan.warnings))
-    variants = plan.queries if config.fusion != "convex" or config.variant_weight else plan.queries[:1]
+    reworded = plan.planner != "rules" or config.rule_variants
+    varied = config.fusion != "convex" or (reworded and config.variant_weight)
+    variants = plan.queries if varied else plan.queries[:1]
     depth = config.top_k * config.multiplier
     if config.fusion != "paper":
         depth = max(depth, config.candidates)

@@ -78,7 +78,8 @@ def plan_question(
     places = find_places("; ".join(names), gazetteer)
     return replace(
         plan,
-        queries=_distinct(queries),
+        # The question itself comes first: what a model makes of it can only add to what it finds.
+        queries=_distinct((plan.queries[0], *queries)),
         output_instructions=(" ".join(instructions.split()) if isinstance(instructions, str) else "")
         or plan.output_instructions,
         scope=GeographicScope(

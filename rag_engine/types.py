@@ -204,7 +204,7 @@ class GeographicScope:
 class QueryPlan:
     """A question taken apart: what to search, how to answer, where in the world.
 
-    `queries` holds one to three variants, the cleaned question first. `keywords` are acronyms and quoted
+    `queries` holds the cleaned question first, then up to three variants. `keywords` are acronyms and quoted
     phrases that the keyword leg searches on their own. `planner` says who made the plan.
     """
 

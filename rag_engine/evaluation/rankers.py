@@ -42,7 +42,8 @@ def planned_signals(
     """The function that gives for a question the document of each child that was found, and the child's signals."""
     searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
     # Everything is read, so that any weights can be tried on it.
-    config = replace(configuration.applied(collection.engine.config).retrieval, variant_weight=1.0, sentence_share=0.5)
+    config = replace(configuration.applied(collection.engine.config).retrieval, rule_variants=True, variant_weight=1.0)
+    config = replace(config, sentence_share=0.5)
     names = collection.names
 
     def read(question: str) -> tuple[NDArray[np.str_], Signals]:
