@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 import sqlalchemy as sql
@@ -57,6 +57,7 @@ class Indexer:
         self._group: list[int] = []
         self._group_children = 0
         self._group_since = time.monotonic()
+        self._waiting: list[tuple[Keys, Vectors, list[dict[str, str | int]]]] = []
 
     def add(self, document: Document, fingerprint: str, records: Sequence[IndexRecord] = ()) -> int:
         """Number of children of the document, which becomes visible with its group or at `flush`.
@@ -105,16 +106,18 @@ class Indexer:
         )
         listed = [*listed, *listed_in(records, extracted, chunked.parents, language, OWN_INDEX)]
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
-        self._stores.dense.upsert(keys, vectors, _facets_of_children(record, key, chunked.parents))
+        self._waiting.append((keys, vectors, _facets_of_children(record, key, chunked.parents)))
         self._stores.sparse.add(
             (child_key, key, language, keyword_text(title, parent, child))
             for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
         )
         self._group.append(key)
         self._group_children += len(children)
-        full = self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS
-        if full and not self._whole:
-            self.flush()
+        if self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS:
+            if self._whole:
+                self._put_dense()
+            else:
+                self.flush()
         return len(children)
 
     def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
@@ -143,6 +146,7 @@ class Indexer:
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
         """Makes every document added so far visible, with whatever else must change at the same instant, and
         removes what they replace."""
+        self._put_dense()
         self._stores.sparse.commit()
         with self._stores.catalog.begin() as connection:
             _activate(connection, self._group)
@@ -155,6 +159,14 @@ class Indexer:
         """Makes everything visible and removes vectors that no child uses."""
         self.flush()
         sweep(self._stores)
+
+    def _put_dense(self) -> None:
+        """Nothing; the children that wait are in Chroma, whose every call costs 20 ms however little it is given."""
+        if not self._waiting:
+            return
+        keys, vectors, facets = zip(*self._waiting, strict=True)
+        self._stores.dense.upsert(np.concatenate(keys), np.concatenate(vectors), list(chain.from_iterable(facets)))
+        self._waiting = []
 
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> None:
         """Nothing; every text that the encoder reads for a passage has a vector, and the passage's sentences theirs.
