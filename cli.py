@@ -123,14 +123,21 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
 @app.command()
 def show(document: str, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Show one document: its metadata and its passages. Name it by id or file name."""
-    from rag_engine.chunking.semantic import child_id
+    from rag_engine.chunking.indexed_text import child_id
     from rag_engine.contract import document_json
 
     with engine_of(workspace, as_json) as engine:
         record = engine.catalog.find_document(document)
         children = engine.catalog.document_children(record.key)
     passages = [
-        {"child_id": child_id(record.sha256, c.parent_index, c.index), "page": c.page, "text": c.text} for c in children
+        {
+            "child_id": child_id(record.sha256, c.parent_index, c.index),
+            "page": c.page,
+            "act": c.act,
+            "section": c.section,
+        }
+        | {"clause": c.clause, "headings": list(c.headings), "text": c.text}
+        for c in children
     ]
     if as_json:
         print_json({"document": document_json(record), "children": passages})

@@ -28,7 +28,8 @@ class ChunkingConfig:
     From `window` to `fallback_stride`: semantic chunking (Buriasco 2026, section 5.1). The sizes, in characters, hold
     for every strategy that cuts parents into children. `maximum_words`, `minimum_words` and `overlap_words` are the
     M, m and O of sentence chunks; `fixed_words` and `fixed_overlap` the size of fixed ones. Words are what white
-    space parts. `header` says whether the encoder reads what the document is in front of each child.
+    space parts. `header` says whether the encoder reads what the document is in front of each child. A section longer
+    than `section_size` is parted, so that one of a hundred paragraphs does not fill a model's context alone.
     """
 
     strategy: Strategy = "auto"
@@ -48,6 +49,15 @@ class ChunkingConfig:
     fixed_words: int = 800
     fixed_overlap: int = 50
     header: bool = True
+    section_size: int = 8000
+
+    def __post_init__(self) -> None:
+        if self.child_size < 3 * max(self.child_minimum, self.child_overlap + 1):
+            raise InputError(
+                f"child_size={self.child_size} is too small for child_minimum={self.child_minimum} "
+                f"and child_overlap={self.child_overlap}.",
+                help="Make it more than three times as large as either.",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +14,14 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from rag_engine import workspace as places
-from rag_engine.backends.chroma import ChromaIndex, open_chroma
+from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.extractive import ExtractiveAnswerer
 from rag_engine.backends.language import identify_language
 from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.backends.vectors import VectorStore
 from rag_engine.catalog import Catalog, open_catalog, set_state
+from rag_engine.collection_index import CollectionIndex, named_passages, read_collection_index
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
 from rag_engine.errors import BackendError, InputError, WorkspaceError
@@ -60,6 +61,7 @@ class Engine:
         self._snapshot: Snapshot | None = None
         self._vectors: VectorStore | None = None
         self._samples: LanguageSamples | None = None
+        self._index: CollectionIndex | None = None
 
     # --- what there is
 
@@ -280,9 +282,12 @@ class Engine:
                 self._samples = draw_samples(snapshot, vectors)
             return self._samples
 
-    def _listed(self, _plan: QueryPlan) -> dict[int, tuple[str, ...]]:
+    def _listed(self, plan: QueryPlan) -> Mapping[int, tuple[str, ...]]:
         """Children that an index lists under a term of the question, with its entries."""
-        return {}
+        snapshot = self.snapshot()
+        with self._lock:
+            self._index = read_collection_index(self.catalog, snapshot, self._index)
+            return named_passages(self._index, plan.question, plan.language)
 
     def _boost(self, plan: QueryPlan, metadata: Metadata) -> float:
         return geographic_boost(plan.scope, metadata, self.gazetteer(), self.config.retrieval)
@@ -392,8 +397,3 @@ def _flip(connection: Connection, generation: int, encoder: str) -> None:
     set_state(connection, "generation", str(generation))
     if encoder:
         set_state(connection, "encoder", encoder)
-
-
-def collection_name(workspace: str, generation: int) -> str:
-    """Name of the Chroma collection of a workspace's generation."""
-    return f"policy_documents-{workspace}-{generation}"

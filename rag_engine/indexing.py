@@ -21,8 +21,7 @@ from sqlalchemy.engine import Connection
 from rag_engine import schema as tables
 from rag_engine.book_index import IndexRecord
 from rag_engine.catalog import mark_changed, metadata_json, take_keys
-from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
-from rag_engine.chunking.semantic import child_id
+from rag_engine.chunking.indexed_text import child_id, context_header, encoder_text, keyword_text
 from rag_engine.chunking.strategies import chunk
 from rag_engine.collection_index import listed_in
 from rag_engine.config import ChunkingConfig

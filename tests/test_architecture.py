@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 HEAVY = {
     "chromadb", "docx", "easyocr", "fitz", "ollama", "onnx", "onnxruntime", "openai", "openpyxl", "openvino", "pandas",
     "playwright", "pptx", "pymupdf", "rank_bm25", "rapidocr", "sentence_transformers", "streamlit", "tantivy", "torch",
-    "transformers", "trafilatura",
+    "transformers", "trafilatura", "ir_measures",
 }  # fmt: skip
 FOLDERS = ("rag_engine", "ingestion", "pages")
 SOURCES = [*sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]

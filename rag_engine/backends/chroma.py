@@ -106,6 +106,11 @@ class ChromaIndex:
             self._lock.release()
 
 
+def collection_name(workspace: str, generation: int) -> str:
+    """Name of the collection of a workspace's generation."""
+    return f"policy_documents-{workspace}-{generation}"
+
+
 def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
     """The collection `name`: of the server at `url`, else of the folder, locked for this process alone."""
     import chromadb

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
-from rag_engine.chunking.semantic import context_header, encoder_text
+from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.citations import shared_words, words
 from rag_engine.errors import BackendError
 from rag_engine.prompts import QUOTATIONS_ONLY, one_line
@@ -77,7 +77,7 @@ class ExtractiveAnswerer:
         """
         query = self._embedder.encode_queries([question])[0]
         headers = {c.source.n: context_header(c.source.document.metadata) for c in candidates}
-        read = [encoder_text(headers[candidate.source.n], candidate.text) for candidate in candidates]
+        read = [under_header(headers[candidate.source.n], candidate.text) for candidate in candidates]
         cosines = self._embedder.encode_passages(read) @ query
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
         meaning = (cosines - cosines.min()) / (float(np.ptp(cosines)) or 1.0)

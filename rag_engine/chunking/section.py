@@ -19,12 +19,8 @@ from rag_engine.chunking.section_layout import Section
 from rag_engine.chunking.section_rules import rules_of
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
-from rag_engine.errors import InputError
 from rag_engine.sentences import sentence_spans
 from rag_engine.types import Block, Parent
-
-# A longer section is parted, so that one of a hundred paragraphs does not fill a model's context alone.
-SECTION_SIZE = 8000
 
 _WORD = re.compile(r"\S+")
 
@@ -36,17 +32,11 @@ def section_chunks(
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
     character but white space lies in a parent and, within it, in a child; parents do not overlap. A section of more
-    than `SECTION_SIZE` characters is parted at its inner headings, else between clauses, paragraphs or sentences;
+    than `section_size` characters is parted at its inner headings, else between clauses, paragraphs or sentences;
     text that is no section is parted so at `config.parent_size`.
 
     `language` is an ISO 639-1 code, `title` the document's. Without `blocks` paragraphs are read by blank lines.
     """
-    if config.child_size < 3 * max(config.child_minimum, config.child_overlap + 1):
-        raise InputError(
-            f"child_size={config.child_size} is too small for child_minimum={config.child_minimum} "
-            f"and child_overlap={config.child_overlap}.",
-            help="Make it more than three times as large as either.",
-        )
     starts = [place.start for place in places_of(text, blocks)]
     parents: list[Parent] = []
     for section in find_outline(text, language, title=title, blocks=blocks):
@@ -71,7 +61,7 @@ def _parents_of(
     below = [line - section.start for line in lines if line >= section.label_start]
     forms = rules_of(language).clause_forms
     clauses = clauses_of(body, below, [start for start, _ in inner], forms) if section.section else []
-    longest = SECTION_SIZE if section.section else config.parent_size
+    longest = config.section_size if section.section else config.parent_size
     spans = [(0, len(body))]
     if len(body) > longest:
         levels = [

@@ -14,18 +14,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.chunking.indexed_text import child_id as child_id
-from rag_engine.chunking.indexed_text import context_header as context_header
-from rag_engine.chunking.indexed_text import under_header
 from rag_engine.config import ChunkingConfig
-from rag_engine.errors import InputError
 from rag_engine.masking import masked
 from rag_engine.protocols import Vectors
 from rag_engine.sentences import Span, sentence_spans
 from rag_engine.types import Child, Parent
-
-# The extractive answerer reads a sentence under its document's header, as passages are read.
-encoder_text = under_header
 
 # Vectors are gathered and summed in double precision for so many places at a time.
 _PLACES_AT_ONCE = 8192
@@ -46,12 +39,6 @@ def semantic_chunks(
 
     `encode` gives a vector for each text; it is called at most once, with the document's distinct sentences.
     """
-    if config.child_size < 3 * max(config.child_minimum, config.child_overlap + 1):
-        raise InputError(
-            f"child_size={config.child_size} is too small for child_minimum={config.child_minimum} "
-            f"and child_overlap={config.child_overlap}.",
-            help="Make it more than three times as large as either.",
-        )
     sentences = sentence_spans(text, language)
     if not sentences:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sql
 
 from rag_engine import schema as tables
-from rag_engine.chunking.semantic import child_id
+from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import ChunkingConfig
 from rag_engine.indexing import Indexer
 from rag_engine.links import linked_passages, references

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.chunking.section import SECTION_SIZE, section_chunks, section_coverage
+from rag_engine.chunking.section import section_chunks, section_coverage
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.types import Block, BlockKind, Parent
@@ -104,7 +104,7 @@ def test_every_parent_stands_under_the_title_at_the_depth_of_its_headings(text: 
 @given(text=TEXTS)
 def test_the_parts_of_a_long_section_are_not_longer_than_its_bound(text: str) -> None:
     for parent in section_chunks(text * 9, "en", title="", blocks=(), config=DEFAULT):
-        assert len(parent.text) <= SECTION_SIZE
+        assert len(parent.text) <= ChunkingConfig().section_size
 
 
 @given(count=st.integers(2, 30), noun=st.sampled_from(["Section", "Article", "Rule", "Clause"]))

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.chunking.semantic import child_id, semantic_chunks, window_similarities
+from rag_engine.chunking.indexed_text import child_id
+from rag_engine.chunking.semantic import semantic_chunks, window_similarities
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
