@@ -20,7 +20,7 @@ from rag_engine.backends.model_source import locate
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
-from rag_engine.fusion import convex_mix
+from rag_engine.mmr import scaled
 from rag_engine.protocols import Embedder, Reranker, Vectors
 from rag_engine.sentences import sentence_spans
 
@@ -93,10 +93,13 @@ def first_ranking(dataset: Dataset, embedder: Embedder) -> Candidates:
     for line, (_, text) in zip(cosines, dataset.questions, strict=True):
         worded = dict(sparse.search(text, dataset.language, LEG_DEPTH))
         nearest = np.argsort(-line, kind="stable")[:LEG_DEPTH]
-        dense = {int(child): float(line[child]) for child in {*nearest.tolist(), *worded}}
-        mixed = convex_mix(dense, worded, dense_weight=DENSE_WEIGHT, gate=lambda _: 1.0)
-        rows.append(list(mixed)[:LEG_DEPTH])
-        scores.append(list(mixed.values())[:LEG_DEPTH])
+        found = np.array(list(dict.fromkeys([*nearest.tolist(), *worded])))
+        bm25 = dict(zip(worded, scaled(list(worded.values())), strict=True))
+        keyword = np.array([bm25.get(int(child), 0.0) for child in found])
+        mixed = DENSE_WEIGHT * scaled(line[found]) + (1 - DENSE_WEIGHT) * keyword
+        order = np.argsort(-mixed, kind="stable")[:LEG_DEPTH]
+        rows.append(found[order])
+        scores.append(mixed[order])
     return Candidates(np.array(rows), np.array(scores))
 
 
