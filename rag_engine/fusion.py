@@ -51,19 +51,29 @@ def paper_fusion(
     return _descending(scores)
 
 
-def convex_mix(
-    deviations: Floats, bm25: Floats, *, dense_weight: float, gate: Floats, best: float | None = None
-) -> Floats:
-    """dense_weight x deviations / 5 + (1 - dense_weight) x gate x bm25 / best, one score a child.
+def keyword_share(bm25: Floats, ideal: float) -> Floats:
+    """The BM25 as shares of the largest, times how much that says, one a child.
+
+    It says all when the best child reaches the `ideal` of the query, and the square of the part it reaches when not:
+    a question in other words than the documents' finds some of its everyday words everywhere. An `ideal` of 0 is not
+    known, and nothing is held against the words.
+    """
+    best = float(bm25.max(initial=0.0))
+    if best <= 0:
+        return np.zeros_like(bm25)
+    reached = min(1.0, best / ideal) if ideal > 0 else 1.0
+    return bm25 / best * reached**2
+
+
+def convex_mix(deviations: Floats, keyword: Floats, *, dense_weight: float, gate: Floats) -> Floats:
+    """dense_weight x deviations / 5 + (1 - dense_weight) x gate x keyword, one score a child.
 
     A convex combination of normalised scores (Bruch et al. 2023). `deviations` say by how many standard deviations a
     child's cosine is above that of any passage, which needs no minimum and maximum of what happened to be found;
-    `bm25` is 0 where the keyword leg found nothing, and `best` its largest (that of the array by default). `gate` in
-    0..1 says how far the keyword leg may speak for a child, whose words may be of another language.
+    `keyword` in 0..1 how well it meets the words. `gate` in 0..1 says how far the keyword leg may speak for a child,
+    whose words may be of another language.
     """
-    largest = float(bm25.max(initial=0.0)) if best is None else best
-    worded = bm25 / largest if largest > 0 else np.zeros_like(bm25)
-    mixed: Floats = dense_weight * deviations / _DEVIATIONS + (1.0 - dense_weight) * gate * worded
+    mixed: Floats = dense_weight * deviations / _DEVIATIONS + (1.0 - dense_weight) * gate * keyword
     return mixed
 
 

@@ -46,12 +46,14 @@ class Searchable:
 
 @dataclass(slots=True)
 class Found:
-    """What the legs found: per query variant, best first. `queries` are the variants' vectors."""
+    """What the legs found: per query variant, best first. `queries` are the variants' vectors, `ideals` the BM25 that
+    each could reach, 0 where that is not known."""
 
     queries: Vectors
     dense: list[list[int]] = field(default_factory=list)
     sparse: list[dict[int, float]] = field(default_factory=list)
     keywords: list[dict[int, float]] = field(default_factory=list)
+    ideals: list[float] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -135,13 +137,15 @@ def _search_sparse(
         spoken = f"{plan.language!r}, for which there is no stemmer" if plan.language else "no language that we know"
         into.warnings.append(f"The question is in {spoken}: its keywords are matched as they are written.")
     try:
-        search = searchable.sparse().search
+        index = searchable.sparse()
+        search = index.search
+        into.ideals = [index.ideal(query, plan.language) for query in variants]
         into.sparse = [dict(search(query, plan.language, depth, allowed=allowed)) for query in variants]
         into.keywords = [
             dict(search(term, plan.language, config.top_k, allowed=allowed, exact=True)) for term in plan.keywords
         ]
     except SextantError as error:
-        into.sparse, into.keywords = [], []
+        into.sparse, into.keywords, into.ideals = [], [], []
         into.warnings.append(f"Searched by meaning only: {error}")
     into.seconds["sparse"] = time.perf_counter() - step
 

@@ -93,6 +93,10 @@ class SparseIndex(Protocol):
         """
         ...
 
+    def ideal(self, query: str, language: str) -> float:
+        """About the BM25 of a child that holds each of the query's rarest terms once; 0 where it cannot be told."""
+        ...
+
     def keys(self) -> set[int]: ...
 
 

@@ -23,7 +23,7 @@ from rag_engine.protocols import Keys, Vectors
 from rag_engine.provenance import named_acts, provenance_bonus
 from rag_engine.references import named_sections
 from rag_engine.reranking import DEPTH, rerank
-from rag_engine.signals import mix, pool_of, read_signals
+from rag_engine.signals import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.types import QueryPlan
 
 # So many of the best are looked at for what the question names; the catalog is asked for each.
@@ -106,7 +106,9 @@ def _by_rank(found: Found, keys: Keys, config: RetrievalConfig) -> Floats:
     else:
         weights = [config.paper_dense_weight] * len(dense) + [config.paper_sparse_weight] * len(sparse)
         fused = reciprocal_rank([*dense, *sparse], weights, k=config.rrf_k)
-    return np.array([fused.get(key, 0.0) for key in keys.tolist()])
+    scores = column(fused, keys)
+    # What an index and the question name is added on a scale on which the best has 1; the paper adds nothing.
+    return scores if config.fusion == "paper" else scaled_to_best(scores)
 
 
 def _refined(plan: QueryPlan, ranked: Ranked, searchable: Searchable, config: RetrievalConfig) -> Ranked:
@@ -140,7 +142,11 @@ def _named(plan: QueryPlan, records: Sequence[ChildRecord | None], searchable: S
     documents = searchable.snapshot.documents
     titles = {r.document_key: documents[r.document_key].metadata.title for r in records if r}
     sections = named_sections(plan.question, plan.language)
-    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.act for r in records if r)})
+    acts = {*titles.values(), *(record.act for record in records if record)}
+    if sections:
+        # The act that is named may be one that none of the best belongs to.
+        acts |= {document.metadata.title for document in documents.values()}
+    acts = named_acts(plan.question, plan.language, acts)
     if not sections and not acts:
         return []
     gained = [provenance_bonus(sections, acts, r.act, r.section, titles[r.document_key]) if r else 0.0 for r in records]
@@ -177,7 +183,7 @@ def _reranked(
         return ranked
     scores = ranked.scores.copy()
     scores[chosen] = result.scores
-    ranked.reranked |= {record.key: score for record, score in zip(best, result.scores, strict=True)}
+    ranked.reranked |= {one.key: read for one, read in zip(best, result.read, strict=True) if read is not None}
     return _ordered(ranked, scores)
 
 

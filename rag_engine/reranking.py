@@ -24,12 +24,13 @@ class Reranked:
     """A ranking after the reranker has read its best.
 
     `order` holds the places of the texts, best first, and `scores` one score a text in the order in which they were
-    given, on the scale of the scores given. `said` is why nothing was reranked, for the person who asked; empty when
-    it was.
+    given, on the scale of the scores given; `read` what the reranker itself gave each, None for a text that it was
+    not asked about. `said` is why nothing was reranked, for the person who asked; empty when it was.
     """
 
     order: tuple[int, ...]
     scores: tuple[float, ...]
+    read: tuple[float | None, ...]
     said: str = ""
 
 
@@ -57,18 +58,22 @@ def rerank(
     given = np.asarray(scores, dtype=np.float64)
     rows = [row for row in range(min(DEPTH, len(texts))) if readable is None or readable[row]]
     if len(rows) < 2 or weight == 0:
-        return _ordered(given, given)
+        return _unread(given)
     try:
         read = _read(question, [texts[row] for row in rows], reranker, seconds, clock)
     except (SextantError, RuntimeError) as error:
-        return _ordered(given, given, f"The passages were not reranked: {error}")
+        return _unread(given, f"The passages were not reranked: {error}")
     mixed = interpolate(given[rows], read, weight)
     final = given.copy()
     final[rows] = given[rows].min() + np.ptp(given[rows]) * mixed
     # Where all scores were the same their range holds nothing, and the mix decides alone.
     tie_break = np.zeros_like(given)
     tie_break[rows] = mixed
-    return _ordered(final, tie_break)
+    own: list[float | None] = [None] * len(texts)
+    for row, score in zip(rows, read.tolist(), strict=True):
+        own[row] = score
+    order = np.lexsort((-tie_break, -final))
+    return Reranked(tuple(order.tolist()), tuple(final.tolist()), tuple(own))
 
 
 def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
@@ -98,6 +103,7 @@ def _read(
     return scores
 
 
-def _ordered(scores: NDArray[np.float64], tie_break: NDArray[np.float64], said: str = "") -> Reranked:
-    order = np.lexsort((-tie_break, -scores))
-    return Reranked(tuple(order.tolist()), tuple(scores.tolist()), said)
+def _unread(scores: NDArray[np.float64], said: str = "") -> Reranked:
+    """The ranking as it was."""
+    order = np.argsort(-scores, kind="stable")
+    return Reranked(tuple(order.tolist()), tuple(scores.tolist()), (None,) * len(scores), said)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.config import RetrievalConfig
-from rag_engine.fusion import Floats, convex_mix
+from rag_engine.fusion import Floats, convex_mix, keyword_share
 from rag_engine.language_bias import Usual, usual_cosines
 from rag_engine.legs import Found, Searchable
 from rag_engine.mmr import scaled
@@ -23,14 +23,14 @@ class Signals:
     """One row a child, one column a query variant.
 
     `passage` and `sentence` say by how many standard deviations the child and its best sentence are nearer than any
-    passage of its language; both are empty (0 columns) without the encoder. `bm25` is 0 where the keyword leg found
-    nothing; `named` in 0..1 how well acronyms and quoted phrases are met; `alike` whether the child speaks the
-    question's language as far as is known.
+    passage of its language; both are empty (0 columns) without the encoder. `keyword` in 0..1 is 0 where the keyword
+    leg found nothing; `named` in 0..1 how well acronyms and quoted phrases are met; `alike` whether the child
+    speaks the question's language as far as is known.
     """
 
     passage: Floats
     sentence: Floats
-    bm25: Floats
+    keyword: Floats
     named: Floats
     alike: NDArray[np.bool_]
 
@@ -74,12 +74,13 @@ def read_signals(plan: QueryPlan, pool: Pool, searchable: Searchable, config: Re
         passage[:, variant] = (cosines[:, variant] - mean) / deviation
         sentence[:, variant] = (best[:, variant] - mean) / deviation
     named = sum((scaled_to_best(column(ranking, keys)) for ranking in found.keywords), np.zeros(len(keys)))
+    worded = [
+        keyword_share(column(ranking, keys), ideal) for ranking, ideal in zip(found.sparse, found.ideals, strict=True)
+    ]
     return Signals(
         passage=passage,
         sentence=sentence,
-        bm25=np.stack([column(ranking, keys) for ranking in found.sparse], axis=1)
-        if found.sparse
-        else np.zeros((len(keys), 0)),
+        keyword=np.stack(worded, axis=1) if worded else np.zeros((len(keys), 0)),
         named=named / max(len(found.keywords), 1),
         alike=np.array([one == plan.language or not one or not plan.language for one in spoken], bool),
     )
@@ -89,13 +90,13 @@ def mix(signals: Signals, config: RetrievalConfig) -> Floats:
     """One score a child in 0..1: a convex mix for each variant, the first with weight 1, and what it names."""
     gate = np.where(signals.alike, 1.0, config.cross_language_sparse)
     nearness = (1 - config.sentence_share) * signals.passage + config.sentence_share * signals.sentence
-    variants = max(nearness.shape[1], signals.bm25.shape[1])
+    variants = max(nearness.shape[1], signals.keyword.shape[1])
     total = config.keyword_weight * signals.named
     nothing = np.zeros(len(gate))
     for variant in range(variants):
         mixed = convex_mix(
             nearness[:, variant] if nearness.shape[1] else nothing,
-            signals.bm25[:, variant] if signals.bm25.shape[1] else nothing,
+            signals.keyword[:, variant] if signals.keyword.shape[1] else nothing,
             # A leg that is away leaves the whole weight to the other.
             dense_weight=0.0 if not nearness.shape[1] else config.dense_weight,
             gate=gate,

@@ -82,6 +82,10 @@ class PaperSparseIndex:
         best = rows[np.lexsort((self._ranking.keys[rows], -scores[rows]))][:top_k]
         return [(int(self._ranking.keys[row]), float(scores[row])) for row in best]
 
+    def ideal(self, query: str, language: str) -> float:  # noqa: ARG002
+        """0: the paper asks what was found, never what could be."""
+        return 0.0
+
     def keys(self) -> set[int]:
         """Keys of the children seen by a search."""
         return set() if self._ranking is None else {int(key) for key in self._ranking.keys}

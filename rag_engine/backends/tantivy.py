@@ -22,6 +22,7 @@ _WRITER_MEMORY = 64_000_000
 
 # From this share of all children on, sifting the hits is faster than searching the allowed documents alone.
 _SIFTED_SHARE = 0.2
+_IDEAL_TERMS = 12
 
 
 def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
@@ -136,6 +137,19 @@ class TantivyIndex:
             if allowed is None:
                 return _scored(searcher, searcher.search(asked, top_k, count=False).hits)
             return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
+
+    def ideal(self, query: str, language: str) -> float:
+        """About the BM25 of a child in the language that holds each of the query's rarest twelve terms once.
+
+        0 where none of them is known. A child of usual length scores a term's inverse document frequency; of a long
+        question no child holds every word, and its rarest ones are what it is about.
+        """
+        with _readable(self._folder):
+            searcher = self._searcher()
+            of_language = searcher.doc_freq("language", language)
+            found = (searcher.doc_freq("stems", f"{language}:{term}") for term in analyse(query, language))
+            rarities = sorted((_rarity(count, of_language) for count in found if count), reverse=True)
+        return sum(rarities[:_IDEAL_TERMS])
 
     def keys(self) -> set[int]:
         """Keys of all children that can be found."""

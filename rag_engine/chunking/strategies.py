@@ -21,6 +21,8 @@ from rag_engine.types import Block, Line, Parent
 # titles part it no finer: in a guide that numbers its chapters, the titles inside them say more.
 _FEWEST_SECTIONS = 3
 _LEAST_SECTIONED = 0.6
+# A text that is a single section is cited by its number.
+_ALL_SECTIONED = 0.9
 _TITLES_PER_SECTION = 2
 # Titles decide where they are many enough, for the text they stand over, to say what it is about.
 _FEWEST_TITLES = 4
@@ -125,7 +127,8 @@ def _chosen(
 def _sections(text: str, language: str, title: str, blocks: Sequence[Block]) -> _Structure:
     count, share = section_coverage(text, language, title=title, blocks=blocks)
     found = f"{_counted(count, 'numbered section')} with {share:.0%} of the text" if count else "no numbered sections"
-    return _Structure(count, found, count >= _FEWEST_SECTIONS and share >= _LEAST_SECTIONED)
+    enough = share >= (_LEAST_SECTIONED if count >= _FEWEST_SECTIONS else _ALL_SECTIONED)
+    return _Structure(count, found, enough)
 
 
 def _titled(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.fusion import convex_mix, paper_fusion, reciprocal_rank
+from rag_engine.fusion import convex_mix, keyword_share, paper_fusion, reciprocal_rank
 
 rankings = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=12), max_size=4)
 
@@ -23,18 +23,18 @@ def test_the_papers_keyword_weight_rises_for_a_child_that_both_legs_found() -> N
 
 
 def test_five_deviations_weigh_as_much_as_the_best_keyword_match() -> None:
-    mixed = convex_mix(np.array([5.0, 0.0]), np.array([0.0, 12.0]), dense_weight=0.5, gate=np.ones(2))
+    mixed = convex_mix(np.array([5.0, 0.0]), np.array([0.0, 1.0]), dense_weight=0.5, gate=np.ones(2))
     assert mixed[0] == pytest.approx(mixed[1])
 
 
 def test_a_closed_gate_leaves_the_dense_order_alone() -> None:
     deviations = np.array([3.0, 2.0, 1.0])
-    mixed = convex_mix(deviations, np.array([0.0, 0.0, 50.0]), dense_weight=0.5, gate=np.zeros(3))
+    mixed = convex_mix(deviations, np.array([0.0, 0.0, 1.0]), dense_weight=0.5, gate=np.zeros(3))
     assert np.argsort(-mixed).tolist() == [0, 1, 2]
 
 
 def test_one_leg_alone_still_ranks() -> None:
-    mixed = convex_mix(np.zeros(2), np.array([2.0, 9.0]), dense_weight=0.0, gate=np.ones(2))
+    mixed = convex_mix(np.zeros(2), np.array([0.2, 0.9]), dense_weight=0.0, gate=np.ones(2))
     assert mixed[1] > mixed[0]
 
 
@@ -46,17 +46,27 @@ def test_every_child_of_a_ranking_is_fused_once_and_scores_descend(found: list[l
 
 
 @given(
-    st.lists(st.tuples(st.floats(-5, 9), st.floats(0, 40)), min_size=1, max_size=12),
+    st.lists(st.tuples(st.floats(-5, 9), st.floats(0, 1)), min_size=1, max_size=12),
     st.floats(0.05, 1.0),
     st.integers(0, 11),
 )
 def test_a_child_that_rises_in_a_leg_never_falls_in_the_mix(
     given: list[tuple[float, float]], weight: float, place: int
 ) -> None:
-    deviations, bm25 = (np.array(column) for column in zip(*given, strict=True))
+    deviations, keyword = (np.array(column) for column in zip(*given, strict=True))
     risen = deviations.copy()
     risen[place % len(risen)] += 1.0
     gate = np.ones(len(risen))
-    before = convex_mix(deviations, bm25, dense_weight=weight, gate=gate)
-    after = convex_mix(risen, bm25, dense_weight=weight, gate=gate)
+    before = convex_mix(deviations, keyword, dense_weight=weight, gate=gate)
+    after = convex_mix(risen, keyword, dense_weight=weight, gate=gate)
     assert after[place % len(risen)] > before[place % len(risen)]
+
+
+def test_words_that_meet_half_of_what_the_question_holds_count_for_a_quarter() -> None:
+    assert keyword_share(np.array([6.0, 3.0, 0.0]), 12.0).tolist() == [0.25, 0.125, 0.0]
+
+
+def test_words_that_meet_the_question_or_whose_ideal_is_not_known_count_in_full() -> None:
+    assert keyword_share(np.array([12.0, 3.0]), 8.0).tolist() == [1.0, 0.25]
+    assert keyword_share(np.array([12.0, 3.0]), 0.0).tolist() == [1.0, 0.25]
+    assert keyword_share(np.zeros(2), 8.0).tolist() == [0.0, 0.0]
