@@ -54,5 +54,10 @@ for item in sorted(json.load(open(sys.argv[1]))["install"], key=lambda item: ite
 endef
 export WRITE_LOCK
 
+# Every table of benchmarks/results/ on retrieval, from the documents and sets under SEXTANT_SHARED (by default ../shared);
+# a part alone: $(BIN)/python benchmarks/measure.py --only retrieval.
+measure: .venv/installed
+	$(BIN)/python benchmarks/measure.py
+
 clean:
 	rm -rf .venv build *.egg-info

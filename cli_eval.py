@@ -39,7 +39,7 @@ Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdo
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """How a comparison is shown: the name of its files, its title, its metrics, those that differences are shown of,
-    the configuration that the others are compared with, and notes."""
+    the configuration that the others are compared with, notes, and the metrics that are drawn."""
 
     name: str
     title: str
@@ -47,10 +47,14 @@ class _Shown:
     differences: Sequence[str]
     baseline: str
     notes: tuple[str, ...]
+    charts: Sequence[str]
 
 
 # Of passages the differences that are shown; precision alone rewards whoever reads little.
 _PASSAGES = ("recall", "f1", "ndcg")
+_DRAWN = ("recall", "ndcg")
+# The factorial asks each question some seventy times.
+_ABLATION_QUESTIONS = 60
 _COLUMNS = ("configuration", "nDCG@10", "95%", "recall@10", "recall@100", "MRR@10", "MAP", "ms p50", "p95", "against")
 
 
@@ -120,7 +124,8 @@ def chunking(
             for one in figures
         ]
         measured = [one.measured for one in figures]
-        shown = _Shown("chunking", "Ways of chunking on real documents", METRICS, _PASSAGES, baseline, tuple(notes))
+        title = "Ways of chunking on real documents"
+        shown = _Shown("chunking", title, METRICS, _PASSAGES, baseline, (*notes, *_warned(figures)), _DRAWN)
         _finish(measured, groups, shown, results, as_json)
 
 
@@ -152,11 +157,10 @@ def ablation(
         chosen, left_out = possible(chosen_of(configurations(), names or []), config)
         notes = (*(f"{one.name}: {one.says}." for one in chosen), *left_out)
         if not datasets:
-            figures, groups = _on_passages(chosen, documents, gold, split)
-            measured = [one.measured for one in figures]
-            shown = _Shown(
-                "ablation", "What each step is worth", chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes
-            )
+            figures, groups = _on_passages(chosen, documents, gold, split, at_most=_ABLATION_QUESTIONS)
+            measured, title = [one.measured for one in figures], "What each step is worth"
+            notes = (*_warned(figures), *notes)
+            shown = _Shown("ablation", title, chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes, _DRAWN)
             _finish(measured, groups, shown, results, as_json)
             return
         embedder = load_encoder(config.encoder, config.execution)
@@ -164,17 +168,21 @@ def ablation(
             with bar("Measuring") as advance:
                 report = run_retrieval(dataset, chosen, config, embedder, cache=cache_folder(), progress=advance)
             name, title = f"ablation.{dataset.name}", f"What each step is worth on {dataset.name}"
-            shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, (*notes, *dataset.warnings))
+            warned = (*report.dataset.warnings, *notes)
+            shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, warned, RANKING[:2])
             _finish(list(report.measured), None, shown, results, as_json)
 
 
 def _on_passages(
-    configurations: list[Configuration], documents: Path | None, gold: Path, split: str
+    configurations: list[Configuration], documents: Path | None, gold: Path, split: str, at_most: int = 10_000
 ) -> tuple[tuple[PassageFigures, ...], Mapping[str, Sequence[bool]]]:
-    """The figures of the configurations on the questions with known passages, and the groups of the questions."""
+    """The figures of the configurations on the questions with known passages, and the groups of the questions.
+
+    All documents that the split's questions quote are searched, however few of the questions are asked.
+    """
     from ingestion.quoted_documents import read_documents
     from rag_engine.backends.encoder import load_encoder
-    from rag_engine.evaluation.gold import read_gold
+    from rag_engine.evaluation.gold import read_gold, spread
     from rag_engine.evaluation.passage_run import run_passages, subsets
     from rag_engine.evaluation.vector_cache import cache_folder
 
@@ -184,12 +192,18 @@ def _on_passages(
     with bar("Reading") as advance:
         named = (quote.document for question in questions for quote in question.quotes)
         read = read_documents(named, folder, config.ocr, advance)
+    questions = spread(questions, at_most)
     embedder = load_encoder(config.encoder, config.execution)
     with bar("Measuring") as advance:
         figures = run_passages(
             questions, read, configurations, config, embedder, cache=cache_folder(), progress=advance
         )
     return figures, subsets(questions)
+
+
+def _warned(figures: Sequence[PassageFigures]) -> list[str]:
+    """What the searches of the configurations warned of."""
+    return [f"{one.measured.name}: {warning}" for one in figures for warning in one.warnings]
 
 
 def _finish(
@@ -206,7 +220,9 @@ def _finish(
     rows = compare(measured, shown.baseline, groups)
     written: list[Path] = []
     if results:
-        written = write_report(results, shown.name, shown.title, rows, shown.metrics, shown.differences, shown.notes)
+        written = write_report(
+            results, shown.name, shown.title, rows, shown.metrics, shown.differences, shown.notes, shown.charts
+        )
     if as_json:
         print_json({"rows": [asdict(row) for row in rows], "notes": shown.notes, "files": [str(p) for p in written]})
         return

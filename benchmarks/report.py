@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import time
+import csv
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 
+from rag_engine.evaluation.report import machine
+
+__all__ = ["RESULTS", "machine", "write_csv", "write_table"]
+
 RESULTS = Path(__file__).parent / "results"
-
-
-def machine(*packages: str) -> str:
-    """The machine and versions that a figure was measured with."""
-    named = ", ".join(f"{name} {version(name)}" for name in ("chromadb", "tantivy", "openvino", *packages))
-    listed = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
-    named_processors = (line.partition(":")[2].strip() for line in listed if line.startswith("model name"))
-    processor = next(named_processors, platform.processor())
-    day = time.strftime("%Y-%m-%d")
-    return f"{day}; {os.cpu_count()} cores of {processor}; Python {platform.python_version()}; {named}."
 
 
 def write_table(
@@ -32,3 +23,10 @@ def write_table(
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def write_csv(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Nothing; writes benchmarks/results/NAME.csv."""
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])

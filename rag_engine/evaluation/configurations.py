@@ -10,8 +10,8 @@ from rag_engine.config import ChunkingConfig, Config, Strategy
 from rag_engine.errors import InputError
 
 # Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
-# documents; the last searches by nothing else.
-Keywords = Literal["index", "spaces", "documents"]
+# documents, or Lucene's BM25 over whole documents. The last two search by nothing else.
+Keywords = Literal["index", "spaces", "documents", "lucene"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,11 @@ class Configuration:
     chunking: Mapping[str, object] = field(default_factory=dict)
     keywords: Keywords = "index"
     queries: int = 3
+
+    @property
+    def whole_documents(self) -> bool:
+        """Whether whole documents are ranked by their words alone, without a collection."""
+        return self.keywords in ("documents", "lucene")
 
     def applied(self, config: Config) -> Config:
         """The configuration with its changes made; InputError names a setting that there is not."""
@@ -46,13 +51,17 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
         keywords="spaces",
     ),
     Configuration("bm25", "BM25 over words between spaces, whole documents", keywords="documents"),
+    Configuration("bm25-lucene", "BM25 as published for English data sets, whole documents", keywords="lucene"),
     Configuration("dense", "meaning alone", {"legs": "dense"}),
     Configuration("sparse", "keywords alone", {"legs": "sparse"}),
-    Configuration("convex", "both legs, normalised scores mixed", {"fusion": "convex"}),
-    Configuration("rrf", "both legs by reciprocal rank, equal weights", {"fusion": "rrf"}),
+    Configuration("rrf", "both legs by reciprocal rank, dense .6, keywords .4", {"fusion": "rrf"}),
     Configuration("paper-fusion", "both of our legs by the paper's weights", {"fusion": "paper"}),
+    Configuration("passage-only", "the default without the nearest sentence", {"sentence_share": 0.0}),
+    Configuration("one-scale", "the default with one scale of similarity for all languages", {"language_scale": False}),
     Configuration("rerank", "the default with the cross-encoder", {"rerank": True}),
-    Configuration("no-rerank", "the default without the cross-encoder", {"rerank": False}),
+    Configuration("mmr", "the default with maximal marginal relevance", {"mmr": True}),
+    Configuration("no-provenance", "the default without the bonus for a named section", {"provenance_weight": 0.0}),
+    Configuration("no-index", "the default without what indexes list", {"index_weight": 0.0}),
 )
 
 

@@ -61,6 +61,14 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
     return chosen
 
 
+def spread(questions: Sequence[GoldQuestion], count: int) -> tuple[GoldQuestion, ...]:
+    """At most so many of the questions, in their order and evenly spread over it, so that every part of a file that
+    is ordered by language or document is asked about."""
+    if len(questions) <= count:
+        return tuple(questions)
+    return tuple(questions[place * len(questions) // count] for place in range(count))
+
+
 def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
     """Every place on its page where the quote stands, in order; InputError where it stands nowhere on it."""
     on_page = [line for line in extracted.lines if line.page == quote.page]

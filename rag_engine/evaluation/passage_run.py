@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +33,7 @@ class PassageFigures:
     child_size: float
     index_seconds: float
     encode_seconds: float
+    warnings: tuple[str, ...]
 
 
 def run_passages(
@@ -60,15 +62,18 @@ def run_passages(
             children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
             parents = {child.parent_key: child.parent_end - child.parent_start for child in children}
             for one in together:
-                search = searcher(collection, one)
+                warned: Counter[str] = Counter()
+                search = searcher(collection, one, warned)
+                measured = _measured(one.name, questions, ideal, words, search, progress)
                 found[one.name] = PassageFigures(
-                    measured=_measured(one.name, questions, ideal, words, search, progress),
+                    measured=measured,
                     parents=len(parents),
                     children=len(children),
                     parent_size=float(np.mean(list(parents.values()))),
                     child_size=float(np.mean([child.end - child.start for child in children])),
                     index_seconds=collection.index_seconds,
                     encode_seconds=collection.encode_seconds,
+                    warnings=tuple(f"{warning} ({count} searches)" for warning, count in warned.items()),
                 )
     return tuple(found[one.name] for one in configurations)
 

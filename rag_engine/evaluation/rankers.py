@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
+from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.collections import Collection
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import CorpusDocument
+from rag_engine.evaluation.published_bm25 import published_bm25
 from rag_engine.evaluation.ranking import DEPTH, RankDocuments, best_of_documents
 from rag_engine.legs import Searchable, search_legs
 from rag_engine.planning import plan_question
@@ -22,14 +26,21 @@ from rag_engine.retrieval import retrieve
 from rag_engine.signals import Signals, pool_of, read_signals
 from rag_engine.types import Evidence, QueryPlan
 
+# The one warning that is wanted: the approximate index is away from every evaluation.
+_NEVER = "An evaluation compares every vector."
 
-def ranker(collection: Collection, configuration: Configuration) -> RankDocuments:
-    """The function that ranks the collection's documents for a question as the configuration says."""
+
+def ranker(collection: Collection, configuration: Configuration, said: Counter[str]) -> RankDocuments:
+    """The function that ranks the collection's documents for a question as the configuration says.
+
+    `said` counts what the search warned of: a leg that was away, a reranker that broke off.
+    """
     searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
-    retrieval = configuration.applied(collection.engine.config).retrieval
+    retrieval = _retrieval(collection, configuration)
 
     def ranked(question: str) -> list[tuple[str, float]]:
         children = rank(planned(question), None, searchable, retrieval)
+        said.update(warning for warning in children.found.warnings if _NEVER not in warning)
         pairs = zip(children.owners.tolist(), children.scores.tolist(), strict=True)
         return best_of_documents([(collection.names[owner], score) for owner, score in pairs])[:DEPTH]
 
@@ -55,22 +66,36 @@ def planned_signals(
     return read
 
 
-def searcher(collection: Collection, configuration: Configuration) -> Callable[[str], Evidence]:
+def searcher(collection: Collection, configuration: Configuration, said: Counter[str]) -> Callable[[str], Evidence]:
     """The function that finds the evidence for a question as the configuration says, without a floor of similarity.
 
-    With a floor a configuration that finds less would be the more precise one.
+    With a floor a configuration that finds less would be the more precise one. `said` counts what the search warned of.
     """
     searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
-    retrieval = replace(configuration.applied(collection.engine.config).retrieval, similarity_floor=0.0)
-    return lambda question: retrieve(planned(question), None, searchable, retrieval)
+    retrieval = replace(_retrieval(collection, configuration), similarity_floor=0.0)
+
+    def searched(question: str) -> Evidence:
+        evidence = retrieve(planned(question), None, searchable, retrieval)
+        said.update(warning for warning in evidence.warnings if _NEVER not in warning)
+        return evidence
+
+    return searched
 
 
-def whole_documents(documents: Sequence[CorpusDocument]) -> RankDocuments:
-    """The function that ranks whole documents by BM25 over words between spaces, the paper's keyword leg."""
+def whole_documents(documents: Sequence[CorpusDocument], configuration: Configuration) -> RankDocuments:
+    """The function that ranks whole documents by BM25: the published one, or over words between spaces, the paper's
+    keyword leg."""
+    if configuration.keywords == "lucene":
+        return published_bm25(documents)
     index = PaperSparseIndex()
     index.add((place, place, document.language, document.whole) for place, document in enumerate(documents))
     index.commit()
     return lambda question: [(documents[place].id, score) for place, score in index.search(question, "", DEPTH)]
+
+
+def _retrieval(collection: Collection, configuration: Configuration) -> RetrievalConfig:
+    """The configuration's settings; a reranker has all the time it needs, or a busy machine would change figures."""
+    return replace(configuration.applied(collection.engine.config).retrieval, rerank_seconds=math.inf)
 
 
 def _planner(collection: Collection, configuration: Configuration) -> Callable[[str], QueryPlan]:
@@ -100,4 +125,4 @@ def _searchable(collection: Collection, configuration: Configuration) -> Searcha
 
 def _no_approximation() -> VectorIndex:
     """Never; what an approximate index leaves out would be counted against the configuration."""
-    raise BackendError("an evaluation compares every vector.")
+    raise BackendError(_NEVER)

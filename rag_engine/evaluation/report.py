@@ -17,6 +17,8 @@ from rag_engine.evaluation.comparison import Row
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
+# A chart has a panel for each of so many groups of questions; of the smaller ones the intervals say nothing.
+_PANELS = 2
 # From here on a figure is a count, not a share.
 _COUNT = 2.0
 
@@ -108,14 +110,17 @@ def write_report(
     metrics: Sequence[str],
     differences: Sequence[str],
     notes: Sequence[str],
+    charts: Sequence[str] = (),
 ) -> list[Path]:
-    """The files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric."""
+    """The files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric of `charts`."""
     folder.mkdir(parents=True, exist_ok=True)
     table = markdown_table(rows, metrics, differences)
     said = "".join(f"- {note}\n" for note in (machine(), *notes))
     texts = {f"{name}.md": f"# {title}\n\n{table}\n{said}", f"{name}.csv": csv_table(rows)}
-    for metric in metrics:
-        drawn = chart(rows, metric, f"{title}: {metric}")
+    groups = list(dict.fromkeys(row.group for row in rows))[:_PANELS]
+    shown = [row for row in rows if row.group in groups]
+    for metric in charts:
+        drawn = chart(shown, metric, f"{title}: {metric}")
         texts[f"{name}.{metric.replace('@', '_')}.vl.json"] = json.dumps(drawn, ensure_ascii=False, indent=1) + "\n"
     for file, text in texts.items():
         (folder / file).write_text(text, encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -68,26 +69,61 @@ def run_retrieval(
     progress: Progress = lambda *_: None,
     runs: Path | None = None,
 ) -> RetrievalReport:
-    """The configurations' figures on the data set, in their order; `runs` is a folder for their run files.
+    """The configurations' figures on the data set, in their order; `runs` is a folder for their run files."""
+    return run_together([dataset], configurations, config, embedder, cache=cache, progress=progress, runs=runs)[0]
+
+
+def run_together(
+    datasets: Sequence[Dataset],
+    configurations: Sequence[Configuration],
+    config: Config,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    progress: Progress = lambda *_: None,
+    runs: Path | None = None,
+) -> tuple[RetrievalReport, ...]:
+    """A report for each of the data sets, which ask their questions of the same documents.
 
     The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
+    ValueError for data sets with other documents than the first.
     """
+    corpus = datasets[0].documents
+    if any(dataset.documents != corpus for dataset in datasets):
+        raise ValueError(f"{', '.join(one.name for one in datasets)} have not the same documents.")
     cached = CachedEmbedder(embedder, cache)
-    documents = [(document.id, as_document(document)) for document in dataset.documents if document.whole]
-    measured: dict[str, Measured] = {}
+    documents = [(document.id, as_document(document)) for document in corpus if document.whole]
+    measured: list[dict[str, Measured]] = [{} for _ in datasets]
+    said: list[list[str]] = [[] for _ in datasets]
     index_seconds = encode_seconds = 0.0
-    asked = [one for one in configurations if one.keywords != "documents"]
+
+    def ask(one: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
+        for place, dataset in enumerate(datasets):
+            measured[place][one.name] = _measured(one, dataset, rank, progress, runs)
+            said[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
+            warned.clear()
+
     for one in configurations:
-        if one.keywords == "documents":
-            measured[one.name] = _measured(one, dataset, whole_documents(dataset.documents), progress, runs)
+        if one.whole_documents:
+            ask(one, whole_documents(corpus, one), Counter())
+    asked = [one for one in configurations if not one.whole_documents]
     for chunking, together in by_chunking(asked, config).items():
         with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
             index_seconds += collection.index_seconds
             encode_seconds += collection.encode_seconds
             for one in together:
-                measured[one.name] = _measured(one, dataset, ranker(collection, one), progress, runs)
-    ordered = tuple(measured[one.name] for one in configurations)
-    return RetrievalReport(dataset, ordered, index_seconds, encode_seconds, _query_encode_ms(dataset, embedder))
+                warned: Counter[str] = Counter()
+                ask(one, ranker(collection, one, warned), warned)
+    return tuple(
+        RetrievalReport(
+            replace(dataset, warnings=(*dataset.warnings, *said[place])),
+            tuple(measured[place][one.name] for one in configurations),
+            index_seconds,
+            encode_seconds,
+            _query_encode_ms(dataset, embedder),
+        )
+        for place, dataset in enumerate(datasets)
+    )
 
 
 def _measured(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_engine.errors import InputError
-from rag_engine.evaluation.gold import GoldQuestion, Quote, alternatives, locate, read_gold
+from rag_engine.evaluation.gold import GoldQuestion, Quote, alternatives, locate, read_gold, spread
 from rag_engine.types import ExtractedText, Line
 
 PAGES = ("The dam-\nage of the “great flood” was\nlarge.", "It rained. It rained. Straße 5 was closed.")
@@ -96,3 +100,13 @@ def test_a_split_without_questions_is_said(tmp_path: Path) -> None:
     path.write_text(json.dumps(line))
     with pytest.raises(InputError, match="no question of the split 'heldout'"):
         read_gold(path, "heldout")
+
+
+@given(st.integers(1, 200), st.integers(1, 100))
+def test_some_of_the_questions_are_of_every_part_of_the_file(there: int, wanted: int) -> None:
+    questions = [replace(question(), id=f"{place}") for place in range(there)]
+    places = [int(one.id) for one in spread(questions, wanted)]
+    assert len(places) == min(there, wanted)
+    steps = [following - place for place, following in pairwise([*places, there])]
+    assert places[0] == 0
+    assert 0 < min(steps) <= max(steps) <= min(steps) + 1

@@ -91,13 +91,14 @@ def test_the_tables_hold_every_figure_with_its_interval(rows: tuple[Row, ...]) -
 
 
 def test_the_charts_are_ones_that_a_page_can_draw(rows: tuple[Row, ...], tmp_path: Path) -> None:
-    written = write_report(tmp_path, "chunking", "Chunking", rows, METRICS, ("recall",), ["A note."])
+    written = write_report(tmp_path, "chunking", "Chunking", rows, METRICS, ("recall",), ["A note."], ("f1", "ndcg"))
     charts = [path for path in written if path.name.endswith(".vl.json")]
-    assert len(charts) == len(METRICS)
+    assert {path.name for path in charts} == {"chunking.f1.vl.json", "chunking.ndcg.vl.json"}
     for path in charts:
         drawn = json.loads(path.read_text())
         altair.Chart.from_dict(drawn)
         assert len(drawn["spec"]["layer"]) == 2
+        assert {value["questions"] for value in drawn["data"]["values"]} == {"all", "cross-lingual"}
     said = (tmp_path / "chunking.md").read_text()
     assert "- A note." in said
     assert "Python 3" in said

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from rag_engine.evaluation.collections import remove_abandoned
 from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, chosen_of
 from rag_engine.evaluation.datasets import Dataset, Query, read_dataset
 from rag_engine.evaluation.ranking import best_of_documents, measure
-from rag_engine.evaluation.retrieval_run import RetrievalReport, run_retrieval
+from rag_engine.evaluation.retrieval_run import RetrievalReport, run_retrieval, run_together
 from rag_engine.evaluation.runs import read_run
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.evaluation.conftest import TEXTS, WriteDataset
@@ -142,3 +143,35 @@ def test_rankings_of_many_questions_are_not_held_at_once(write_dataset: WriteDat
     measured = measure("fixed", many, lambda _: [("heat", 2.0), ("flood", 1.0)])
     assert len(measured.milliseconds) == 20_000
     assert np.allclose(measured.metrics["mrr@10"], 0.5)
+
+
+def test_several_sets_of_questions_share_one_index(write_dataset: WriteDataset, tmp_path: Path) -> None:
+    whole = dataset_of(write_dataset())
+    one = replace(whole, name="one", queries=whole.queries[:1], qrels={"q1": whole.qrels["q1"]})
+    config, chosen = read_config(tmp_path / "workspace"), chosen_of(CONFIGURATIONS, ["bm25", "default"])
+    embedder = CountingEmbedder()
+    reports = run_together([whole, one], chosen, config, embedder, cache=tmp_path / "cache")
+    assert [len(report.measured[1].milliseconds) for report in reports] == [3, 1]
+    assert reports[0].index_seconds == reports[1].index_seconds
+    alone = run(one, tmp_path, "bm25", "default")
+    assert [m.metrics["map"].tolist() for m in reports[1].measured] == [
+        m.metrics["map"].tolist() for m in alone.measured
+    ]
+    other = replace(one, documents=whole.documents[:2])
+    with pytest.raises(ValueError, match="not the same documents"):
+        run_together([whole, other], chosen, config, embedder, cache=tmp_path / "cache")
+
+
+def test_a_reranker_that_is_nowhere_is_said_with_the_figures(write_dataset: WriteDataset, tmp_path: Path) -> None:
+    config = replace(read_config(tmp_path / "workspace"), reranker=str(tmp_path / "nowhere"))
+    chosen = chosen_of(CONFIGURATIONS, ["default", "rerank"])
+    dataset = dataset_of(write_dataset())
+    report = run_retrieval(dataset, chosen, config, CountingEmbedder(), cache=tmp_path / "cache")
+    (said,) = report.to_dict()["warnings"]
+    assert said.startswith("rerank: The passages were not reranked")
+    assert report.measured[0].metrics["map"].tolist() == report.measured[1].metrics["map"].tolist()
+
+
+def test_the_published_bm25_ranks_without_a_collection(write_dataset: WriteDataset, tmp_path: Path) -> None:
+    report = run(dataset_of(write_dataset()), tmp_path, "bm25-lucene").to_dict()
+    assert (report["index_seconds"], report["configs"][0]["ndcg@10"]) == (0, 1.0)
