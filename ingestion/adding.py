@@ -18,12 +18,12 @@ from typing import Any, Literal
 from ingestion.backends.sandbox import Sandbox
 from ingestion.describing import NAME, describe, read_descriptions
 from ingestion.file_names import file_hash
-from ingestion.index_tables import index_of_document
+from ingestion.index_tables import own_index
 from ingestion.types import ExtractionLimits, FileRefused
 from rag_engine import workspace as places
 from rag_engine.analysis import has_analyser
 from rag_engine.backends.language import identify_language
-from rag_engine.book_index import IndexRecord, IndexTable
+from rag_engine.book_index import IndexRecord
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.indexing import Indexer, fingerprint
@@ -202,16 +202,9 @@ class _Reader:
             remove_copy(copy)
             raise
         print_ = fingerprint(sha256, described, self._chunking)
-        table = self._own_index(extracted, copy)
+        table = own_index(extracted, copy, self._sandbox)
         extracted = replace(extracted, warnings=(*extracted.warnings, *table.warnings))
         return _Read(path, copy, sha256, print_, given, extracted, table.records)
-
-    def _own_index(self, extracted: ExtractedText, copy: Path) -> IndexTable:
-        """What the index of a document lists; a document whose index cannot be read is read without it."""
-        try:
-            return index_of_document(extracted, copy, self._sandbox)
-        except FileRefused as refusal:
-            return IndexTable((), (f"Its index was not read: {refusal}",))
 
 
 def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Added:

@@ -13,7 +13,7 @@ from ingestion.index_layout import PlacedLine, entries_of
 from ingestion.index_pages import entry_share, glossary_pages, index_pages, lines_by_page
 from ingestion.printed import PrintedPages
 from ingestion.tables import read_delimited, read_head, sniff_encoding
-from ingestion.types import ExtractionLimits
+from ingestion.types import ExtractionLimits, FileRefused
 from rag_engine.book_index import IndexRecord, IndexTable
 from rag_engine.errors import InputError
 from rag_engine.page_numbers import PageNumbers, page_numbers
@@ -39,15 +39,18 @@ class FileReader(Protocol):
         ...
 
 
-def index_of_file(path: Path, reader: FileReader, limits: ExtractionLimits | None = None) -> IndexTable:
+def index_of_file(
+    path: Path, reader: FileReader, limits: ExtractionLimits | None = None, *, numbers: PageNumbers | None = None
+) -> IndexTable:
     """The records of a file that is an index table, a glossary, or a book with an index.
 
+    `numbers` are those of the book whose index it is, where that is another file: a printed index names printed pages.
     FileRefused when the file cannot be read, InputError when it has nothing of the kind.
     """
     if path.suffix.lower() in _DELIMITED:
         return _of_delimited(path, limits or ExtractionLimits())
     extracted = reader.extract(path)
-    table = index_of_document(extracted, path, reader)
+    table = index_of_document(extracted, path, reader, numbers)
     if not any(record.pages or record.see for record in table.records) or _is_only_glossary(table):
         listed = _of_tables(extracted, path, reader)
         if len(listed) >= _FEWEST_RECORDS and len(listed) > len(table.records):
@@ -63,11 +66,14 @@ def index_of_file(path: Path, reader: FileReader, limits: ExtractionLimits | Non
     return table
 
 
-def index_of_document(extracted: ExtractedText, path: Path, reader: FileReader) -> IndexTable:
+def index_of_document(
+    extracted: ExtractedText, path: Path, reader: FileReader, numbers: PageNumbers | None = None
+) -> IndexTable:
     """The records of the index and the glossary that a document carries itself; none for most documents.
 
     `path` is the file that was read into `extracted`. It is opened again only when pages of an index or a glossary
-    are seen in the text, so that this costs next to nothing for all others.
+    are seen in the text, so that this costs next to nothing for all others. `numbers` are those of the pages that the
+    index names, the file's own unless given.
     """
     warnings: list[str] = []
     records: list[IndexRecord] = []
@@ -78,11 +84,11 @@ def index_of_document(extracted: ExtractedText, path: Path, reader: FileReader) 
         printed = reader.printed(path, {*indexed, *titled})
         if indexed:
             lines = placed_lines(extracted, printed, indexed)
-            numbers = page_numbers(printed.labels, printed.margins_by_page(), extracted.pages)
+            numbers = numbers or page_numbers(printed.labels, printed.margins_by_page(), extracted.pages)
             if not numbers.told_by:
                 warnings.append("The pages show no numbers: those of the index are taken for pages of the file.")
             records = records_of(entries_of(lines, printed.height), numbers.page)
-            warnings += _beyond(records, extracted.pages)
+            warnings += _beyond(records, numbers.count)
         if not glossary:
             glossary = bold_terms([line for line in printed.lines if line.page in titled])
     unread = sorted(set(extracted.unread_pages) & set(range(extracted.pages - 2, extracted.pages + 1)))
@@ -93,6 +99,14 @@ def index_of_document(extracted: ExtractedText, path: Path, reader: FileReader) 
     if len(glossary) > _FEWEST_RECORDS:
         records += glossary
     return IndexTable(tuple(records), tuple(warnings))
+
+
+def own_index(extracted: ExtractedText, path: Path, reader: FileReader) -> IndexTable:
+    """As `index_of_document`; where the index cannot be read, no records and a warning that says why."""
+    try:
+        return index_of_document(extracted, path, reader)
+    except FileRefused as refusal:
+        return IndexTable((), (f"Its index was not read: {refusal}",))
 
 
 def placed_lines(extracted: ExtractedText, printed: PrintedPages, pages: Sequence[int]) -> list[PlacedLine]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from ingestion.adding import Progress
 from ingestion.dossier import Dossier
 from ingestion.due import hash_of, is_withdrawn
+from ingestion.index_tables import own_index
 from ingestion.ledger import Wish
 from ingestion.outcomes import Indexed, Outcome, Phase
 from ingestion.quarantine import file_of
@@ -166,8 +167,10 @@ def _index_one(
     assert path is not None, "a reading is at hand where its file is"
     _store(path, stored_name(places.files(tools.workspace), download.sha256, path.name))
     document = Document(FROM_LIST + dossier.source.code, path.name, download.sha256, metadata, reading.extracted)
-    children = indexer.add(document, print_)
-    return Outcome("done", "", "", Indexed(document_id, children, print_))
+    # Here, because most documents have no index and what is in the index already never comes so far.
+    own = own_index(reading.extracted, path, tools.extractor)
+    children = indexer.add(document, print_, own.records)
+    return Outcome("done", "", " ".join(own.warnings), Indexed(document_id, children, print_))
 
 
 def _store(path: Path, stored: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
 from ingestion.declared import Declared
 from ingestion.outcomes import Fetched, Validators
+from ingestion.printed import PrintedPages
 from rag_engine.types import ExtractedText
 
 
@@ -60,6 +61,10 @@ class Extractor(Protocol):
 
     def declared(self, path: Path) -> Declared:
         """What the file says of itself; an empty one where it says nothing or cannot be read."""
+        ...
+
+    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        """The lines of some pages (from 1) of a PDF and how its pages are numbered."""
         ...
 
 

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_engine import index_terms
-from rag_engine.book_index import IndexRecord, anchors
+from rag_engine.book_index import Anchor, IndexRecord, anchors
 from rag_engine.catalog import Catalog
 from rag_engine.index_terms import IndexTerms
-from rag_engine.listings import Listed, listed_children
+from rag_engine.listings import Listed, children_on_listed_pages, listed_children
 from rag_engine.snapshot import Snapshot
 from rag_engine.types import ExtractedText, Parent
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionIndex:
-    """The entries of all indexes over visible documents, with children by their keys; `change` dates them."""
+    """The entries of all indexes over visible documents, with children by their keys; `change` dates them.
+
+    `on_page` has the children on every page that an index lists, by (document id, page).
+    """
 
     change: int
     terms: IndexTerms
+    on_page: Mapping[tuple[str, int], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlaces:
+    """Children that indexes list under the terms of a question, each with why.
+
+    `passages` hold the place that an entry leads to; `beside` stand elsewhere on a page that an entry names, which
+    says less of them. No child is in both.
+    """
+
+    passages: Mapping[int, tuple[str, ...]]
+    beside: Mapping[int, tuple[str, ...]]
 
 
 def listed_in(
@@ -30,8 +46,15 @@ def listed_in(
 
     `source` names the index; see `anchors` for the rest.
     """
-    see = {(record.term, record.subterm): record.see for record in records}
-    for one in anchors(records, extracted, parents, language):
+    yield from listed_at(records, anchors(records, extracted, parents, language), source)
+
+
+def listed_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[Listed]:
+    """What an index lists of a document where the anchors of its records are known; see `listed_in`."""
+    see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
+    for record in records:
+        see[record.term, record.subterm] += record.see
+    for one in found:
         yield Listed(one.term, one.subterm, source, one.page, one.start, one.end, see[one.term, one.subterm])
     for record in records:
         if record.see and not record.pages:
@@ -42,6 +65,7 @@ def read_collection_index(catalog: Catalog, snapshot: Snapshot, before: Collecti
     """The indexes of the documents of a snapshot; `before` itself while it is of the same one."""
     if before is not None and before.change == snapshot.change:
         return before
+    documents = list(snapshot.documents.values())
     terms = IndexTerms(
         index_terms.Listed(
             term=one.term,
@@ -52,15 +76,29 @@ def read_collection_index(catalog: Catalog, snapshot: Snapshot, before: Collecti
             page=one.page,
             see=one.see,
         )
-        for one in listed_children(catalog, list(snapshot.documents.values()))
+        for one in listed_children(catalog, documents)
     )
-    return CollectionIndex(snapshot.change, terms)
+    return CollectionIndex(snapshot.change, terms, children_on_listed_pages(catalog, documents))
 
 
-def named_passages(index: CollectionIndex, question: str, language: str) -> dict[int, tuple[str, ...]]:
-    """Children that an index lists under a term of the question (ISO 639-1 language), with why, the longest first."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
+def named_places(index: CollectionIndex, question: str, language: str) -> NamedPlaces:
+    """The children that indexes list under a term of the question (ISO 639-1 language), the longest terms first."""
+    passages: defaultdict[int, list[str]] = defaultdict(list)
+    pages: defaultdict[int, list[str]] = defaultdict(list)
     for matched in index.terms.match(question, language):
         for child in matched.children:
-            found[int(child)].append(matched.explanation)
+            passages[int(child)].append(matched.explanation)
+        for page in matched.pages:
+            for key in index.on_page.get(page, ()):
+                pages[key].append(matched.explanation)
+    beside = {key: why for key, why in pages.items() if key not in passages}
+    return NamedPlaces(_each_once(passages), _each_once(beside))
+
+
+def named_passages(index: CollectionIndex, question: str, language: str) -> Mapping[int, tuple[str, ...]]:
+    """Children that an index lists under a term of the question (ISO 639-1 language), with why, the longest first."""
+    return named_places(index, question, language).passages
+
+
+def _each_once(found: Mapping[int, Sequence[str]]) -> dict[int, tuple[str, ...]]:
     return {key: tuple(dict.fromkeys(why)) for key, why in found.items()}

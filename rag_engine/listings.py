@@ -6,7 +6,8 @@ Places are offsets in a document's text, so that they outlive another way of cut
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,16 +72,26 @@ def insert_listed(connection: Connection, document: int, listed: Sequence[Listed
     connection.execute(sql.insert(tables.anchors), rows)
 
 
-def replace_listed(catalog: Catalog, document: DocumentRecord, source: str, listed: Sequence[Listed]) -> None:
-    """Nothing; one index lists a document of the collection as given, and no longer as it did before.
+def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[Listed]]) -> None:
+    """Nothing; one index lists what is given of documents (by key), and nothing else any longer, all at one instant.
 
     The caller holds the workspace's write lock. `source` is that of everything listed.
     """
-    a = tables.anchors
     with catalog.begin() as connection:
-        connection.execute(sql.delete(a).where(a.c.document_key == document.key, a.c.source == source))
-        insert_listed(connection, document.key, listed)
+        connection.execute(sql.delete(tables.anchors).where(tables.anchors.c.source == source))
+        for document, places in listed.items():
+            insert_listed(connection, document, places)
         mark_changed(connection)
+
+
+def listing_sources(catalog: Catalog) -> dict[str, int]:
+    """The indexes that list anything of the collection, each with the number of its documents."""
+    a, d = tables.anchors.c, tables.documents.c
+    counted = sql.select(a.source, sql.func.count(sql.distinct(a.document_key))).join(
+        tables.documents, d.key == a.document_key
+    )
+    rows = catalog.read(counted.where(d.status == "active").group_by(a.source).order_by(a.source))
+    return {str(source): int(count) for source, count in rows}
 
 
 def listed_places(catalog: Catalog, document_key: int) -> tuple[Listed, ...]:
@@ -124,6 +135,24 @@ def listed_children(catalog: Catalog, documents: Sequence[DocumentRecord]) -> li
         for document, child, term, subterm, page, see in rows
         if document in by_key
     ]
+
+
+def children_on_listed_pages(
+    catalog: Catalog, documents: Sequence[DocumentRecord]
+) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Keys of the children on every page that an index lists of the given documents, by (document id, page)."""
+    a, c = tables.anchors.c, tables.children.c
+    ids = {document.key: document.document_id for document in documents}
+    pages = sql.select(a.document_key, a.page).where(a.page > 0).distinct().subquery()
+    on_page = (c.document_key == pages.c.document_key) & (c.page <= pages.c.page) & (c.last_page >= pages.c.page)
+    rows = catalog.read(
+        sql.select(pages.c.document_key, pages.c.page, c.key).join(tables.children, on_page).order_by(c.key)
+    )
+    found: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for document, page, child in rows:
+        if document in ids:
+            found[ids[document], page].append(child)
+    return {place: tuple(dict.fromkeys(keys)) for place, keys in found.items()}
 
 
 def _has_children(connection: Connection, document: int) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pymupdf
 import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
@@ -22,6 +23,7 @@ from ingestion.seeds import read_seeds
 from ingestion.steps import Tools
 from ingestion.withdrawing import withdraw
 from ingestion.worker import open_tools
+from rag_engine.collection_index import named_passages, read_collection_index
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
@@ -318,3 +320,39 @@ def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen
     _run(register, engine, tools, codes=(_code(register, "flood-2022"),))
     old = next(one for one in engine.documents() if one.metadata.title == FLOOD.title)
     assert old.metadata.superseded == "2022-06-02"
+
+
+def test_the_index_that_a_source_carries_leads_to_its_passages(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    hazards = (
+        "flood",
+        "storm",
+        "avalanche",
+        "quake",
+        "landslide",
+        "drought",
+        "heatwave",
+        "volcano",
+        "tsunami",
+        "frost",
+    )
+    entries = [f"{word}, {page}" for word, page in sorted(zip(hazards, range(1, 11), strict=True))]
+    document = pymupdf.open()
+    for number, word in enumerate((*hazards, ""), start=1):
+        page = document.new_page()
+        if word:
+            page.insert_textbox((72, 90, 520, 760), f"The {word} plan names the mayor.\n\n{FIRE.plain}", fontsize=10)
+        else:
+            page.insert_textbox((72, 90, 520, 760), "\n".join(["Index", "", *entries]), fontsize=11)
+        page.insert_text((300, 800), str(number), fontsize=10)
+    document.save(folder / "book.pdf")
+    register.add(read_seeds(folder, register.sources()).new)
+
+    _run(register, engine, tools)
+
+    [book] = [record for record in engine.documents() if record.file.endswith(".pdf")]
+    index = read_collection_index(engine.catalog, engine.snapshot(), None)
+    found = engine.catalog.children(named_passages(index, "Who is named when there is an avalanche?", "en")).values()
+    assert {child.document_key for child in found} == {book.key}
+    assert all(child.page <= 3 <= child.last_page and "avalanche plan" in child.text for child in found)

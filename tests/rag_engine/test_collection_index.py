@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_engine.book_index import IndexRecord
-from rag_engine.collection_index import CollectionIndex, named_passages, read_collection_index
+from rag_engine.collection_index import CollectionIndex, named_passages, named_places, read_collection_index
 from rag_engine.config import ChunkingConfig
 from rag_engine.indexing import Indexer
 from rag_engine.snapshot import read_snapshot
@@ -65,3 +65,35 @@ def test_the_indexes_are_read_again_only_when_the_collection_has_changed(
     assert read(stores, first) is first
     add(stores, embedder, ())
     assert len(read(stores, first).terms) == 0
+
+
+def test_other_passages_of_a_named_page_are_told_apart_from_the_one_it_names(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    indexer = Indexer(stores, embedder, ChunkingConfig(strategy="fixed", fixed_words=65, fixed_overlap=0))
+    indexer.add(make_document(stores, ARTICLES), "1", [IndexRecord("wildfire authority", pages=(1,))])
+    indexer.finish()
+
+    found = named_places(read(stores), "the wildfire authority", "en")
+
+    [record] = stores.catalog.active_documents()
+    children = {child.key: child for child in stores.catalog.document_children(record.key)}
+    assert len(found.passages) == 1
+    assert all("wildfire authority" in children[key].text for key in found.passages)
+    on_page = {key for key, child in children.items() if child.page <= 1 <= child.last_page}
+    assert found.beside.keys() == on_page - found.passages.keys()
+    assert set(found.beside.values()) == {("listed in the index under “wildfire authority”",)}
+    assert named_passages(read(stores), "the wildfire authority", "en") == found.passages
+
+
+def test_a_reference_of_an_entry_that_stands_in_several_rows_is_kept(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    rows = (
+        IndexRecord("maps", pages=(1,), see=("wildfire authority",)),
+        IndexRecord("maps", pages=(2,)),
+        IndexRecord("wildfire authority", pages=(1,)),
+    )
+    add(stores, embedder, rows)
+    why = {one for those in named_passages(read(stores), "maps", "en").values() for one in those}
+    assert "listed in the index under “wildfire authority”, to which “maps” refers" in why

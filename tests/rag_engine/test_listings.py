@@ -10,7 +10,15 @@ from rag_engine import schema as tables
 from rag_engine.book_index import IndexRecord
 from rag_engine.config import ChunkingConfig
 from rag_engine.indexing import Indexer
-from rag_engine.listings import OWN_INDEX, Listed, ListedChild, listed_children, listed_places, replace_listed
+from rag_engine.listings import (
+    OWN_INDEX,
+    Listed,
+    ListedChild,
+    listed_children,
+    listed_places,
+    listing_sources,
+    replace_index,
+)
 from rag_engine.rebuilding import encode_again
 from rag_engine.removal import erase, recover
 from rag_engine.stores import Stores
@@ -33,7 +41,7 @@ def listed(term: str, source: str = OWN_INDEX, subterm: str = "") -> Listed:
 def add_listed(stores: Stores, embedder: CountingEmbedder, *places: Listed) -> DocumentRecord:
     add(stores, embedder, make_document(stores, ARTICLES))
     record = stores.catalog.active_documents()[-1]
-    replace_listed(stores.catalog, record, OWN_INDEX, places)
+    replace_index(stores.catalog, OWN_INDEX, {record.key: places})
     return record
 
 
@@ -81,11 +89,12 @@ def test_one_index_is_read_anew_and_the_others_stay(stores: Stores, embedder: Co
     record = add_listed(stores, embedder, listed("wildfire"))
     change = stores.catalog.change()
 
-    replace_listed(stores.catalog, record, "terms.xlsx", [listed("flood", "terms.xlsx")])
+    replace_index(stores.catalog, "terms.xlsx", {record.key: [listed("flood", "terms.xlsx")]})
     assert set(shown(stores)) == {"wildfire", "flood"}
     assert stores.catalog.change() > change
+    assert listing_sources(stores.catalog) == {OWN_INDEX: 1, "terms.xlsx": 1}
 
-    replace_listed(stores.catalog, record, "terms.xlsx", [])
+    replace_index(stores.catalog, "terms.xlsx", {})
     assert set(shown(stores)) == {"wildfire"}
 
 
@@ -124,7 +133,7 @@ def test_what_another_file_lists_stays_when_a_document_is_described_anew(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
     record = add_listed(stores, embedder, listed("flood"))
-    replace_listed(stores.catalog, record, "terms.xlsx", [listed("drought", "terms.xlsx")])
+    replace_index(stores.catalog, "terms.xlsx", {record.key: [listed("drought", "terms.xlsx")]})
     indexer = Indexer(stores, embedder, ChunkingConfig())
     indexer.redescribe(record, replace(record.metadata, title="Another title"), "2")
     indexer.finish()
