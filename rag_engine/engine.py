@@ -114,7 +114,8 @@ class Engine:
         """The passages that bear on the question, from the documents the filter allows."""
         started = time.perf_counter()
         # A filter that names nothing is said before a model is asked for a plan.
-        answering_documents(wanted or {}, self.snapshot().facets, self.snapshot().documents)
+        snapshot = self.snapshot()
+        answering_documents(wanted or {}, snapshot.facets, snapshot.documents)
         plan = self.plan(question)
         planned = time.perf_counter() - started
         snapshot = self.snapshot()
@@ -144,7 +145,7 @@ class Engine:
             reranker=self._models.reranker,
             calibration=note.calibration,
             samples=lambda: self._language_samples(seen, vectors),
-            listed=self._listed,
+            listed=lambda plan: self._listed(seen, plan),
             boost=self._boost,
         )
 
@@ -282,9 +283,8 @@ class Engine:
                 self._samples = draw_samples(snapshot, vectors)
             return self._samples
 
-    def _listed(self, plan: QueryPlan) -> Mapping[int, tuple[str, ...]]:
+    def _listed(self, snapshot: Snapshot, plan: QueryPlan) -> Mapping[int, tuple[str, ...]]:
         """Children that an index lists under a term of the question, with its entries."""
-        snapshot = self.snapshot()
         with self._lock:
             self._index = read_collection_index(self.catalog, snapshot, self._index)
             return named_passages(self._index, plan.question, plan.language)
@@ -366,8 +366,9 @@ class Engine:
 
     def _noted_embedder(self) -> Embedder:
         """The encoder, if it is the one that the index was made by."""
-        embedder = self.embedder()
-        check(self._note(), embedder, self.config.workspace)
+        note = self._note()
+        embedder = self._models.embedder(note.name if note else "")
+        check(note, embedder, self.config.workspace)
         return embedder
 
     def _require_note(self) -> EncoderNote:
