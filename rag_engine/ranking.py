@@ -142,11 +142,10 @@ def _named(plan: QueryPlan, records: Sequence[ChildRecord | None], searchable: S
     documents = searchable.snapshot.documents
     titles = {r.document_key: documents[r.document_key].metadata.title for r in records if r}
     sections = named_sections(plan.question, plan.language)
-    known = {*titles.values(), *(record.act for record in records if record)}
-    if sections:
-        # The act that is named may be one that none of the best belongs to.
-        known |= {document.metadata.title for document in documents.values()}
-    acts = named_acts(plan.question, plan.language, known)
+    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.act for r in records if r)})
+    if sections and not acts:
+        # The act that is named may be one that none of the best belongs to. Asking every title takes its time.
+        acts = named_acts(plan.question, plan.language, {one.metadata.title for one in documents.values()})
     if not sections and not acts:
         return []
     gained = [provenance_bonus(sections, acts, r.act, r.section, titles[r.document_key]) if r else 0.0 for r in records]

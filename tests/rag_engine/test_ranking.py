@@ -99,6 +99,14 @@ def test_an_article_named_without_its_act_gains_in_every_act(ranked: Rank, place
     assert bonus == {f"{DYKES}, Article 4", f"{INSURANCE}, Article 4"}
 
 
+def test_an_article_of_an_act_that_was_not_found_is_none_of_those_that_were(engine: Engine) -> None:
+    [dykes] = [record.key for record in engine.documents() if record.metadata.title == DYKES]
+    question = "What does Article 4 of the Flood Insurance Act say?"
+    found = rank(QueryPlan(question, "en", (question,)), {dykes}, engine.searchable(), engine.retrieval())
+    assert len(found.keys)
+    assert found.provenance == {}
+
+
 def test_a_question_that_names_nothing_leaves_every_score_alone(gained: Callable[..., dict[str, float]]) -> None:
     assert gained(SANDBAGS) == gained(SANDBAGS, provenance_weight=0.0, index_weight=0.0)
 
