@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from rag_engine.config import RetrievalConfig
 from rag_engine.engine import Engine
 from rag_engine.language_bias import LanguageSamples
-from rag_engine.legs import Found, search_legs
+from rag_engine.legs import search_legs
 from rag_engine.sentence_vectors import pack_sentences
 from rag_engine.signals import Pool, Signals, column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.types import QueryPlan
@@ -156,9 +156,13 @@ def read(engine: Engine) -> Read:
         **changes: object,
     ) -> Signals:
         keys = np.arange(len(cosines))
-        query = np.array([[1.0, 0.0]], np.float32)
-        found = Found(
-            query, dense=[keys.tolist()], sparse=[{0: 3.0}], ideals=[3.0], keywords=[{0: 4.0, 1: 1.0}, {1: 2.0}]
+        found = replace(
+            search_legs(PLAN, None, engine.searchable(), DEFAULT),
+            queries=np.array([[1.0, 0.0]], np.float32),
+            dense=[keys.tolist()],
+            sparse=[{0: 3.0}],
+            ideals=[3.0],
+            keywords=[{0: 4.0, 1: 1.0}, {1: 2.0}],
         )
         spread = np.random.default_rng(3).normal(0, 0.03, 400)
         vectors = {
