@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.backends.vectors import VectorStore
 from rag_engine.catalog import Catalog, open_catalog, set_state
-from rag_engine.collection_index import CollectionIndex, named_passages, read_collection_index
+from rag_engine.collection_index import CollectionIndex, named_places, read_collection_index
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
 from rag_engine.errors import BackendError, InputError, WorkspaceError
@@ -283,11 +283,11 @@ class Engine:
                 self._samples = draw_samples(snapshot, vectors)
             return self._samples
 
-    def _listed(self, snapshot: Snapshot, plan: QueryPlan) -> Mapping[int, tuple[str, ...]]:
+    def _listed(self, snapshot: Snapshot, plan: QueryPlan) -> NamedPlaces:
         """Children that an index lists under a term of the question, with its entries."""
         with self._lock:
             self._index = read_collection_index(self.catalog, snapshot, self._index)
-            return named_passages(self._index, plan.question, plan.language)
+            return named_places(self._index, plan.question, plan.language)
 
     def _boost(self, plan: QueryPlan, metadata: Metadata) -> float:
         return geographic_boost(plan.scope, metadata, self.gazetteer(), self.config.retrieval)

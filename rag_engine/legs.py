@@ -11,16 +11,20 @@ import numpy as np
 from rag_engine.analysis import has_analyser
 from rag_engine.calibration import Calibration
 from rag_engine.catalog import Catalog
+from rag_engine.collection_index import NamedPlaces
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import chroma_where
 from rag_engine.language_bias import LanguageSamples
 from rag_engine.protocols import Embedder, Reranker, SparseIndex, VectorIndex, Vectors
+from rag_engine.sentences import sentence_spans
 from rag_engine.snapshot import Snapshot, nearest
 from rag_engine.types import Metadata, QueryPlan
 
 # Approximate search only pays where a scan of every vector takes longer than an answer may: above this many.
 EXACT_UP_TO = 500_000
+# In characters; an encoder of 512 tokens reads about three times as many of most languages.
+_LONGEST_PIECE = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +44,20 @@ class Searchable:
     reranker: Callable[[], Reranker]
     calibration: Calibration
     samples: Callable[[], LanguageSamples]
-    listed: Callable[[QueryPlan], Mapping[int, tuple[str, ...]]]
+    listed: Callable[[QueryPlan], NamedPlaces]
     boost: Callable[[QueryPlan, Metadata], float]
 
 
 @dataclass(slots=True)
 class Found:
-    """What the legs found: per query variant, best first. `queries` are the variants' vectors, `ideals` the BM25 that
-    each could reach, 0 where that is not known."""
+    """What the legs found, best first: by meaning for each vector, by words for each query variant.
+
+    `queries` are the vectors of the variants, one each but for a long one, which has several; `variants` says whose
+    each is (empty: one each). `ideals` are the BM25 that each variant could reach, 0 where that is not known.
+    """
 
     queries: Vectors
+    variants: tuple[int, ...] = ()
     dense: list[list[int]] = field(default_factory=list)
     sparse: list[dict[int, float]] = field(default_factory=list)
     keywords: list[dict[int, float]] = field(default_factory=list)
@@ -86,7 +94,7 @@ def search_legs(
     if config.fusion != "paper":
         depth = max(depth, config.candidates)
     if config.legs != "sparse":
-        _search_dense(variants, allowed, searchable, config, depth, found)
+        _search_dense(variants, plan.language, allowed, searchable, config, depth, found)
     if config.legs != "dense":
         _search_sparse(plan, variants, allowed, searchable, config, depth, found)
     return found
@@ -94,6 +102,7 @@ def search_legs(
 
 def _search_dense(
     variants: Sequence[str],
+    language: str,
     allowed: Collection[int] | None,
     searchable: Searchable,
     config: RetrievalConfig,
@@ -101,8 +110,10 @@ def _search_dense(
     into: Found,
 ) -> None:
     step = time.perf_counter()
+    pieces = [(number, piece) for number, query in enumerate(variants) for piece in _pieces(query, language)]
     try:
-        into.queries = searchable.embedder().encode_queries(variants)
+        into.queries = searchable.embedder().encode_queries([piece for _, piece in pieces])
+        into.variants = tuple(number for number, _ in pieces)
     except BackendError as error:
         into.warnings.append(f"Searched by keywords only: {error}")
         return
@@ -148,6 +159,23 @@ def _search_sparse(
         into.sparse, into.keywords, into.ideals = [], [], []
         into.warnings.append(f"Searched by meaning only: {error}")
     into.seconds["sparse"] = time.perf_counter() - step
+
+
+def _pieces(query: str, language: str) -> list[str]:
+    """A query in pieces that an encoder reads to the end, cut between sentences; nearly always the query itself.
+
+    The facts of a case fill pages, and each of them may be what a passage answers.
+    """
+    if len(query) <= _LONGEST_PIECE:
+        return [query]
+    pieces: list[str] = []
+    start = end = 0
+    for first, beyond in sentence_spans(query, language):
+        if end > start and beyond - start > _LONGEST_PIECE:
+            pieces.append(query[start:end])
+            start = first
+        end = beyond
+    return [*pieces, query[start:end]]
 
 
 def _best_rank(rankings: Sequence[Sequence[int] | Mapping[int, float]], key: int) -> int | None:

@@ -25,8 +25,9 @@ class Models:
     def __init__(self, config: Config, embedder: Embedder | None = None) -> None:
         """`embedder` stands in for the configured encoder."""
         self._config = config
-        # Of its own: loading takes seconds, and what needs no model shall not wait for it.
+        # Of their own: loading takes seconds, and what needs another model or none shall not wait for it.
         self._lock = threading.Lock()
+        self._reranker_lock = threading.Lock()
         self._embedder = embedder
         self._reranker: Reranker | None = None
         self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
@@ -43,7 +44,7 @@ class Models:
 
     def reranker(self) -> Reranker:
         """The configured reranker; BackendError for one that is nowhere or cannot be loaded."""
-        with self._lock:
+        with self._reranker_lock:
             if self._reranker is None:
                 self._reranker = load_reranker(self._config.reranker or PACKAGED, self._config.execution)
             return self._reranker

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rag_engine.catalog import ChildRecord
+from rag_engine.collection_index import NamedPlaces
 from rag_engine.config import RetrievalConfig
 from rag_engine.diversity import with_siblings
 from rag_engine.errors import SextantError
@@ -28,6 +29,8 @@ from rag_engine.types import QueryPlan
 
 # So many of the best are looked at for what the question names; the catalog is asked for each.
 _NAMED_AMONG = 50
+# A passage elsewhere on a page that an index names.
+_BESIDE = 0.5
 # A good passage that refers to another one speaks for it; so many of the best are asked.
 _REFERRING = 10
 
@@ -55,7 +58,8 @@ def rank(plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchabl
     """Every child that a leg or an index found in the allowed documents (None allows all), best first."""
     found = search_legs(plan, allowed, searchable, config)
     step = time.perf_counter()
-    listed = _listed(plan, allowed, searchable, config)
+    named = searchable.listed(plan) if config.index_weight and config.fusion != "paper" else NamedPlaces({}, {})
+    listed = _allowed(named.passages, allowed, searchable)
     pool = pool_of(found, listed, searchable)
     keys, owners, documents = pool.keys, pool.owners, searchable.snapshot.documents
     if config.fusion == "convex":
@@ -68,7 +72,8 @@ def rank(plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchabl
         for owner in np.unique(owners)
     }
     scores = scores * np.array([boosts[int(owner)] for owner in owners])
-    scores = scores + config.index_weight * np.array([key in listed for key in keys.tolist()], np.float64)
+    lifts = [1.0 if key in listed else _BESIDE if key in named.beside else 0.0 for key in keys.tolist()]
+    scores = scores + config.index_weight * np.array(lifts)
     ranked = _ordered(Ranked(keys, owners, scores, best, found, boosts, listed), scores)
     found.seconds["fuse"] = time.perf_counter() - step
     step = time.perf_counter()
@@ -77,13 +82,10 @@ def rank(plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchabl
     return ranked
 
 
-def _listed(
-    plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchable, config: RetrievalConfig
+def _allowed(
+    listed: Mapping[int, tuple[str, ...]], allowed: Collection[int] | None, searchable: Searchable
 ) -> Mapping[int, tuple[str, ...]]:
-    """Children of the allowed documents that an index lists under a term of the question, with its entries."""
-    if not config.index_weight or config.fusion == "paper":
-        return {}
-    listed = searchable.listed(plan)
+    """Those of the listed children that are visible and in the allowed documents."""
     places = searchable.snapshot.positions(np.array(sorted(listed), np.int64))
     pairs = zip(searchable.snapshot.keys[places].tolist(), searchable.snapshot.owners[places].tolist(), strict=True)
     return {key: listed[key] for key, owner in pairs if allowed is None or owner in allowed}

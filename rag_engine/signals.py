@@ -38,7 +38,7 @@ class Signals:
 @dataclass(frozen=True, slots=True)
 class Pool:
     """The visible children that were found, ascending by key: whose they are, where their vectors lie, what their
-    documents speak, and the cosine of each to each query variant (0 columns without the encoder)."""
+    documents speak, and the cosine of each to each query vector (0 columns without the encoder)."""
 
     found: Found
     keys: Keys
@@ -66,13 +66,16 @@ def read_signals(plan: QueryPlan, pool: Pool, searchable: Searchable, config: Re
     if config.sentence_share and cosines.size:
         packed = searchable.sentences(rows)
         best = best_cosines([packed.get(row, b"") for row in rows], found.queries, cosines)
-    passage, sentence = np.zeros(cosines.shape), np.zeros(cosines.shape)
+    variants = found.variants or tuple(range(len(found.queries)))
+    shape = (len(keys), max(variants, default=-1) + 1)
+    passage, sentence = np.full(shape, -np.inf), np.full(shape, -np.inf)
     samples = searchable.samples()
-    for variant, query in enumerate(found.queries):
+    for place, (variant, query) in enumerate(zip(variants, found.queries, strict=True)):
         usual = usual_cosines(query, plan.language, samples, searchable.calibration)
         mean, deviation = _of_each(usual, spoken, config.language_scale)
-        passage[:, variant] = (cosines[:, variant] - mean) / deviation
-        sentence[:, variant] = (best[:, variant] - mean) / deviation
+        # A passage answers a long question when it answers one piece of it.
+        np.maximum(passage[:, variant], (cosines[:, place] - mean) / deviation, out=passage[:, variant])
+        np.maximum(sentence[:, variant], (best[:, place] - mean) / deviation, out=sentence[:, variant])
     named = sum((scaled_to_best(column(ranking, keys)) for ranking in found.keywords), np.zeros(len(keys)))
     worded = [
         keyword_share(column(ranking, keys), ideal) for ranking, ideal in zip(found.sparse, found.ideals, strict=True)

@@ -11,7 +11,7 @@ import pytest
 
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.legs import Found, search_legs
+from rag_engine.legs import Found, _pieces, search_legs
 from rag_engine.protocols import SparseIndex, Vectors
 from rag_engine.types import QueryPlan
 from rag_engine.workspace import sparse_index
@@ -55,7 +55,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def legs(engine: Engine) -> Callable[..., Found]:
+def found_by(engine: Engine) -> Callable[..., Found]:
     """What the legs find for the plan, with changes of the retrieval."""
 
     def search(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Found:
@@ -64,8 +64,8 @@ def legs(engine: Engine) -> Callable[..., Found]:
     return search
 
 
-def test_each_leg_alone_leaves_the_other_unasked(legs: Callable[..., Found]) -> None:
-    meaning, words = legs(legs="dense"), legs(legs="sparse")
+def test_each_leg_alone_leaves_the_other_unasked(found_by: Callable[..., Found]) -> None:
+    meaning, words = found_by(legs="dense"), found_by(legs="sparse")
     assert (bool(meaning.dense), meaning.sparse, meaning.keywords) == (True, [], [])
     assert (words.dense, bool(words.sparse), len(words.queries)) == ([], True, 0)
     assert meaning.warnings == words.warnings == []
@@ -73,8 +73,8 @@ def test_each_leg_alone_leaves_the_other_unasked(legs: Callable[..., Found]) -> 
     assert "sparse" not in meaning.seconds
 
 
-def test_ranks_count_from_one_and_are_the_best_over_the_variants(legs: Callable[..., Found]) -> None:
-    found = legs(fusion="rrf")
+def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Callable[..., Found]) -> None:
+    found = found_by(fusion="rrf")
     first, third = found.dense[0][0], found.dense[2][0]
     assert first != third
     assert found.dense_rank(first) == found.dense_rank(third) == 1
@@ -83,16 +83,16 @@ def test_ranks_count_from_one_and_are_the_best_over_the_variants(legs: Callable[
     assert (found.dense_rank(-1), found.sparse_rank(-1), found.bm25(-1)) == (None, None, None)
 
 
-def test_variants_made_by_rules_are_searched_only_where_asked_for(legs: Callable[..., Found]) -> None:
-    assert len(legs().sparse) == 1
-    assert len(legs(rule_variants=True).sparse) == 3
-    assert len(legs(fusion="rrf").sparse) == 3
-    assert len(legs(plan=replace(PLAN, planner="a model")).sparse) == 3
-    assert len(legs(plan=replace(PLAN, planner="a model"), variant_weight=0.0).sparse) == 1
+def test_variants_made_by_rules_are_searched_only_where_asked_for(found_by: Callable[..., Found]) -> None:
+    assert len(found_by().sparse) == 1
+    assert len(found_by(rule_variants=True).sparse) == 3
+    assert len(found_by(fusion="rrf").sparse) == 3
+    assert len(found_by(plan=replace(PLAN, planner="a model")).sparse) == 3
+    assert len(found_by(plan=replace(PLAN, planner="a model"), variant_weight=0.0).sparse) == 1
 
 
-def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(legs: Callable[..., Found]) -> None:
-    found = legs(plan=replace(PLAN, keywords=("stacked in May", "stacking in May")))
+def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(found_by: Callable[..., Found]) -> None:
+    found = found_by(plan=replace(PLAN, keywords=("stacked in May", "stacking in May")))
     assert [len(scores) for scores in found.keywords] == [1, 0]
 
 
@@ -124,17 +124,17 @@ def test_with_both_legs_away_nothing_is_found_and_both_are_said(engine: Engine) 
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_a_filter_that_leaves_nothing_finds_nothing(legs: Callable[..., Found], fusion: str) -> None:
-    found = legs(frozenset(), fusion=fusion)
+def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Found], fusion: str) -> None:
+    found = found_by(frozenset(), fusion=fusion)
     assert found.keys() == set()
     assert found.warnings == []
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_both_legs_keep_to_the_filter(engine: Engine, legs: Callable[..., Found], fusion: str) -> None:
+def test_both_legs_keep_to_the_filter(engine: Engine, found_by: Callable[..., Found], fusion: str) -> None:
     [report] = [record for record in engine.documents() if record.metadata.title == "Report"]
     [child] = engine.catalog.document_children(report.key)
-    found = legs(frozenset({report.key}), fusion=fusion, rule_variants=True)
+    found = found_by(frozenset({report.key}), fusion=fusion, rule_variants=True)
     assert found.dense == [[child.key]] * 3
     assert found.keys() == {child.key}
 
@@ -147,3 +147,12 @@ def test_the_papers_recipe_looks_no_deeper_than_it_says(engine: Engine) -> None:
     assert [len(ranking) for ranking in paper.dense] == [2, 2, 2]
     deeper = search_legs(PLAN, None, searchable, engine.retrieval(top_k=1, multiplier=2, candidates=5))
     assert [len(ranking) for ranking in deeper.dense] == [5]
+
+
+def test_a_long_question_is_read_to_its_end_in_pieces_between_sentences() -> None:
+    facts = [f"The {n}th witness said that the river had risen above the wall of the mill." for n in range(60)]
+    pieces = _pieces(" ".join(facts), "en")
+    assert 2 < len(pieces) < 10
+    assert all(len(piece) <= 1_200 and piece.endswith(".") for piece in pieces)
+    assert " ".join(pieces) == " ".join(facts)
+    assert _pieces("What is a flood plan?", "en") == ["What is a flood plan?"]

@@ -5,15 +5,19 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from rag_engine import models
 from rag_engine.backends.packaged_e5 import packaged_name
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.models import Models
+from rag_engine.protocols import Reranker
 from tests.rag_engine.backends.scripted_server import Script, serving
 from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import ByHand
 
 NOWHERE = GenerationConfig(ollama_url="http://127.0.0.1:9")
 
@@ -29,39 +33,61 @@ def test_an_encoder_that_was_given_stands_in_whatever_the_index_was_made_by(conf
 
 
 def test_the_weights_that_made_the_index_are_loaded_again_and_once(config: Config) -> None:
-    models = Models(config)
+    asked = Models(config)
     with ThreadPoolExecutor(4) as pool:
-        loaded = list(pool.map(models.embedder, [packaged_name()] * 4))
+        loaded = list(pool.map(asked.embedder, [packaged_name()] * 4))
     assert {id(one) for one in loaded} == {id(loaded[0])}
     assert loaded[0].name == packaged_name()
 
 
 def test_an_index_of_another_model_does_not_decide_what_is_loaded(config: Config) -> None:
-    models = Models(replace(config, encoder="another-encoder@0123456789ab"))
+    asked = Models(replace(config, encoder="another-encoder@0123456789ab"))
     with pytest.raises(BackendError, match="'another-encoder@0123456789ab' is neither"):
-        models.embedder(packaged_name())
+        asked.embedder(packaged_name())
 
 
 def test_a_model_that_is_nowhere_is_named_with_the_cure_and_looked_for_again(config: Config) -> None:
-    models = Models(replace(config, reranker="no/such-reranker"))
+    asked = Models(replace(config, reranker="no/such-reranker"))
     for _ in range(2):
         with pytest.raises(BackendError, match=r"'no/such-reranker' is neither .* use ms-marco"):
-            models.reranker()
+            asked.reranker()
 
 
 def test_a_runtime_that_there_is_not_is_refused(config: Config) -> None:
-    models = Models(replace(config, execution="abacus"))
+    asked = Models(replace(config, execution="abacus"))
     with pytest.raises(InputError, match="abacus"):
-        models.reranker()
+        asked.reranker()
 
 
 def test_without_a_setting_the_packaged_reranker_reads_english_and_is_loaded_once(config: Config) -> None:
-    models = Models(config)
-    reranker = models.reranker()
-    assert models.reranker() is reranker
+    asked = Models(config)
+    reranker = asked.reranker()
+    assert asked.reranker() is reranker
     assert reranker.languages == frozenset({"en"})
     right, wrong = reranker.score("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."])
     assert right > wrong
+
+
+def test_nobody_waits_with_a_question_for_a_reranker_that_is_being_loaded(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, arrived = Event(), Event()
+
+    def load(name: str, execution: str) -> Reranker:
+        begun.set()
+        assert arrived.wait(30)
+        return ByHand(len)
+
+    monkeypatch.setattr(models, "load_reranker", load)
+    asked = Models(config, CountingEmbedder())
+    with ThreadPoolExecutor(2) as pool:
+        loading = pool.submit(asked.reranker)
+        assert begun.wait(30)
+        encoder = pool.submit(asked.embedder, "").result(timeout=30)
+        assert not loading.done()
+        arrived.set()
+        assert loading.result().name == "by hand"
+    assert encoder.name == "counting"
 
 
 def test_a_language_model_that_was_asked_for_and_is_away_is_said(config: Config) -> None:
@@ -74,10 +100,10 @@ def test_a_language_model_is_looked_for_once_in_some_seconds(config: Config, mon
     now = [100.0]
     monkeypatch.setattr("rag_engine.models.time.monotonic", lambda: now[0])
     with serving(Script()) as server:
-        models = Models(replace(config, generation=replace(NOWHERE, ollama_url=server.url)))
+        asked = Models(replace(config, generation=replace(NOWHERE, ollama_url=server.url)))
         for _ in range(3):
-            models.language_model()
+            asked.language_model()
         looked = len(server.asked)
         now[0] += 6
-        models.language_model()
+        asked.language_model()
         assert len(server.asked) == 2 * looked > 0

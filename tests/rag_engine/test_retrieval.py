@@ -232,3 +232,12 @@ def test_the_translation_of_the_best_passage_is_found_next_to_it(
     understanding: Engine, question: str, first: str, second: str
 ) -> None:
     assert titles(understanding.search(question))[:2] == [first, second]
+
+
+def test_the_packaged_reranker_reads_what_is_english_and_says_nothing_of_the_rest(understanding: Engine) -> None:
+    config = understanding.retrieval(rerank=True, rerank_seconds=60.0, rerank_weight=0.3, similarity_floor=0.0)
+    evidence = understanding.search("Who decides on moving patients out of a hospital?", None, config)
+    assert evidence.warnings == ()
+    assert titles(evidence)[0] == "Evacuation decree"
+    read = {hit.document.metadata.language: hit.reranked is not None for hit in evidence.hits}
+    assert read == {"en": True, "de": False}
