@@ -21,7 +21,7 @@ from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.backends.vectors import VectorStore
 from rag_engine.catalog import Catalog, open_catalog, set_state
-from rag_engine.collection_index import CollectionIndex, named_places, read_collection_index
+from rag_engine.collection_index import CollectionIndex, NamedPlaces, named_places, read_collection_index
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
 from rag_engine.errors import BackendError, InputError, WorkspaceError

@@ -131,6 +131,28 @@ def test_what_an_index_lists_gains_its_weight_on_a_scale_on_which_the_best_has_o
     assert found.keys[0] == plain.keys[0] != key, "a passage that answers stays before one that is only listed"
 
 
+def test_what_stands_beside_a_listed_place_on_its_page_gains_half(ranked: Rank, engine: Engine) -> None:
+    question = "What does the siren on the roof tell the keeper of the freeboard?"
+    plain, found = ranked(question, index_weight=0.0), ranked(question, index_weight=0.2)
+    before = dict(zip(plain.keys.tolist(), plain.scores.tolist(), strict=True))
+    rise = {
+        key: round(score - before[key], 6)
+        for key, score in zip(found.keys.tolist(), found.scores.tolist(), strict=True)
+    }
+    [listed] = found.listed
+    beside = [key for key, gain in rise.items() if gain == pytest.approx(0.1)]
+    pages = {key: (record.page, record.last_page) for key, record in engine.catalog.children(rise).items()}
+    assert rise[listed] == pytest.approx(0.2)
+    assert beside
+    assert all(pages[key][0] <= 2 <= pages[key][1] for key in beside)
+    assert sum(gain != 0.0 for gain in rise.values()) == 1 + len(beside)
+
+
+def test_a_long_question_is_answered_by_what_answers_one_piece_of_it(order: Callable[..., list[str]]) -> None:
+    facts = "The court heard that the tenant of the mill had left the district before the harvest. " * 40
+    assert order(f"{facts} {SANDBAGS}")[0] == "Notice of May"
+
+
 def test_what_no_leg_finds_is_found_where_an_index_lists_it(ranked: Rank, engine: Engine) -> None:
     found = ranked("freeboard", legs="sparse")
     [key] = found.keys.tolist()
