@@ -84,6 +84,11 @@ def signals() -> list[Configuration]:
     return [
         Configuration("no index signal", "the default without what indexes list", {"index_weight": 0.0}),
         Configuration("no provenance", "the default without the bonus for a named section", {"provenance_weight": 0.0}),
+        Configuration("references", "the default, what a good passage refers to lifted", {"reference_weight": 0.1}),
+        Configuration("siblings", "the default with a lift from a passage's neighbours", {"sibling_share": 0.1}),
+        Configuration("no sentences", "the default by whole passages alone", {"sentence_share": 0.0}),
+        Configuration("one scale", "the default on one scale for all languages", {"language_scale": False}),
+        Configuration("MMR", "the default with maximal marginal relevance", {"mmr": True}),
         Configuration("no geography", "the default without the boost for named places", {"geography": False}),
         Configuration("dense alone", "the default by meaning alone", {"legs": "dense"}),
         Configuration("sparse alone", "the default by keywords alone", {"legs": "sparse"}),
