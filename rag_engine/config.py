@@ -101,7 +101,7 @@ class RetrievalConfig:
     reference_weight: float = _WEIGHTS["reference_weight"]
     rerank: bool = False
     rerank_weight: float = _WEIGHTS["rerank_weight"]
-    rerank_seconds: float = 0.5
+    rerank_seconds: float = 1.0
     mmr: bool = False
     mmr_lambda: float = 0.5
     geography: bool = True
