@@ -9,6 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
