@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 RRF_K = 60
 # A passage that answers stands about five deviations above its language's mean.
 _DEVIATIONS = 5.0
+# Of the words of a question that is well met a few stand elsewhere or not at all.
+_ENOUGH = 0.7
 
 
 def reciprocal_rank(rankings: Sequence[Sequence[int]], weights: Sequence[float], *, k: int = RRF_K) -> dict[int, float]:
@@ -54,14 +56,14 @@ def paper_fusion(
 def keyword_share(bm25: Floats, ideal: float) -> Floats:
     """The BM25 as shares of the largest, times how much that says, one a child.
 
-    It says all when the best child reaches the `ideal` of the query, and the square of the part it reaches when not:
-    a question in other words than the documents' finds some of its everyday words everywhere. An `ideal` of 0 is not
-    known, and nothing is held against the words.
+    It says all when the best child reaches .7 of the `ideal` of the query, and the square of the part of that which
+    it reaches when not: a question in other words than the documents' finds some of its everyday words everywhere. An
+    `ideal` of 0 is not known, and nothing is held against the words.
     """
     best = float(bm25.max(initial=0.0))
     if best <= 0:
         return np.zeros_like(bm25)
-    reached = min(1.0, best / ideal) if ideal > 0 else 1.0
+    reached = min(1.0, best / (_ENOUGH * ideal)) if ideal > 0 else 1.0
     return bm25 / best * reached**2
 
 

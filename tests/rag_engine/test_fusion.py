@@ -62,8 +62,9 @@ def test_a_child_that_rises_in_a_leg_never_falls_in_the_mix(
     assert after[place % len(risen)] > before[place % len(risen)]
 
 
-def test_words_that_meet_half_of_what_the_question_holds_count_for_a_quarter() -> None:
-    assert keyword_share(np.array([6.0, 3.0, 0.0]), 12.0).tolist() == [0.25, 0.125, 0.0]
+def test_words_that_meet_half_of_what_is_enough_count_for_a_quarter() -> None:
+    shares = keyword_share(np.array([7.0, 3.5, 0.0]), 20.0)
+    assert shares == pytest.approx([0.25, 0.125, 0.0])
 
 
 def test_words_that_meet_the_question_or_whose_ideal_is_not_known_count_in_full() -> None:
