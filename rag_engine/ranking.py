@@ -142,16 +142,20 @@ def _refined(plan: QueryPlan, ranked: Ranked, searchable: Searchable, config: Re
 def _named(plan: QueryPlan, records: Sequence[ChildRecord | None], searchable: Searchable) -> list[tuple[int, float]]:
     """Places of the children whose section or act the question names, with what they gain."""
     documents = searchable.snapshot.documents
-    titles = {r.document_key: documents[r.document_key].metadata.title for r in records if r}
+    # Only what has sections is cited by them: the initials of other titles would meet many an abbreviation.
+    cited = {place: record for place, record in enumerate(records) if record and record.section}
+    titles = {r.document_key: documents[r.document_key].metadata.title for r in cited.values()}
     sections = named_sections(plan.question, plan.language)
-    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.act for r in records if r)})
-    if sections and not acts:
+    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.act for r in cited.values())})
+    if cited and sections and not acts:
         # The act that is named may be one that none of the best belongs to. Asking every title takes its time.
         acts = named_acts(plan.question, plan.language, {one.metadata.title for one in documents.values()})
     if not sections and not acts:
         return []
-    gained = [provenance_bonus(sections, acts, r.act, r.section, titles[r.document_key]) if r else 0.0 for r in records]
-    return [(place, bonus) for place, bonus in enumerate(gained) if bonus]
+    gained = {
+        place: provenance_bonus(sections, acts, r.act, r.section, titles[r.document_key]) for place, r in cited.items()
+    }
+    return [(place, bonus) for place, bonus in gained.items() if bonus]
 
 
 def _reranked(
