@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -79,8 +79,10 @@ COLLECTION = (DYKES, INSURANCE, GUIDE, NOTICE, REPRINT, REPORT, GERMAN)
 
 
 def indexed(workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION) -> Engine:
-    """An engine over a workspace that holds the documents."""
-    engine = Engine(read_config(workspace), embedder=embedder)
+    """An engine over a workspace that holds the documents, with weights that no other fit changes."""
+    config = read_config(workspace)
+    weighed = replace(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
+    engine = Engine(replace(config, retrieval=weighed), embedder=embedder)
     with engine.indexer() as indexer:
         for one in written:
             indexer.add(_document(one), one.title, one.records)

@@ -23,7 +23,7 @@ from tests.rag_engine.small_collection import indexed
 
 QUESTION = "Where do volunteers stack the sandbags?"
 PLAN = QueryPlan(QUESTION, "en", (QUESTION,))
-DEFAULT = RetrievalConfig()
+DEFAULT = RetrievalConfig(keyword_weight=0.05)
 
 
 @pytest.fixture(scope="module")
