@@ -287,6 +287,12 @@ def _configure_sqlite(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     # WAL lets readers go on while a document is written; secure_delete overwrites what is erased. FULL, because
     # vectors are overwritten on the disk right after the commit that frees them: it must outlast a power failure.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "busy_timeout=30000"):
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "secure_delete=ON",
+        "busy_timeout=30000",
+        "cache_size=-32000",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
