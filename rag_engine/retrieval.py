@@ -18,7 +18,7 @@ from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source, Tier
 # The paper's badges: green from .70, yellow from .50 (section 5.6).
 _STRONG, _MODERATE = 0.70, 0.50
 # What the keyword leg found may stay below a higher threshold of the analyst's, but never below this.
-_KEYWORD_FLOOR = 0.35
+_KEYWORD_FLOOR = 0.30
 
 
 def retrieve(

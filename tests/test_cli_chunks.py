@@ -80,5 +80,5 @@ def test_an_unknown_strategy_is_refused_with_the_known_ones(tmp_path: Path, plan
 def test_a_missing_file_is_named_with_a_cure(tmp_path: Path) -> None:
     result = run(tmp_path, tmp_path / "none.pdf")
     assert result.exit_code == 2
-    assert "none.pdf" in " ".join(result.stderr.split())
+    assert "none.pdf" in "".join(result.stderr.split())
     assert "Name one document" in " ".join(result.stderr.split())
