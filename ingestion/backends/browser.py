@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
 from ingestion.backends.addresses import Resolve, resolve_by_system
 from ingestion.backends.checked_proxy import CheckedProxy
-from ingestion.backends.chromium_page import download_file, render_page
+from ingestion.backends.chromium_page import BrowserLostError, download_file, render_page
 from ingestion.backends.http import HttpWeb
 from ingestion.backends.robots import Manners
 from ingestion.config import WebConfig
@@ -148,9 +148,17 @@ class ChromiumBrowser:
                 raise Refused("connection_failed", f"The browser is closed; {url} was not loaded.", retryable=True)
             self._manners.wait(url)
             thread = self._started()
-            future = thread.submit(work)
+            limit = self._config.browser_seconds + _GRACE_SECONDS
             try:
-                return future.result(self._config.browser_seconds + _GRACE_SECONDS)
+                try:
+                    return thread.submit(work).result(limit)
+                except BrowserLostError:
+                    # One that was just killed may stand among the processes still; nothing was asked of the site.
+                    if self._closed:
+                        raise
+                    self._drop(thread)
+                    thread = self._started()
+                    return thread.submit(work).result(limit)
             except StillBusy as error:
                 self._drop(thread)
                 raise Refused(

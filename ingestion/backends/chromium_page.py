@@ -228,6 +228,10 @@ def download_file(
         return visit.fetched
 
 
+class BrowserLostError(Error):
+    """The browser was gone before it was asked for anything: another one can be."""
+
+
 def _readable(media_type: str) -> bool:
     return media_type in _READABLE or media_type.endswith(("/xml", "+xml"))
 
@@ -237,9 +241,12 @@ def _visiting(browser: Browser, url: str, config: WebConfig, manners: Manners) -
     # A browser's name, for sites that serve nothing to anybody else, and ours, for those who read their logs.
     major = browser.version.partition(".")[0]
     agent = f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
-    context = browser.new_context(
-        accept_downloads=True, service_workers="block", user_agent=f"{agent} {config.user_agent}", locale="en-GB"
-    )
+    try:
+        context = browser.new_context(
+            accept_downloads=True, service_workers="block", user_agent=f"{agent} {config.user_agent}", locale="en-GB"
+        )
+    except Error as error:
+        raise BrowserLostError(str(error)) from error
     try:
         page = context.new_page()
         # A window that a page opens is not looked at.

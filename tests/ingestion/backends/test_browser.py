@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ingestion.backends import browser as browser_module
 from ingestion.backends.browser import ChromiumBrowser, find_chromium, launch_flags, open_browser
 from ingestion.config import WebConfig
 from ingestion.outcomes import Refused
@@ -234,6 +235,18 @@ def test_several_threads_are_served_one_after_another(site: Site, browser: Chrom
 def test_a_browser_that_was_killed_is_replaced(site: Site, browser: ChromiumBrowser) -> None:
     browser.render(site.url("/"))
     os.kill(browser.process_ids[0], signal.SIGKILL)
+    assert b"written" in browser.render(site.url("/")).body
+
+
+def test_a_browser_that_died_unseen_is_replaced(
+    site: Site, browser: ChromiumBrowser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that was just killed stands among the others for a moment."""
+    browser.render(site.url("/"))
+    processes = [psutil.Process(pid) for pid in browser.process_ids]
+    monkeypatch.setattr(browser_module._BrowserThread, "alive", True)
+    os.kill(processes[0].pid, signal.SIGKILL)
+    psutil.wait_procs(processes, timeout=10)
     assert b"written" in browser.render(site.url("/")).body
 
 
