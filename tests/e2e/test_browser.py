@@ -117,7 +117,7 @@ def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, addr
     id = conversations.new_id()
     begun = conversations.begin_turn(workspace, id, QUESTION)
     conversations.end_turn(workspace, begun, replace(REPLY, sources=(source,), citations=()))
-    page.goto(f"{address}/ask?conversation={id}")
+    page.goto(f"{address}/?conversation={id}")
     page.get_by_text("1 passage found").click()
 
     expect(page.get_by_text("Article 9 (3) · Flood Directive")).to_be_visible()
