@@ -7,7 +7,6 @@ torch.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from rag_engine.backends.cross_encoder_export import (
 )
 from rag_engine.backends.cross_encoder_source import locate
 from rag_engine.backends.encoder_export import first_line
-from rag_engine.backends.encoder_runtimes import Precision, Tokens, batches
+from rag_engine.backends.encoder_runtimes import Precision, Tokens, batches, openvino_graph, told
 from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.packaged_cross_encoder import QUANTISED_FILE, packaged_folder, packaged_name, unpack
 from rag_engine.errors import BackendError, InputError
@@ -135,9 +134,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     for choice in () if failure else _CHOICES[execution] or _CHOICES["auto"]:
         try:
             runtime = _RUNTIMES[choice](folder)
-            reranker = CrossEncoder(
-                source.name, folder, Runtime(_told(runtime.execution, passed_over), runtime.compute)
-            )
+            reranker = CrossEncoder(source.name, folder, Runtime(told(runtime.execution, passed_over), runtime.compute))
             agreed = agrees(reranker, folder)
         except (ImportError, RuntimeError, BackendError) as error:  # absent, not for this processor, or damaged
             passed_over.append(f"{choice} failed: {first_line(error)}")
@@ -146,8 +143,8 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
             return reranker
         passed_over.append(f"{choice} differs from it")
     if source.folder is not None:
-        told = "torch (cannot be exported)" if failure else _told("torch", passed_over)
-        return TorchCrossEncoder(source.name, str(source.folder), told)
+        named = "torch (cannot be exported)" if failure else told("torch", passed_over)
+        return TorchCrossEncoder(source.name, str(source.folder), named)
     raise BackendError(
         f"No runtime computes the reranker {source.name}: {'; '.join(passed_over)}.",
         help=f"Remove {folder} so that it is made anew, or leave reranking off.",
@@ -159,11 +156,6 @@ def agrees(reranker: Reranker, folder: Path) -> bool:
     expected = np.load(folder / CHECK_SCORES, allow_pickle=False)
     difference = np.abs(reranker.score(CHECK_QUERY, CHECK_TEXTS) - expected).max()
     return bool(difference <= _DISAGREEMENT * np.ptp(expected))
-
-
-def _told(execution: str, passed_over: Sequence[str]) -> str:
-    """The runtime that computes and why not a faster one, for those who ask what works."""
-    return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
 
 def _languages(settings: CrossEncoderSettings) -> frozenset[str] | None:
@@ -187,28 +179,9 @@ def _export_packaged(folder: Path) -> None:
 
 
 def open_openvino(folder: Path, precision: Precision | None = None, file: str = "model.onnx") -> Runtime:
-    """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise.
-
-    The compiled model is kept in the folder, so that a second start takes a fraction of a second.
-    """
-    # OpenVINO reports its import to its makers over the network unless this companion package is out of reach.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
-    import openvino
-
-    core = openvino.Core()
-    if precision is None:
-        precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
-    core.set_property({"CACHE_DIR": str(folder / "openvino")})
-    # Without pinning, the window and the worker that indexes do not fight for the same cores.
-    options = {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    request = core.compile_model(folder / file, "CPU", options).create_infer_request()
-    lock = threading.Lock()
-
-    def compute(inputs: Mapping[str, Tokens]) -> Scores:
-        with lock:
-            return np.array(request.infer(dict(inputs), share_inputs=True)[0], dtype=np.float32).reshape(-1)
-
-    return Runtime(f"openvino {precision}", compute)
+    """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
+    execution, infer = openvino_graph(folder / file, precision)
+    return Runtime(execution, lambda inputs: infer(dict(inputs)).reshape(-1))
 
 
 def open_onnx(folder: Path) -> Runtime:

@@ -25,7 +25,7 @@ from rag_engine.backends.encoder_export import (
     read_settings,
     torch_vectors,
 )
-from rag_engine.backends.encoder_runtimes import ExportedModel, Runtime, open_onnx, open_openvino
+from rag_engine.backends.encoder_runtimes import ExportedModel, Runtime, open_onnx, open_openvino, told
 from rag_engine.backends.model_source import ModelSource, locate
 from rag_engine.errors import InputError
 from rag_engine.protocols import Embedder, Vectors
@@ -123,8 +123,8 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     for choice in _CHOICES[execution]:
         try:
             runtime = _RUNTIMES[choice](folder)
-            told = replace(runtime, execution=_told(runtime.execution, passed_over))
-            model = ExportedModel(folder, told)
+            named = replace(runtime, execution=told(runtime.execution, passed_over))
+            model = ExportedModel(folder, named)
             agreed = agrees(model, folder)
         except (ImportError, RuntimeError) as error:  # absent, not for this processor, or a file that is damaged
             passed_over.append(f"{choice} failed: {first_line(error)}")
@@ -132,12 +132,7 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
         if agreed:
             return Encoder(source.name, model)
         passed_over.append(f"{choice} differs from it")
-    return Encoder(source.name, TorchModel(source, cache, _told("torch", passed_over)))
-
-
-def _told(execution: str, passed_over: Sequence[str]) -> str:
-    """The runtime that computes and why not a faster one, for those who ask what works."""
-    return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
+    return Encoder(source.name, TorchModel(source, cache, told("torch", passed_over)))
 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,16 @@ class Runtime:
     batch_tokens: int
 
 
-def open_openvino(folder: Path, precision: Precision | None = None) -> Runtime:
-    """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise.
+def told(execution: str, passed_over: Sequence[str]) -> str:
+    """The runtime that computes and why not a faster one, for those who ask what works."""
+    return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
-    The compiled model is kept in the folder, so that a second start takes a fraction of a second.
+
+def openvino_graph(file: Path, precision: Precision | None) -> tuple[str, Callable[[Any], NDArray[np.float32]]]:
+    """OpenVINO's name with its precision, and the function from a graph's inputs to its first output.
+
+    In bfloat16 where the processor computes in it, if not told otherwise. The compiled model is kept beside the file,
+    so that a second start takes a fraction of a second.
     """
     # OpenVINO reports its import to its makers over the network unless this companion package is out of reach.
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
@@ -47,17 +53,23 @@ def open_openvino(folder: Path, precision: Precision | None = None) -> Runtime:
     core = openvino.Core()
     if precision is None:
         precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
-    core.set_property({"CACHE_DIR": str(folder / "openvino")})
+    core.set_property({"CACHE_DIR": str(file.parent / "openvino")})
     # Without pinning, the window and the worker that indexes do not fight for the same cores.
     options = {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    request = core.compile_model(folder / "model.onnx", "CPU", options).create_infer_request()
+    request = core.compile_model(file, "CPU", options).create_infer_request()
     lock = threading.Lock()
 
-    def compute(ids: Tokens, mask: Tokens) -> Vectors:
+    def infer(inputs: Any) -> NDArray[np.float32]:
         with lock:
-            return np.array(request.infer([ids, mask], share_inputs=True)[0], dtype=np.float32)
+            return np.array(request.infer(inputs, share_inputs=True)[0], dtype=np.float32)
 
-    return Runtime(f"openvino {precision}", compute, batch_tokens=1024)
+    return f"openvino {precision}", infer
+
+
+def open_openvino(folder: Path, precision: Precision | None = None) -> Runtime:
+    """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
+    execution, infer = openvino_graph(folder / "model.onnx", precision)
+    return Runtime(execution, lambda ids, mask: infer([ids, mask]), batch_tokens=1024)
 
 
 def open_onnx(folder: Path, file: str = "model.onnx") -> Runtime:

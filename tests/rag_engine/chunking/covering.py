@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Sequence
 
+import numpy as np
 from hypothesis import strategies as st
 
 from rag_engine.config import ChunkingConfig
+from rag_engine.protocols import Vectors
 from rag_engine.types import Block, BlockKind, Parent
 
 DEFAULT = ChunkingConfig()
 SMALL = ChunkingConfig(
     parent_size=400, parent_overlap=40, child_size=200, child_overlap=30, child_minimum=20, fixed_words=30,
-    fixed_overlap=5, maximum_words=12, minimum_words=6, overlap_words=4,
+    minimum_gap=2, window=2, fixed_overlap=5, maximum_words=12, minimum_words=6, overlap_words=4,
 )  # fmt: skip
 Piece = tuple[str, BlockKind, float | None, int]
 CONFIGS = st.sampled_from([DEFAULT, SMALL])
@@ -22,6 +26,7 @@ _ALPHABETS = st.sampled_from(
         "abcdeé. ",
         "Дж. Ж\n",
         "字水洪。、",
+        "नमस्ते। \n",
         "عربي؟. ",
         "ab. \r\n",
         "•-12.;( )\n",
@@ -32,9 +37,18 @@ _ALPHABETS = st.sampled_from(
     ]
 )
 _PIECES = _ALPHABETS.flatmap(lambda letters: st.text(alphabet=letters, min_size=1, max_size=60))
-TEXTS = st.lists(st.tuples(_PIECES, st.integers(1, 80)), max_size=5).map(
+TEXTS = st.lists(st.tuples(_PIECES, st.integers(1, 120)), max_size=5).map(
     lambda parts: "".join(piece * times for piece, times in parts)
 )
+
+
+def hash_encoder(texts: Sequence[str]) -> Vectors:
+    """Bags of hashed words."""
+    vectors = np.zeros((len(texts), 64), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for word in re.findall(r"\w+", text.lower()):
+            vectors[row, zlib.crc32(word.encode()) % 64] += 1
+    return vectors
 
 
 def check(text: str, parents: Sequence[Parent], config: ChunkingConfig) -> None:

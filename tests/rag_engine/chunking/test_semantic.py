@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -21,43 +19,10 @@ from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
 from rag_engine.sentences import sentence_spans
 from rag_engine.types import Parent
-
-DEFAULT = ChunkingConfig()
-SMALL = ChunkingConfig(
-    parent_size=400, parent_overlap=40, child_size=200, child_overlap=30, child_minimum=20, minimum_gap=2, window=2
-)
+from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, SMALL, TEXTS, hash_encoder
 
 FLOOD = "The river {n} rises and floods the low town near its banks."
 FIRE = "Dry forest {n} burns when wildfire spreads through pine and grass."
-
-ALPHABETS = st.sampled_from(
-    [
-        "abcdeé. ",
-        "дЖёя.! \n",
-        "字水洪。、",
-        "नमस्ते। \n",
-        "عربي؟. ",
-        "ab. \r\n",
-        "•-12.;( )\n",
-        "x",
-        " \n\t\u00a0",
-        "aB.     \n\n\n",
-    ]
-)
-PIECES = ALPHABETS.flatmap(lambda letters: st.text(alphabet=letters, min_size=1, max_size=60))
-TEXTS = st.lists(st.tuples(PIECES, st.integers(1, 120)), max_size=5).map(
-    lambda parts: "".join(piece * times for piece, times in parts)
-)
-CONFIGS = st.sampled_from([DEFAULT, SMALL])
-
-
-def hash_encoder(texts: Sequence[str]) -> Vectors:
-    """Bags of hashed words."""
-    vectors = np.zeros((len(texts), 64), dtype=np.float32)
-    for row, text in enumerate(texts):
-        for word in re.findall(r"\w+", text.lower()):
-            vectors[row, zlib.crc32(word.encode()) % 64] += 1
-    return vectors
 
 
 def chunks(text: str, language: str = "en", config: ChunkingConfig = DEFAULT) -> list[Parent]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,19 +17,10 @@ from rag_engine.chunking.strategies import Chunked, chunk
 from rag_engine.config import Strategy
 from rag_engine.protocols import Vectors
 from rag_engine.types import ExtractedText
-from tests.rag_engine.chunking.covering import DEFAULT, TEXTS, check, laid_out
+from tests.rag_engine.chunking.covering import DEFAULT, TEXTS, check, hash_encoder, laid_out
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BODY = "The plan sets out who does what when the river rises above its banks in the lower town. " * 5
-
-
-def hash_encoder(texts: Sequence[str]) -> Vectors:
-    """Bags of hashed words."""
-    vectors = np.zeros((len(texts), 64), dtype=np.float32)
-    for row, text in enumerate(texts):
-        for word in re.findall(r"\w+", text.lower()):
-            vectors[row, zlib.crc32(word.encode()) % 64] += 1
-    return vectors
 
 
 def cut(given: ExtractedText | str, strategy: Strategy, language: str = "en") -> Chunked:
