@@ -16,6 +16,7 @@ from tempfile import mkdtemp
 from typing import Any, Literal
 
 from ingestion.backends.sandbox import Sandbox
+from ingestion.declared import Declared
 from ingestion.describing import NAME, describe, read_descriptions
 from ingestion.file_names import file_hash
 from ingestion.index_tables import own_index
@@ -34,8 +35,8 @@ Status = Literal["indexed", "unchanged", "rejected", "failed"]
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
-# Raised when the text that is extracted from the same file becomes another, so that it is read again.
-EXTRACTION_VERSION = "2"
+# Raised when the same file comes to be read or described in another way, so that it is read again.
+EXTRACTION_VERSION = "3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class _Read:
     sha256: str
     fingerprint: str
     given: dict[str, Any]
+    declared: Declared
     extracted: ExtractedText
     records: tuple[IndexRecord, ...]
 
@@ -204,7 +206,7 @@ class _Reader:
         print_ = fingerprint(sha256, described, self._chunking)
         table = own_index(extracted, copy, self._sandbox)
         extracted = replace(extracted, warnings=(*extracted.warnings, *table.warnings))
-        return _Read(path, copy, sha256, print_, given, extracted, table.records)
+        return _Read(path, copy, sha256, print_, given, self._sandbox.declared(copy), extracted, table.records)
 
 
 def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Added:
@@ -215,7 +217,9 @@ def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Ad
     # A title may be made of the file's name.
     extracted = replace(read.extracted, title=_shown(read.extracted.title))
     language = read.given.get("language") or identify_language(extracted.text)
-    metadata = describe(read.given, extracted, language, engine.gazetteer())
+    metadata = describe(
+        read.given, extracted, language, engine.gazetteer(), file=read.path.name, declared=read.declared
+    )
     file, path = _shown(read.path.name), _shown(read.path)
     document = Document(reader.source(read.path), file, read.sha256, metadata, extracted)
     try:

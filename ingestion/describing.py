@@ -1,4 +1,4 @@
-"""What is known of a file before it is read: the metadata.jsonl beside it."""
+"""What is known of a file that is added: the metadata.jsonl beside it, and for the rest what rules find in it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ingestion.dates import find_dates
+from ingestion.declared import Declared
+from ingestion.metadata import clues_of
+from ingestion.metadata_rules import describe_by_rules, notes_on
+from ingestion.outcomes import LIST_FIELDS, FieldValue, Source
 from rag_engine.catalog import read_metadata
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, canonical_country
@@ -19,7 +25,8 @@ from rag_engine.types import ExtractedText, Metadata
 NAME = "metadata.jsonl"
 
 _FIELDS = {field.name for field in fields(Metadata)}
-_LISTS = {"hazards", "countries", "key_criteria", "tags"}
+# Fields of which one that is given speaks for the others: a year that is given is not a found date's.
+_TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
 _ISO_639_1 = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
 et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
@@ -57,13 +64,49 @@ def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
     return described
 
 
-def describe(given: Mapping[str, Any], extracted: ExtractedText, language: str, gazetteer: Gazetteer) -> Metadata:
-    """The document's metadata: what was given, with title and language from the text where they were not."""
-    values = {"title": extracted.title, "language": language} | {k: v for k, v in given.items() if v not in ("", None)}
-    metadata = read_metadata(values)
+def describe(
+    given: Mapping[str, Any],
+    extracted: ExtractedText,
+    language: str,
+    gazetteer: Gazetteer,
+    *,
+    file: str = "",
+    declared: Declared | None = None,
+) -> Metadata:
+    """The document's metadata: what was given, title and language from the text where they were not, and the rest as
+    rules describe a source of the list. `file` is its name, `declared` what the file says of itself."""
+    given = {field: value for field, value in given.items() if value not in ("", None)}
+    values = {"title": extracted.title, "language": language} | given
+    found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or Declared())
+    for together in _TOGETHER:
+        if together & given.keys():
+            found = {field: value for field, value in found.items() if field not in together}
+    metadata = read_metadata(found | values)
     countries = tuple(canonical_country(name, gazetteer) or name for name in metadata.countries)
     year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdigit() else None)
     return replace(metadata, countries=countries, year=year)
+
+
+def _by_rules(
+    title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: Declared
+) -> dict[str, Any]:
+    source = Source(code=file, path=file)
+    found = describe_by_rules(
+        source,
+        extracted,
+        language,
+        titles=[FieldValue("title", title, "rule", "", None, 1.0)] if title else [],
+        dates=find_dates(extracted, source, declared, language, today=date.today()),
+        clues=clues_of(source, declared),
+        gazetteer=gazetteer,
+    )
+    values: dict[str, Any] = {"notes": " ".join(("Described by rules.", *notes_on(found)))}
+    for one in found:
+        if one.field in LIST_FIELDS:
+            values.setdefault(one.field, []).append(one.value)
+        else:
+            values.setdefault(one.field, one.value)
+    return values
 
 
 def _read(path: Path) -> str:
@@ -101,7 +144,7 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
 
 def _fits(name: str, value: object) -> bool:
     """Whether a field may have this value."""
-    if name in _LISTS:
+    if name in LIST_FIELDS:
         return isinstance(value, list) and all(isinstance(element, str) for element in value)
     if name == "year":
         # True and False are integers to Python.

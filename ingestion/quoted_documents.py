@@ -37,6 +37,7 @@ def read_documents(
             progress(done, len(wanted), name)
             extracted, given = sandbox.extract(folder / name), descriptions.get(name, {})
             language = given.get("language") or identify_language(extracted.text)
-            metadata = describe(given, extracted, language, gazetteer)
+            declared = sandbox.declared(folder / name)
+            metadata = describe(given, extracted, language, gazetteer, file=name, declared=declared)
             documents.append(Document(f"quoted:{name}", name, file_hash(folder / name), metadata, extracted))
     return documents

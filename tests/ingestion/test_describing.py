@@ -9,6 +9,7 @@ from ingestion.describing import describe, read_descriptions
 from rag_engine.errors import InputError
 from rag_engine.geography import load_gazetteer
 from rag_engine.types import ExtractedText
+from tests.ingestion.texts import extracted_from
 
 EXTRACTED = ExtractedText("Text", 1, (), (), "text/plain", title="A title of its own")
 
@@ -25,6 +26,31 @@ def test_what_was_given_wins_and_the_text_fills_the_rest(tmp_path: Path) -> None
     assert metadata.countries == ("Italy",)
     assert metadata.year == 2019
     assert metadata.hazards == ("Flood",)
+
+
+DECREE = (
+    "LEY 1523 DE 2012\n\n"
+    "Por la cual se adopta la política nacional de gestión del riesgo de desastres en Colombia.\n\n"
+    "El Congreso de Colombia decreta: Las inundaciones en Colombia obligan a las autoridades a prevenir inundaciones. "
+    "La República de Colombia previene el riesgo de inundación en todos los municipios de Colombia.\n"
+)
+
+
+def test_rules_describe_what_nobody_described() -> None:
+    extracted = extracted_from(DECREE)
+    metadata = describe({}, extracted, "es", load_gazetteer(), file="ley_1523.txt")
+    assert metadata.document_type == "Law"
+    assert metadata.countries == ("Colombia",)
+    assert metadata.geographical_level == "National"
+    assert "Flood" in metadata.hazards
+    assert metadata.notes.startswith("Described by rules.")
+
+
+def test_a_place_or_a_year_that_is_given_is_not_added_to_by_rules() -> None:
+    given = {"countries": ["Peru"], "year": 1999}
+    metadata = describe(given, extracted_from(DECREE), "es", load_gazetteer(), file="ley_1523.txt")
+    assert (metadata.countries, metadata.geographical_level) == (("Peru",), "")
+    assert (metadata.year, metadata.date) == (1999, "")
 
 
 def test_a_folder_without_descriptions_has_none(tmp_path: Path) -> None:
