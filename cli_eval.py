@@ -215,7 +215,7 @@ def _finish(
 ) -> None:
     """Nothing; prints the comparison and writes it to the folder of results."""
     from rag_engine.evaluation.comparison import compare
-    from rag_engine.evaluation.report import markdown_table, write_report
+    from rag_engine.evaluation.report import foremost, markdown_table, write_report
 
     rows = compare(measured, shown.baseline, groups)
     written: list[Path] = []
@@ -227,7 +227,7 @@ def _finish(
         print_json({"rows": [asdict(row) for row in rows], "notes": shown.notes, "files": [str(p) for p in written]})
         return
     out.print(f"# {shown.title}\n", markup=False, soft_wrap=True)
-    out.print(markdown_table(rows, shown.metrics, shown.differences), markup=False, soft_wrap=True)
+    out.print(markdown_table(foremost(rows), shown.metrics, shown.differences), markup=False, soft_wrap=True)
     for note in shown.notes:
         out.print(f"- {note}", markup=False, soft_wrap=True)
     for path in written:

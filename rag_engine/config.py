@@ -77,6 +77,9 @@ class RetrievalConfig:
     `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question names its
     section, because an index lists it under the question's terms, or because a good passage refers to it, on a scale
     on which the best candidate has 1.
+
+    `rerank` lets a cross-encoder read the best again, in the languages that it reads; its score counts `rerank_weight`
+    beside the order's, and an order that it does not reach within `rerank_seconds` stays as it was.
     """
 
     fusion: Fusion = "convex"
@@ -99,9 +102,9 @@ class RetrievalConfig:
     provenance_weight: float = _WEIGHTS["provenance_weight"]
     index_weight: float = _WEIGHTS["index_weight"]
     reference_weight: float = _WEIGHTS["reference_weight"]
-    rerank: bool = False
+    rerank: bool = True
     rerank_weight: float = _WEIGHTS["rerank_weight"]
-    rerank_seconds: float = 1.0
+    rerank_seconds: float = 2.0
     mmr: bool = False
     mmr_lambda: float = 0.5
     geography: bool = True
@@ -150,6 +153,7 @@ def read_config(workspace: Path | str | None = None) -> Config:
     execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
     fusion = _one_of("SEXTANT_RETRIEVAL", get_args(Fusion))
     ocr = _one_of("SEXTANT_OCR", get_args(OcrChoice))
+    reranker = env.get("SEXTANT_RERANKER", "")
     strategy = _one_of("SEXTANT_CHUNKING", get_args(Strategy))
     generation = GenerationConfig(
         ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
@@ -164,8 +168,8 @@ def read_config(workspace: Path | str | None = None) -> Config:
         execution=execution,
         ocr=cast(OcrChoice, ocr),
         chunking=ChunkingConfig(strategy=cast(Strategy, strategy)),
-        retrieval=RetrievalConfig(fusion=cast(Fusion, fusion), rerank=bool(env.get("SEXTANT_RERANKER"))),
-        reranker=env.get("SEXTANT_RERANKER", ""),
+        retrieval=RetrievalConfig(fusion=cast(Fusion, fusion), rerank=reranker != "none"),
+        reranker="" if reranker == "none" else reranker,
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
         generation=generation,

@@ -6,7 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from rag_engine.catalog import Catalog, open_catalog, set_state
 from rag_engine.collection_index import CollectionIndex, NamedPlaces, named_places, read_collection_index
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
-from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents, answering_documents
 from rag_engine.generation import answer
 from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
@@ -148,6 +148,13 @@ class Engine:
             listed=lambda plan: self._listed(seen, plan),
             boost=self._boost,
         )
+
+    def load_models(self) -> None:
+        """Nothing; loads what the first question would wait for. What cannot be loaded is said when it is needed."""
+        with suppress(SextantError):
+            self.embedder()
+            if self.config.retrieval.rerank:
+                self._models.reranker()
 
     def retrieval(self, **changes: Any) -> RetrievalConfig:
         """The configured retrieval with some values changed."""

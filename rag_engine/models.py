@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import lru_cache
 from pathlib import Path
 
 from rag_engine.backends.cross_encoder import load_reranker
@@ -17,6 +18,12 @@ from rag_engine.protocols import Embedder, Generator, Reranker
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
+
+
+@lru_cache(maxsize=2)
+def _shared_reranker(name: str, execution: str) -> Reranker:
+    """It keeps nothing of what it read, so that all workspaces of a process use one; loading takes a second."""
+    return load_reranker(name, execution)
 
 
 class Models:
@@ -46,7 +53,7 @@ class Models:
         """The configured reranker; BackendError for one that is nowhere or cannot be loaded."""
         with self._reranker_lock:
             if self._reranker is None:
-                self._reranker = load_reranker(self._config.reranker or PACKAGED, self._config.execution)
+                self._reranker = _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
             return self._reranker
 
     def language_model(self) -> tuple[Generator | None, str]:

@@ -174,10 +174,12 @@ def _reranked(
     places = {key: place for place, key in enumerate(ranked.keys.tolist())}
     chosen = [places[record.key] for record in best]
     documents = searchable.snapshot.documents
+    # What the question names stays named whatever the reranker thinks of its words.
+    bonus = np.array([ranked.provenance.get(record.key, 0.0) for record in best])
     result = rerank(
         plan.question,
         [record.text for record in best],
-        ranked.scores[chosen].tolist(),
+        (ranked.scores[chosen] - bonus).tolist(),
         reranker,
         weight=config.rerank_weight,
         seconds=config.rerank_seconds,
@@ -187,7 +189,7 @@ def _reranked(
         ranked.found.warnings.append(result.said)
         return ranked
     scores = ranked.scores.copy()
-    scores[chosen] = result.scores
+    scores[chosen] = result.scores + bonus
     ranked.reranked |= {one.key: read for one, read in zip(best, result.read, strict=True) if read is not None}
     return _ordered(ranked, scores)
 

@@ -31,6 +31,7 @@ _STEPS = {
     "dense": "search by meaning",
     "sparse": "search by words",
     "fuse": "ordering",
+    "rank": "reading the best again",
     "parents": "reading the passages",
     "first_words": "first words of the answer",
     "answer": "whole answer, checked",

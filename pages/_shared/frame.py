@@ -26,6 +26,7 @@ def open_frame() -> Any:
         st.Page(_ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(_ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
         st.Page(_ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
+        st.Page(_ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
     ]
     page = st.navigation(pages)
     # Reading wants a narrow column, a table a wide one.

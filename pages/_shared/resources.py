@@ -26,9 +26,9 @@ class Answerer:
 
 @st.cache_resource(show_spinner="Opening the collection …")
 def engine() -> Engine:
-    """The engine over the configured workspace, one for all sessions; its encoder begins to load."""
+    """The engine over the configured workspace, one for all sessions; its models begin to load."""
     opened = open_engine(read_config())
-    threading.Thread(target=opened.embedder, name="warm the encoder", daemon=True).start()
+    threading.Thread(target=opened.load_models, name="load the models", daemon=True).start()
     return opened
 
 

@@ -84,6 +84,7 @@ def signals() -> list[Configuration]:
     return [
         Configuration("no index signal", "the default without what indexes list", {"index_weight": 0.0}),
         Configuration("no provenance", "the default without the bonus for a named section", {"provenance_weight": 0.0}),
+        Configuration("no reranker", "the default without the cross-encoder", {"rerank": False}),
         Configuration("references", "the default, what a good passage refers to lifted", {"reference_weight": 0.1}),
         Configuration("siblings", "the default with a lift from a passage's neighbours", {"sibling_share": 0.1}),
         Configuration("no sentences", "the default by whole passages alone", {"sentence_share": 0.0}),

@@ -58,7 +58,7 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("paper-fusion", "both of our legs by the paper's weights", {"fusion": "paper"}),
     Configuration("passage-only", "the default without the nearest sentence", {"sentence_share": 0.0}),
     Configuration("one-scale", "the default with one scale of similarity for all languages", {"language_scale": False}),
-    Configuration("rerank", "the default with the cross-encoder", {"rerank": True}),
+    Configuration("no-rerank", "the default without the cross-encoder", {"rerank": False}),
     Configuration("mmr", "the default with maximal marginal relevance", {"mmr": True}),
     Configuration("no-provenance", "the default without the bonus for a named section", {"provenance_weight": 0.0}),
     Configuration("no-index", "the default without what indexes list", {"index_weight": 0.0}),

@@ -20,7 +20,7 @@ from rag_engine.evaluation.published_bm25 import published_bm25
 from rag_engine.evaluation.ranking import DEPTH, RankDocuments, best_of_documents
 from rag_engine.legs import Searchable, search_legs
 from rag_engine.planning import plan_question
-from rag_engine.protocols import VectorIndex
+from rag_engine.protocols import Reranker, VectorIndex
 from rag_engine.ranking import rank
 from rag_engine.retrieval import retrieve
 from rag_engine.signals import Signals, pool_of, read_signals
@@ -30,12 +30,20 @@ from rag_engine.types import Evidence, QueryPlan
 _NEVER = "An evaluation compares every vector."
 
 
-def ranker(collection: Collection, configuration: Configuration, said: Counter[str]) -> RankDocuments:
+def ranker(
+    collection: Collection,
+    configuration: Configuration,
+    said: Counter[str],
+    *,
+    reranker: Callable[[], Reranker] | None = None,
+) -> RankDocuments:
     """The function that ranks the collection's documents for a question as the configuration says.
 
-    `said` counts what the search warned of: a leg that was away, a reranker that broke off.
+    `said` counts what the search warned of: a leg that was away, a reranker that broke off. `reranker` stands in for
+    the configured one.
     """
     searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
+    searchable = replace(searchable, reranker=reranker or searchable.reranker)
     retrieval = _retrieval(collection, configuration)
 
     def ranked(question: str) -> list[tuple[str, float]]:

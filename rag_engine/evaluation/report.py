@@ -17,8 +17,8 @@ from rag_engine.evaluation.comparison import Row
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
-# A chart has a panel for each of so many groups of questions; of the smaller ones the intervals say nothing.
-_PANELS = 2
+# Tables for reading and charts show so many groups of questions; of the smaller ones the intervals say nothing.
+_SHOWN = 2
 # From here on a figure is a count, not a share.
 _COUNT = 2.0
 
@@ -43,6 +43,12 @@ def markdown_table(rows: Sequence[Row], metrics: Sequence[str], differences: Seq
         against = [_difference(row, metric) for metric in differences]
         lines.append(_line((row.name, row.group, str(row.questions), *figures, *against)))
     return "\n".join(lines) + "\n"
+
+
+def foremost(rows: Sequence[Row]) -> list[Row]:
+    """The rows of the first two groups of questions, for reading; the others are for whoever wants to look closer."""
+    groups = list(dict.fromkeys(row.group for row in rows))[:_SHOWN]
+    return [row for row in rows if row.group in groups]
 
 
 def csv_table(rows: Sequence[Row]) -> str:
@@ -112,13 +118,15 @@ def write_report(
     notes: Sequence[str],
     charts: Sequence[str] = (),
 ) -> list[Path]:
-    """The files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric of `charts`."""
+    """The files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric of `charts`.
+
+    Every group of questions is in the CSV, the first two in the others.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    table = markdown_table(rows, metrics, differences)
+    shown = foremost(rows)
+    table = markdown_table(shown, metrics, differences)
     said = "".join(f"- {note}\n" for note in (machine(), *notes))
     texts = {f"{name}.md": f"# {title}\n\n{table}\n{said}", f"{name}.csv": csv_table(rows)}
-    groups = list(dict.fromkeys(row.group for row in rows))[:_PANELS]
-    shown = [row for row in rows if row.group in groups]
     for metric in charts:
         drawn = chart(shown, metric, f"{title}: {metric}")
         texts[f"{name}.{metric.replace('@', '_')}.vl.json"] = json.dumps(drawn, ensure_ascii=False, indent=1) + "\n"

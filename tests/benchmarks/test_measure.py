@@ -127,7 +127,7 @@ def test_every_step_has_its_difference_from_the_default(measure: ModuleType, sha
     assert measure.run_parts(["steps"], [row("English", ("plans",))], "dev", shared) == []
     columns, figures = markdown(tmp_path / "results" / "steps.md")
     assert columns[:2] == ["set", "default"]
-    assert {"paper", "bm25", "bm25-lucene", "dense", "sparse", "rrf", "rerank", "mmr"} <= set(columns)
+    assert {"paper", "bm25", "bm25-lucene", "dense", "sparse", "rrf", "no-rerank", "mmr"} <= set(columns)
     assert dict(zip(columns, figures, strict=True))["no-index"] == "+0.000"
 
 

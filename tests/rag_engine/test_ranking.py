@@ -41,7 +41,7 @@ def ranked(engine: Engine) -> Rank:
         searchable = engine.searchable()
         if reranker is not None:
             searchable = replace(searchable, reranker=lambda: reranker)
-            changes = {"rerank": True, "rerank_seconds": 9.0, **changes}
+        changes = {"rerank": reranker is not None, "rerank_seconds": 9.0, **changes}
         return rank(QueryPlan(question, language, (question,)), None, searchable, engine.retrieval(**changes))
 
     return ranking
@@ -102,7 +102,7 @@ def test_an_article_named_without_its_act_gains_in_every_act(ranked: Rank, place
 def test_an_article_of_an_act_that_was_not_found_is_none_of_those_that_were(engine: Engine) -> None:
     [dykes] = [record.key for record in engine.documents() if record.metadata.title == DYKES]
     question = "What does Article 4 of the Flood Insurance Act say?"
-    found = rank(QueryPlan(question, "en", (question,)), {dykes}, engine.searchable(), engine.retrieval())
+    found = rank(QueryPlan(question, "en", (question,)), {dykes}, engine.searchable(), engine.retrieval(rerank=False))
     assert len(found.keys)
     assert found.provenance == {}
 
@@ -282,6 +282,8 @@ settings_of_retrieval = st.fixed_dictionaries(
         "sibling_share": st.sampled_from([0.0, 0.3]),
         "reference_weight": st.sampled_from([0.0, 0.3]),
         "language_scale": st.booleans(),
+        "rerank": st.booleans(),
+        "rerank_seconds": st.just(60.0),
     }
 )
 

@@ -171,7 +171,7 @@ def read(engine: Engine) -> Read:
         }
         searchable = replace(
             engine.searchable(),
-            samples=lambda: LanguageSamples(1, vectors, {one: 10_000 for one in vectors}),
+            samples=lambda: LanguageSamples(1, vectors, dict.fromkeys(vectors, 10000)),
             sentences=lambda rows: {1: pack_sentences(np.array([[0.0, 1.0], [0.9, 0.436]], np.float32))},
         )
         pool = Pool(found, keys, keys, keys, tuple(spoken), np.array(cosines, np.float32).reshape(-1, 1))

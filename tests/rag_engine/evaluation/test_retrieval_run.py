@@ -164,11 +164,11 @@ def test_several_sets_of_questions_share_one_index(write_dataset: WriteDataset, 
 
 def test_a_reranker_that_is_nowhere_is_said_with_the_figures(write_dataset: WriteDataset, tmp_path: Path) -> None:
     config = replace(read_config(tmp_path / "workspace"), reranker=str(tmp_path / "nowhere"))
-    chosen = chosen_of(CONFIGURATIONS, ["default", "rerank"])
+    chosen = chosen_of(CONFIGURATIONS, ["default", "no-rerank"])
     dataset = dataset_of(write_dataset())
     report = run_retrieval(dataset, chosen, config, CountingEmbedder(), cache=tmp_path / "cache")
     (said,) = report.to_dict()["warnings"]
-    assert said.startswith("rerank: The passages were not reranked")
+    assert said.startswith("default: The passages were not reranked")
     assert report.measured[0].metrics["map"].tolist() == report.measured[1].metrics["map"].tolist()
 
 

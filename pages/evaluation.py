@@ -1,0 +1,15 @@
+"""How well passages are found: every measurement that is kept, with its charts, and the questions behind them."""
+
+import streamlit as st
+
+from pages._shared.frame import guard
+from pages._shared.measurements import draw_gold, draw_measurements
+
+guard(__file__)
+
+st.title("Evaluation")
+measured, questions = st.tabs(["Measurements", "Questions"])
+with measured:
+    draw_measurements()
+with questions:
+    draw_gold()
