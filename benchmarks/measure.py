@@ -107,6 +107,8 @@ def write_searched(parts: Sequence[str], sets: Sequence[MeasuredSet], split: Spl
                 benchmarks=shared / "data" / "benchmarks",
                 split=split,
                 away=Path(away),
+                # The times that are shown are the default's, which comes first.
+                times="steps" not in parts,
             )
         )
     tables: dict[str, Table] = {

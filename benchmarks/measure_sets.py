@@ -94,10 +94,12 @@ def measure_sets(
     benchmarks: Path,
     split: Split,
     away: Path,
+    times: bool = True,
 ) -> Iterator[SetResult]:
     """A result for each of the sets, in their order; one that cannot be measured is said in its place.
 
-    `benchmarks` is the folder of the data sets, `away` one for what is only needed meanwhile.
+    `benchmarks` is the folder of the data sets, `away` one for what is only needed meanwhile; `times` as of
+    `run_together`.
     """
     for corpora, those in groupby(sets, key=lambda one: one.corpora):
         members, started = list(those), time.perf_counter()
@@ -113,7 +115,13 @@ def measure_sets(
         if datasets:
             try:
                 found = run_together(
-                    list(datasets.values()), configurations, config, embedder, cache=cache_folder(), runs=runs
+                    list(datasets.values()),
+                    configurations,
+                    config,
+                    embedder,
+                    cache=cache_folder(),
+                    runs=runs,
+                    times=times,
                 )
                 reports = dict(zip(datasets, found, strict=True))
             except Exception as error:  # what is wrong with one set shall not take the others with it

@@ -17,6 +17,7 @@ from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.gold import GoldQuestion, alternatives
 from rag_engine.evaluation.rankers import searcher
 from rag_engine.evaluation.ranking import Measured
+from rag_engine.evaluation.remembering import remembering
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
 from rag_engine.types import Document, Evidence
@@ -61,9 +62,10 @@ def run_passages(
         with indexed(named, replace(config, chunking=chunking), cached, progress) as collection:
             children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
             parents = {child.parent_key: child.parent_end - child.parent_start for child in children}
+            reader = remembering(collection.engine.searchable().reranker)
             for one in together:
                 warned: Counter[str] = Counter()
-                search = searcher(collection, one, warned)
+                search = searcher(collection, one, warned, reranker=reader)
                 measured = _measured(one.name, questions, ideal, words, search, progress)
                 found[one.name] = PassageFigures(
                     measured=measured,

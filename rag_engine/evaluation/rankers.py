@@ -74,12 +74,19 @@ def planned_signals(
     return read
 
 
-def searcher(collection: Collection, configuration: Configuration, said: Counter[str]) -> Callable[[str], Evidence]:
+def searcher(
+    collection: Collection,
+    configuration: Configuration,
+    said: Counter[str],
+    *,
+    reranker: Callable[[], Reranker] | None = None,
+) -> Callable[[str], Evidence]:
     """The function that finds the evidence for a question as the configuration says, without a floor of similarity.
 
-    With a floor a configuration that finds less would be the more precise one. `said` counts what the search warned of.
+    With a floor a configuration that finds less would be the more precise one. For `said` and `reranker` see `ranker`.
     """
     searchable, planned = _searchable(collection, configuration), _planner(collection, configuration)
+    searchable = replace(searchable, reranker=reranker or searchable.reranker)
     retrieval = replace(_retrieval(collection, configuration), similarity_floor=0.0)
 
     def searched(question: str) -> Evidence:

@@ -19,6 +19,7 @@ from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
 from rag_engine.evaluation.rankers import ranker, whole_documents
 from rag_engine.evaluation.ranking import Measured, RankDocuments, measure
+from rag_engine.evaluation.remembering import remembering
 from rag_engine.evaluation.runs import writing_run
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
@@ -82,10 +83,13 @@ def run_together(
     cache: Path,
     progress: Progress = lambda *_: None,
     runs: Path | None = None,
+    times: bool = True,
 ) -> tuple[RetrievalReport, ...]:
     """A report for each of the data sets, which ask their questions of the same documents.
 
     The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
+    Without `times` no passage is read twice by the reranker for a question, and only the milliseconds of the first
+    configuration mean anything.
     ValueError for data sets with other documents than the first.
     """
     corpus = datasets[0].documents
@@ -111,9 +115,10 @@ def run_together(
         with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
             index_seconds += collection.index_seconds
             encode_seconds += collection.encode_seconds
+            reader = None if times else remembering(collection.engine.searchable().reranker)
             for one in together:
                 warned: Counter[str] = Counter()
-                ask(one, ranker(collection, one, warned), warned)
+                ask(one, ranker(collection, one, warned, reranker=reader), warned)
     return tuple(
         RetrievalReport(
             replace(dataset, warnings=(*dataset.warnings, *said[place])),

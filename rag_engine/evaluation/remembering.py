@@ -1,0 +1,38 @@
+"""A reranker that reads no passage twice for a question, so that many configurations cost about as much as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rag_engine.protocols import Reranker, Scores
+
+
+class RememberingReranker:
+    """A Reranker that asks another only for what it was not asked before; times measured with it mean nothing."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self.name, self.execution, self.languages = reranker.name, reranker.execution, reranker.languages
+        self._reranker = reranker
+        self._scores: dict[tuple[str, str], float] = {}
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """One score a text, of shape (len(texts),)."""
+        new = list(dict.fromkeys(text for text in texts if (query, text) not in self._scores))
+        if new:
+            read = self._reranker.score(query, new).tolist()
+            self._scores |= {(query, text): score for text, score in zip(new, read, strict=True)}
+        return np.array([self._scores[query, text] for text in texts])
+
+
+def remembering(load: Callable[[], Reranker]) -> Callable[[], Reranker]:
+    """The loader of one remembering reranker; what cannot be loaded breaks off each time, as it would without it."""
+    loaded: list[Reranker] = []
+
+    def remembered() -> Reranker:
+        if not loaded:
+            loaded.append(RememberingReranker(load()))
+        return loaded[0]
+
+    return remembered
