@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.engine import Connection
-
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.extractive import ExtractiveAnswerer
@@ -35,7 +33,7 @@ from rag_engine.models import Models
 from rag_engine.page_image import page_marks, sheet
 from rag_engine.planning import plan_question
 from rag_engine.protocols import Embedder, Generator, Vectors
-from rag_engine.rebuilding import Progress, encode_again, refill
+from rag_engine.rebuilding import Progress, encode_again, flip, refill
 from rag_engine.removal import Erasure, erase, recover, sweep
 from rag_engine.retrieval import retrieve
 from rag_engine.snapshot import Snapshot, Statistics, missing, read_snapshot, statistics
@@ -232,13 +230,13 @@ class Engine:
                 indexer = Indexer(stores, embedder, self.config.chunking, whole=True)
                 kept = note_of(embedder).to_json()
                 encode_again(old, indexer, progress)
-                indexer.flush(lambda connection: _flip(connection, generation, kept))
+                indexer.flush(lambda connection: flip(connection, generation, kept))
                 self._mend(stores)
                 sweep(stores)
             else:
                 refill(old, dense, sparse, progress)
                 with self.catalog.begin() as connection:
-                    _flip(connection, generation, "")
+                    flip(connection, generation)
                 self._mend(old)
         return len(self.snapshot())
 
@@ -399,9 +397,3 @@ def open_engine(config: Config) -> Engine:
     if not config.workspace.name:
         raise InputError("The workspace has no name.", help="Give a folder with --workspace.")
     return Engine(config)
-
-
-def _flip(connection: Connection, generation: int, encoder: str) -> None:
-    set_state(connection, "generation", str(generation))
-    if encoder:
-        set_state(connection, "encoder", encoder)

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import sqlalchemy as sql
+from sqlalchemy.engine import Connection
 
 from rag_engine import schema as tables
-from rag_engine.catalog import ChildRecord
+from rag_engine.catalog import ChildRecord, set_state
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.indexing import Indexer, facets_of_document
 from rag_engine.listings import listed_places
@@ -32,6 +33,13 @@ def refill(stores: Stores, dense: VectorIndex, sparse: SparseIndex, progress: Pr
     sparse.commit()
     progress(len(records), len(records), "")
     return count
+
+
+def flip(connection: Connection, generation: int, encoder: str = "") -> None:
+    """Nothing; from this transaction on the generation answers, made by `encoder` where another made it than before."""
+    set_state(connection, "generation", str(generation))
+    if encoder:
+        set_state(connection, "encoder", encoder)
 
 
 def encode_again(old: Stores, indexer: Indexer, progress: Progress) -> int:
