@@ -111,8 +111,12 @@ def statutes_table(results: Sequence[SetResult]) -> Table:
 
 
 def warnings_of(results: Sequence[SetResult]) -> list[str]:
-    """What is to be known of the sets, each once."""
-    return [f"{one.set.name}: {said}" for one in results for said in one.said]
+    """What is to be known of the sets, each once; parts of one run's questions have the same said of them."""
+    named: dict[tuple[tuple[str, ...], str, str], str] = {}
+    for one in results:
+        for said in one.said:
+            named.setdefault((one.set.corpora, one.set.asked_by, said), one.set.name)
+    return [f"{name}: {said}" for (_, _, said), name in named.items()]
 
 
 def _against(value: float, bar: float) -> list[str]:

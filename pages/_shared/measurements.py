@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -37,7 +38,8 @@ def draw_measurements() -> None:
         _draw(table)
     if chosen.notes:
         st.caption("  \n".join(plain(note) for note in chosen.notes))
-    st.caption(f"Measure on your own questions with `sextant eval chunking --gold FILE --results {plain(str(own))}`.")
+    st.caption("To measure on documents and questions of your own; what it writes is listed here:")
+    st.code(f"sextant eval chunking --documents FOLDER --gold FILE --results {shlex.quote(str(own))}", language=None)
 
 
 def draw_gold() -> None:
@@ -45,7 +47,7 @@ def draw_gold() -> None:
     with told():
         questions = read_gold(_GOLD, "all")
         unseen = sum(one.split == "heldout" for one in questions)
-        st.caption(f"{len(questions):,} questions with the passage that answers each; {unseen} never chose anything.")
+        st.caption(f"{len(questions):,} questions with the passage that answers each; {unseen} were never tuned on.")
         rows = [
             {
                 "Question": one.question,
