@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -106,10 +106,12 @@ def test_further_variants_share_one_weight_beside_the_question_itself() -> None:
 
 
 @given(st.lists(st.floats(0, 1e6), max_size=9))
+@example([2.0, 5e-324, 0.0])
 def test_shares_of_the_best_keep_the_order_and_end_at_one(scores: list[float]) -> None:
     shares = scaled_to_best(np.array(scores))
     assert ((shares >= 0) & (shares <= 1)).all()
-    assert np.array_equal(np.argsort(shares, kind="stable"), np.argsort(scores, kind="stable"))
+    # Two that differ by less than a number can tell may become one, but none overtakes another.
+    assert (np.diff(shares[np.argsort(scores)]) >= 0).all()
 
 
 def test_a_child_that_was_not_found_scores_nothing() -> None:
