@@ -152,9 +152,10 @@ def main() -> None:
     by_reranker = {
         name: reranked(read(name), arguments.questions, cached, chosen) for name in RERANKED if name in questions
     }
-    means = {weight: float(np.mean([one[weight] for one in by_reranker.values()])) for weight in RERANK_WEIGHTS}
-    # Of weights that differ by noise the smallest: beyond what was measured here a cross-encoder is the bolder guess.
-    chosen["rerank_weight"] = min(weight for weight, mean in means.items() if mean > max(means.values()) - _NOISE)
+    if by_reranker:
+        means = {weight: float(np.mean([one[weight] for one in by_reranker.values()])) for weight in RERANK_WEIGHTS}
+        # Of weights that differ by noise the smallest: beyond what was measured a cross-encoder is the bolder guess.
+        chosen["rerank_weight"] = min(weight for weight, mean in means.items() if mean > max(means.values()) - _NOISE)
     show(questions, best, by_reranker)
     print(chosen)
     if arguments.write:
@@ -172,7 +173,7 @@ def show(
             other = mean(questions, replace(best, **{name: value}))
             differences = [other[one] - fitted[one] for one in fitted]
             rows.append([f"{name} {value:g}", *(f"{d:+.3f}" for d in differences), f"{np.mean(differences):+.4f}"])
-    for weight in RERANK_WEIGHTS[1:]:
+    for weight in RERANK_WEIGHTS[1:] if by_reranker else ():
         gains = {name: one[weight] - one[0.0] for name, one in by_reranker.items()}
         cells = [f"{gains[name]:+.3f}" if name in gains else "" for name in fitted]
         rows.append([f"rerank_weight {weight:g}", *cells, f"{np.mean(list(gains.values())):+.4f}"])

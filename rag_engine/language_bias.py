@@ -3,7 +3,7 @@
 An encoder puts passages in the question's language nearer than their translations, so that in a mixed collection a
 question sees only its own language. What tells is how far a passage stands out among those of its language: its
 cosine less their mean, in their standard deviations. In four languages' copies of one text English questions find
-every version at nDCG@10 .94 so, at .84 by the bare cosine (`sextant eval retrieval --pooled`).
+every version at nDCG@10 .92 so, at .82 on one scale for all (benchmarks/results/steps.md, "one-scale").
 
 Passages differ by language and by subject, and where a language has one document the two cannot be told apart: its
 passages about the subject would be held against each other, and those of a document about nothing of the kind would
