@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.encoder import Encoder, TorchModel, exported_folder, load_encoder
-from rag_engine.backends.encoder_runtimes import ExportedModel, open_onnx, open_openvino
-from rag_engine.backends.model_source import locate
+from rag_engine.backends.encoder.load import Encoder, TorchModel, exported_folder, load_encoder
+from rag_engine.backends.encoder.runtimes import ExportedModel, open_onnx, open_openvino
+from rag_engine.backends.encoder.source import locate
 from rag_engine.calibration import Languages, calibrate, read_pairs
 from rag_engine.protocols import Embedder, Vectors
 

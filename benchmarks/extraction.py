@@ -23,10 +23,10 @@ import psutil
 import pymupdf
 from report import machine, write_table
 
-from ingestion.backends.ocr import choose_ocr
-from ingestion.backends.sandbox import Sandbox
-from ingestion.cleaning import clean
+from ingestion.extraction.cleaning import clean
 from ingestion.extraction.extract import extract
+from ingestion.extraction.ocr.choose import choose_ocr
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.types import ExtractionLimits
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -23,21 +23,21 @@ from pathlib import Path
 import numpy as np
 from measure_sets import STATUTES_IN, XQUAD
 from report import machine, write_table
+from statutes import assemble_statutes
 
-from rag_engine.backends.cross_encoder import load_reranker
-from rag_engine.backends.encoder import load_encoder
-from rag_engine.backends.language import identify_language
-from rag_engine.backends.packaged_cross_encoder import PACKAGED
+from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.reranker.load import load_reranker
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.config import DATA, RetrievalConfig, read_config
-from rag_engine.evaluation.collections import as_document, indexed
+from rag_engine.evaluation.cached_reranker import remembering
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
+from rag_engine.evaluation.metrics import measure
 from rag_engine.evaluation.rankers import planned_signals, ranker
-from rag_engine.evaluation.ranking import measure
-from rag_engine.evaluation.remembering import remembering
-from rag_engine.evaluation.statutes import assemble_statutes
+from rag_engine.evaluation.temporary_collection import as_document, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder, cache_folder
-from rag_engine.signals import Signals, mix
+from rag_engine.retrieval.scores import Signals, mix
 
 SHARED = Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "benchmarks"
 SETS = ("scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt", STATUTES_IN, *XQUAD)

@@ -17,16 +17,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from report import machine, write_table
 
-from ingestion.adding import add_paths
-from rag_engine.analysis import surface
-from rag_engine.backends.ir_metrics import per_query_metrics
-from rag_engine.collection_index import named_places, read_collection_index
+from ingestion.add_files import add_paths
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.evaluation.json_lines import read_objects
+from rag_engine.evaluation.datasets import read_objects
+from rag_engine.evaluation.metrics import per_query_metrics
 from rag_engine.evaluation.significance import Values, paired_difference
-from rag_engine.listings import OWN_INDEX, Listed, listed_places, replace_index
-from rag_engine.ranking import rank
+from rag_engine.retrieval.book_index_boost import named_places, read_collection_index
+from rag_engine.retrieval.ranking import rank
+from rag_engine.storage.index_entries import OWN_INDEX, Listed, listed_places, replace_index
+from rag_engine.text.analyzer import surface
 from rag_engine.types import DocumentRecord
 
 ROOT = Path(__file__).resolve().parents[1]

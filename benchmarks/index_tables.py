@@ -18,13 +18,13 @@ from pathlib import Path
 
 from report import machine, write_table
 
-from ingestion.backends.sandbox import Sandbox
-from ingestion.index_tables import index_of_document
-from rag_engine.book_index import IndexRecord, anchors
+from ingestion.book_index.read import index_of_document
+from ingestion.extraction.sandbox.sandbox import Sandbox
+from rag_engine.book_index.anchors import IndexRecord, anchors
+from rag_engine.book_index.matching import IndexTerms, Listed
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
-from rag_engine.index_terms import IndexTerms, Listed
-from rag_engine.sentences import sentence_spans
+from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import ExtractedText, Parent
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from report import machine, write_table
 
-from ingestion.adding import add_paths
-from rag_engine.backends.encoder import load_encoder
+from ingestion.add_files import add_paths
+from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Vectors

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from report import machine, write_table
 
-from ingestion.licence import domain_mark
-from ingestion.licence_decision import decide
-from ingestion.licence_marks import read_marks
-from ingestion.licence_patterns import read_statements
-from ingestion.outcomes import LicenceVerdict
+from ingestion.licence.check import domain_mark
+from ingestion.licence.html_marks import read_marks
+from ingestion.licence.patterns import read_statements
+from ingestion.licence.verdict import decide
+from ingestion.types import LicenceVerdict
 
 FOLDER = Path(__file__).parents[1] / "data" / "eval"
 LIGHTS = ("GREEN", "YELLOW", "RED")

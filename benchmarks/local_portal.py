@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
-    from tests.ingestion.backends.web_server import Answer
+    from tests.ingestion.web_server import Answer
     from tests.portal.texts import Text
 
 Kind = Literal[
@@ -140,7 +140,7 @@ def kinds_of(seeds: int) -> list[Kind]:
 def _serve(seeds: int) -> None:
     """Nothing; answers until the standard input ends."""
     # Here and not above: who only talks to the portal finds the tests' server and documents nowhere.
-    from tests.ingestion.backends.web_server import page, serving
+    from tests.ingestion.web_server import page, serving
 
     log: list[Asked] = []
     with ExitStack() as stack:
@@ -171,7 +171,7 @@ def _logged(answer: Answer, origin: str, log: list[Asked]) -> Answer:
 
 def _answers(kind: Kind, number: int) -> dict[str, Answer]:
     """What the portal answers to a seed, its own address first."""
-    from tests.ingestion.backends.web_server import page, redirect
+    from tests.ingestion.web_server import page, redirect
     from tests.portal import files
 
     text, path, behind = _text(str(number)), f"/{kind}/{number}", f"/files/{number}.pdf"

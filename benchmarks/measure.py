@@ -35,15 +35,15 @@ from measure_tables import (
     steps_table,
     warnings_of,
 )
+from published_bm25 import PUBLISHED_NDCG, published_bm25
 from report import RESULTS, machine, write_csv, write_table
 
-from rag_engine.backends.encoder import load_encoder
-from rag_engine.backends.language import identify_language
+from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import read_config
 from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
 from rag_engine.evaluation.datasets import Split, read_dataset
-from rag_engine.evaluation.published_bm25 import PUBLISHED_NDCG, published_bm25
-from rag_engine.evaluation.ranking import measure
+from rag_engine.evaluation.metrics import measure
 
 ROOT = Path(__file__).resolve().parents[1]
 # Tables of the same searches: the sets are indexed once for all that are asked for.
@@ -190,7 +190,7 @@ def write_published(split: Split, shared: Path) -> list[str]:
 def command_of(part: str, split: str, shared: Path) -> list[str]:
     """The command that writes the table of a part."""
     if part in ("chunking", "ablation"):
-        return [sys.executable, "cli.py", "eval", part, "--split", split, "--results", str(RESULTS)]
+        return [sys.executable, "cli/main.py", "eval", part, "--split", split, "--results", str(RESULTS)]
     given = [] if part == "reranking" else ["--shared", str(shared)]
     return [sys.executable, f"benchmarks/{part}.py", *given]
 

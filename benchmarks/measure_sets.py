@@ -11,15 +11,15 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from statutes import Run, assemble_statutes
 
-from rag_engine.backends.language import identify_language
+from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import DATA, Config
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, Qrels, Split, pool_datasets, read_dataset
-from rag_engine.evaluation.ranking import Measured
-from rag_engine.evaluation.retrieval_run import RetrievalReport, run_together
-from rag_engine.evaluation.runs import read_run
-from rag_engine.evaluation.statutes import Run, assemble_statutes
+from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.run_retrieval import RetrievalReport, run_together
+from rag_engine.evaluation.trec_runs import read_run
 from rag_engine.evaluation.vector_cache import cache_folder
 from rag_engine.protocols import Embedder
 

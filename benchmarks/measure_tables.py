@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from measure_sets import STATUTES, SetResult
+from statutes import score_statutes
 
-from rag_engine.backends.ir_metrics import METRICS
+from rag_engine.evaluation.metrics import METRICS
 from rag_engine.evaluation.significance import Difference, Interval
-from rag_engine.evaluation.statutes import score_statutes
 
 Table = tuple[list[str], list[list[str]]]
 

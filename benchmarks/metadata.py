@@ -24,13 +24,13 @@ from pathlib import Path
 from rapidfuzz import fuzz
 from report import machine, write_table
 
-from ingestion.authorities import canonical_authority
-from ingestion.backends.sandboxes import Sandboxes
 from ingestion.config import IngestionConfig
-from ingestion.extracted import reading_of
-from ingestion.metadata import describe_source
-from ingestion.outcomes import Description, Extraction, FieldName, Source
-from rag_engine.backends.language import identify_language
+from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.extraction.text_cache import reading_of
+from ingestion.metadata.authorities import canonical_authority
+from ingestion.metadata.phase import describe_source
+from ingestion.types import Description, Extraction, FieldName, Source
+from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer
 
 ROOT = Path(__file__).resolve().parents[1]

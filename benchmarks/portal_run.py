@@ -19,15 +19,14 @@ import httpx
 import numpy as np
 from local_portal import Asked, Portal, Seed
 
-from ingestion.adding import Progress
-from ingestion.backends.browser import open_browser
+from ingestion.add_files import Progress
 from ingestion.config import IngestionConfig, read_ingestion_config
-from ingestion.outcomes import Phase
-from ingestion.phases import run_phases
-from ingestion.register import Register
-from ingestion.request import Request, Tally
-from ingestion.seeds import read_seeds
-from ingestion.worker import open_tools
+from ingestion.jobs.worker import open_tools
+from ingestion.pipeline.run import run_phases
+from ingestion.records.source_store import Register
+from ingestion.seeds.read import read_seeds
+from ingestion.types import Phase, Request, Tally
+from ingestion.web.browser import open_browser
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Vectors

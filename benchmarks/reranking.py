@@ -32,13 +32,13 @@ from reranking_candidates import (
     token_encoder,
 )
 
-from rag_engine.backends.cross_encoder import CrossEncoder, load_reranker, open_onnx, open_onnx_file, open_openvino
-from rag_engine.backends.encoder import load_encoder
-from rag_engine.backends.packaged_cross_encoder import PACKAGED, QUANTISED_FILE, packaged_name
+from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.backends.reranker.load import CrossEncoder, load_reranker, open_onnx, open_onnx_file, open_openvino
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED, QUANTISED_FILE, packaged_name
 from rag_engine.evaluation.vector_cache import CachedEmbedder, cache_folder
 from rag_engine.protocols import Embedder, Reranker, Vectors
-from rag_engine.reranking import interpolate, rerank
-from rag_engine.sentences import sentence_spans
+from rag_engine.retrieval.reranking import interpolate, rerank
+from rag_engine.text.sentences import sentence_spans
 
 # Sets with their languages and what they are read again by; the sentences of scifact's 5,000 abstracts are left out.
 SETS = (

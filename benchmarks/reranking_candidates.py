@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.analysis import analyse
-from rag_engine.backends.encoder import exported_folder
-from rag_engine.backends.encoder_runtimes import batches
-from rag_engine.backends.model_source import locate
+from rag_engine.backends.encoder.load import exported_folder
+from rag_engine.backends.encoder.runtimes import batches
+from rag_engine.backends.encoder.source import locate
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
-from rag_engine.mmr import scaled
 from rag_engine.protocols import Embedder, Reranker, Vectors
-from rag_engine.sentences import sentence_spans
+from rag_engine.retrieval.diversity import scaled
+from rag_engine.text.analyzer import analyse
+from rag_engine.text.sentences import sentence_spans
 
 MODEL = "multilingual-e5-small"
 SETS = Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "benchmarks"

@@ -20,20 +20,19 @@ import numpy as np
 import sqlalchemy as sql
 from report import machine, write_table
 
-from rag_engine import schema as tables
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import collection_name, open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.backends.vectors import VectorStore
-from rag_engine.catalog import mark_changed, metadata_json, set_state
 from rag_engine.config import read_config
-from rag_engine.encoder_note import note_of
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
-from rag_engine.fusion import paper_fusion
-from rag_engine.packing import pack_blocks, pack_lines, pack_text
-from rag_engine.sentence_vectors import pack_sentences
-from rag_engine.snapshot import nearest
+from rag_engine.retrieval.fusion import paper_fusion
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
+from rag_engine.storage.collection import note_of
+from rag_engine.storage.sentence_vectors import pack_sentences
+from rag_engine.storage.snapshot import nearest
+from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import Metadata
 
 PER_DOCUMENT = 100

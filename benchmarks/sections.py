@@ -25,7 +25,7 @@ from report import machine, write_table
 
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
-from rag_engine.chunking.section import section_chunks, section_coverage
+from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
 from rag_engine.config import DATA, ChunkingConfig
 from rag_engine.types import ExtractedText, Parent
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
-from ingestion.declared import Declared
-from ingestion.outcomes import Fetched, Validators
-from ingestion.printed import PrintedPages
+from ingestion.extraction.formats.pdf_lines import PrintedPages
+from ingestion.extraction.properties import Declared
+from ingestion.types import Fetched, Validators
 from rag_engine.types import ExtractedText
 
 

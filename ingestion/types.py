@@ -6,12 +6,393 @@ changed; a file we could not read in time, in memory or for lack of a tool has f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
-from rag_engine.errors import SextantError
+from rag_engine.errors import InputError, SextantError
 from rag_engine.types import Box
+
+Phase = Literal["licence", "acquisition", "portals", "extraction", "quality", "deduplication", "metadata", "indexing"]
+PHASES: tuple[Phase, ...] = get_args(Phase)
+ON_THE_WEB: tuple[Phase, ...] = ("licence", "acquisition", "portals")
+
+OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
+
+OutcomeReason = Literal[
+    "",
+    # licence
+    "licence_green", "licence_unclear", "licence_conflict", "licence_reserved",
+    # any phase that uses the network
+    "robots_forbidden", "address_forbidden", "host_unknown", "connection_failed", "certificate_invalid",
+    "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
+    # acquisition
+    "url_missing", "url_invalid", "wrong_content", "empty_page", "off_topic", "no_document_link",
+    "browser_missing", "directory", "not_modified", "file_missing",
+    # portals
+    "not_a_portal", "nothing_found",
+    # extraction
+    "empty", "unsupported_type", "mislabelled", "encrypted", "damaged", "no_pages", "too_many_pages",
+    "no_text", "not_utf8", "too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing",
+    # quality
+    "file_too_small", "too_few_pages", "too_little_text", "unreadable_text", "title_refused", "low_score",
+    # deduplication
+    "same_content", "same_text", "same_work", "same_address", "superseded", "translation",
+    # metadata
+    "model_missing", "model_failed",
+    # a person
+    "decided", "unexpected",
+]  # fmt: skip
+
+# How a request can end without an answer: the address, its host or the way there is at fault.
+_NetworkReason = Literal[
+    "robots_forbidden", "address_forbidden", "host_unknown", "connection_failed", "certificate_invalid",
+    "timed_out", "too_large", "too_many_redirects", "http_error", "not_found", "access_denied", "rate_limited",
+]  # fmt: skip
+NETWORK_REASONS: frozenset[OutcomeReason] = frozenset(get_args(_NetworkReason))
+
+Light = Literal["GREEN", "YELLOW", "RED"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A row of the analyst's list, a document found under one, or a file of the analyst's own.
+
+    `code` identifies it for ever (Document_Code); `path` is set instead of `url` for a file at hand. `parent` is
+    the code of the portal it was found under. `origin` says where the row stood ("seeds.xlsx, Sheet1, row 7").
+    `title`, `authority`, `notes` and `licence` are what the list said and may be empty.
+    """
+
+    code: str
+    url: str = ""
+    path: str = ""
+    title: str = ""
+    authority: str = ""
+    notes: str = ""
+    licence: str = ""
+    parent: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a phase ended for one source: a reason from the fixed list, a sentence for a person, and the evidence.
+
+    `evidence` is a frozen dataclass of this module or None. A phase after this one runs only where it `passes`.
+    `retryable` means that the same call may succeed later.
+    """
+
+    status: OutcomeStatus
+    reason: OutcomeReason
+    message: str = ""
+    evidence: object | None = None
+    retryable: bool = False
+
+    @property
+    def passes(self) -> bool:
+        """Whether the source goes on to the next phase: also with the file of before, where a newer was not got."""
+        if self.status == "failed":
+            return isinstance(self.evidence, Download) and bool(self.evidence.path)
+        return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)
+
+
+_PASSING: frozenset[OutcomeReason] = frozenset({"not_a_portal", "translation", "superseded", "not_modified", ""})
+
+
+class Refused(SextantError):  # noqa: N818 - refusing is an answer, not an accident
+    """A step that ends a source's phase: the reason, and whether the source is at fault (rejected) or we (failed)."""
+
+    def __init__(
+        self, reason: OutcomeReason, message: str, *, help: str = "", retryable: bool = False, rejected: bool = True
+    ) -> None:
+        super().__init__(message, help=help, retryable=retryable)
+        self.reason: OutcomeReason = reason
+        self.rejected = rejected and not retryable
+
+    def outcome(self, evidence: object | None = None) -> Outcome:
+        """The outcome that this refusal is."""
+        return Outcome("rejected" if self.rejected else "failed", self.reason, str(self), evidence, self.retryable)
+
+
+# --- licence
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceMark:
+    """One piece of evidence: what was read, where it stood, which layer read it, and what it says.
+
+    `light` is what this mark alone would mean; `score` its weight on the paper's scale (20 decides). `place` is for
+    a person: "rel=license", "footer", "page 2", "XMP xmpRights:WebStatement", "trusted domain ec.europa.eu".
+    `licence` is the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...).
+    """
+
+    layer: Literal["domain", "mark", "pattern", "model", "person"]
+    light: Light
+    licence: str
+    score: float
+    quote: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceVerdict:
+    """The traffic light for one source with everything it rests on.
+
+    `restrictions` holds "NC", "ND", "SA" where the licence has them; `language` is that of the deciding statement.
+    """
+
+    light: Light
+    licence: str
+    marks: tuple[LicenceMark, ...]
+    restrictions: tuple[str, ...] = ()
+    language: str = ""
+    conflict: bool = False
+
+
+# --- acquisition and portals
+
+PageKind = Literal["directory", "landing", "content", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What an address gave. Exactly one of `body` (in memory) and `path` (streamed to a file) is set.
+
+    `urls` are all hops, the one asked for first, the final one last. `media_type` is the declared one without
+    parameters, in lower case; `charset` its charset parameter or "". `status` is 304 where nothing has changed.
+    `how` tells a plain request from a browser.
+    """
+
+    urls: tuple[str, ...]
+    status: int
+    media_type: str
+    charset: str
+    body: bytes
+    path: str = ""
+    size: int = 0
+    sha256: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    file_name: str = ""
+    how: Literal["http", "browser"] = "http"
+
+    @property
+    def url(self) -> str:
+        """The final address."""
+        return self.urls[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a conditional request sends."""
+
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of a page with absolute http(s) address and its visible text (else title or aria-label)."""
+
+    url: str
+    text: str
+    rel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file at hand for a source: `path` is relative to the workspace (downloads/ADM001_flood-plan.pdf).
+
+    `urls` lead from the source's address to the file's, through landing pages and redirects. `title` is what the
+    page or link called it. `how` is "local" for a file that the analyst had.
+    """
+
+    path: str
+    urls: tuple[str, ...]
+    sha256: str
+    size: int
+    media_type: str
+    kind: PageKind
+    retrieved: str
+    title: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    how: Literal["http", "browser", "local"] = "http"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document that a portal offers; becomes a source of its own with the portal's code as parent."""
+
+    url: str
+    title: str = ""
+    authority: str = ""
+    licence: str = ""
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PortalFindings:
+    """What the exploration of a portal gave: documents in order, pages visited, and what was left out, in words."""
+
+    found: tuple[Found, ...]
+    visited: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+# --- extraction, quality, deduplication
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a file gave; its whole text with positions lies in the workspace's readings/ folder.
+
+    `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and
+    `cleaned_characters` count the analyst's text and the encoder's. `licence_marks` is what the document says of its
+    licence, where that speaks against what its page said.
+    """
+
+    text_hash: str
+    media_type: str
+    pages: int
+    ocr_pages: int
+    unread_pages: int
+    characters: int
+    cleaned_characters: int
+    title: str
+    language: str
+    size: int
+    warnings: tuple[str, ...] = ()
+    licence_marks: tuple[LicenceMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The score 0-100 and its four parts (Buriasco 2026): length <= 50, chunks <= 20, sections <= 15, cleaning <= 15.
+
+    `readability` is the share 0..1 of words that look like words of the text's language; 1 where no OCR was used.
+    """
+
+    score: float
+    length: float
+    chunks: float
+    sections: float
+    cleaning: float
+    readability: float = 1.0
+    sections_found: tuple[str, ...] = ()
+    key_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How a source stands to the others.
+
+    `work` is the code of the work's preferred member, itself included. `translation_of` is the preferred
+    translation's code, or "". `version` is a label ("2016", "rev. 2", "draft"), or "". `superseded` is the ISO date
+    (or its prefix) from which a newer version stands, "unknown" where it has no date, or "" for the newest.
+    `duplicate_of` is the code of the source that is kept instead of this one, or "". `similarity` is 0..1, of
+    whatever `how` names ("title", "text", "address", "meaning").
+    """
+
+    work: str
+    translation_of: str = ""
+    version: str = ""
+    superseded: str = ""
+    duplicate_of: str = ""
+    how: str = ""
+    similarity: float = 0.0
+
+
+# --- metadata
+
+FieldName = Literal[
+    "title",
+    "authority",
+    "document_type",
+    "hazards",
+    "target",
+    "key_criteria",
+    "tags",
+    "description",
+    "language",
+    "date",
+    "geographical_level",
+    "countries",
+    "notes",
+]
+FIELDS: tuple[FieldName, ...] = get_args(FieldName)
+LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
+
+
+@dataclass(frozen=True, slots=True)
+class FieldValue:
+    """One value of a field: where it comes from, the sentence that justifies it, and how sure it is (0..1).
+
+    A list field has one FieldValue for each of its elements. `page` is where the sentence stands, None if nowhere.
+    """
+
+    field: FieldName
+    value: str
+    source: Literal["model", "rule", "person", "seed"]
+    sentence: str = ""
+    page: int | None = None
+    confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A source described in the controlled taxonomy; `warnings` say what the model did not do."""
+
+    values: tuple[FieldValue, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What indexing made of a source."""
+
+    document_id: str
+    children: int
+    fingerprint: str
+
+
+Which = Literal["due", "failed", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run: phases, sources by code (none means all), which of them, and whether to look for newer files.
+
+    "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
+    everything. `refresh` asks the addresses of files at hand whether they have changed.
+    """
+
+    phases: tuple[Phase, ...] = PHASES
+    codes: tuple[str, ...] = ()
+    which: Which = "due"
+    refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a phase did in a run: sources by status, by reason, and seconds."""
+
+    phase: Phase
+    done: int
+    skipped: int
+    rejected: int
+    failed: int
+    reasons: Mapping[str, int]
+    seconds: float
+
+
+def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
+    """The phases of these names in their order, all of them for none."""
+    unknown = sorted(set(names) - set(PHASES))
+    if unknown:
+        raise InputError(f"There is no phase {', '.join(unknown)}.", help=f"Phases are {', '.join(PHASES)}.")
+    return tuple(phase for phase in PHASES if phase in names) or PHASES
+
 
 Reason = Literal[
     "empty",

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages._shared.admin_dataset import draw_dataset
-from pages._shared.admin_metadata import draw_metadata
-from pages._shared.admin_quarantine import draw_quarantine
-from pages._shared.admin_review import draw_review
-from pages._shared.admin_run import draw_run
-from pages._shared.admin_sources import draw_sources
-from pages._shared.admin_tabs import choose_tab
+from pages._admin.dataset import draw_dataset
+from pages._admin.metadata import draw_metadata
+from pages._admin.quarantine import draw_quarantine
+from pages._admin.review import draw_review
+from pages._admin.run import draw_run
+from pages._admin.sources import draw_sources
+from pages._admin.tabs import choose_tab
 from pages._shared.frame import guard
 
 guard(__file__)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages._shared import chat, resources, sidebar
+from pages._ask import chat, sidebar
+from pages._shared import resources
 from pages._shared.frame import guard
 
 guard(__file__)

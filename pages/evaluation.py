@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from pages._evaluation.measurements import draw_gold, draw_measurements
 from pages._shared.frame import guard
-from pages._shared.measurements import draw_gold, draw_measurements
 
 guard(__file__)
 

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages._shared import resources, sidebar
-from pages._shared.document_view import draw_document
+from pages._ask import sidebar
+from pages._library.documents import draw_document, draw_table, search_titles
+from pages._library.upload import draw_upload
+from pages._shared import resources
 from pages._shared.frame import guard
-from pages._shared.library_table import draw_table, search_titles
-from pages._shared.runs import draw_runs
-from pages._shared.uploads import draw_upload
+from pages._shared.jobs import draw_runs
 
 guard(__file__)
 engine = resources.engine()

@@ -27,12 +27,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.config import DATA
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import Embedder
 
 Languages = Literal["any", "same", "different"]
 
-PAIRS_FILE = Path(__file__).resolve().parent.parent / "data" / "calibration.jsonl"
+PAIRS_FILE = DATA / "calibration.jsonl"
 
 _SIMILARITIES = (0.0, 0.35, 0.50, 0.70, 1.0)
 # Least distance between anchors, so that the scale can be inverted for an encoder that cannot tell the pairs apart.

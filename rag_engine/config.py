@@ -10,8 +10,9 @@ from typing import Literal, cast, get_args
 
 from rag_engine.errors import InputError
 
+ROOT = Path(__file__).resolve().parents[1]
 # The committed tables, and by default the workspace.
-DATA = Path(__file__).resolve().parents[1] / "data"
+DATA = ROOT / "data"
 
 _WEIGHTS: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
 

@@ -12,32 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from rag_engine import workspace as places
+from rag_engine.answering.extractive import ExtractiveAnswerer
+from rag_engine.answering.generation import answer
+from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
-from rag_engine.backends.extractive import ExtractiveAnswerer
-from rag_engine.backends.language import identify_language
+from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_drawing import draw_page, draw_text
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
-from rag_engine.backends.vectors import VectorStore
-from rag_engine.catalog import Catalog, open_catalog, set_state
-from rag_engine.collection_index import CollectionIndex, NamedPlaces, named_places, read_collection_index
 from rag_engine.config import Config, RetrievalConfig
-from rag_engine.encoder_note import EncoderNote, check, note_of, read_note
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents, answering_documents
-from rag_engine.generation import answer
 from rag_engine.geography import Gazetteer, geographic_boost, load_gazetteer
-from rag_engine.indexing import Indexer, page_finder
-from rag_engine.language_bias import LanguageSamples, draw_samples
-from rag_engine.legs import Searchable
 from rag_engine.models import Models
-from rag_engine.page_image import page_marks, sheet
-from rag_engine.planning import plan_question
+from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Embedder, Generator, Vectors
-from rag_engine.rebuilding import Progress, encode_again, flip, refill
-from rag_engine.removal import Erasure, erase, recover, sweep
-from rag_engine.retrieval import retrieve
-from rag_engine.snapshot import Snapshot, Statistics, missing, read_snapshot, statistics
-from rag_engine.stores import Stores, stored_file
+from rag_engine.retrieval.book_index_boost import CollectionIndex, NamedPlaces, named_places, read_collection_index
+from rag_engine.retrieval.language_scale import LanguageSamples, draw_samples
+from rag_engine.retrieval.retrieve import retrieve
+from rag_engine.retrieval.search import Searchable
+from rag_engine.storage.catalog import Catalog, open_catalog, set_state
+from rag_engine.storage.collection import EncoderNote, Stores, check, note_of, read_note, stored_file
+from rag_engine.storage.deletion import Erasure, erase, recover, sweep
+from rag_engine.storage.indexer import Indexer, page_finder
+from rag_engine.storage.rebuild import Progress, encode_again, flip, refill
+from rag_engine.storage.snapshot import Snapshot, Statistics, missing, read_snapshot, statistics
+from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import Answer, DocumentRecord, Evidence, Metadata, QueryPlan
 
 # A language of fewer documents is no more likely to be asked in than any other.

@@ -15,11 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rag_engine.config import RetrievalConfig
+from rag_engine.config import DATA, RetrievalConfig
 from rag_engine.errors import InputError
 from rag_engine.types import GeographicScope, Metadata
 
-DEFAULT_TABLE = Path(__file__).parents[1] / "data" / "geography.toml"
+DEFAULT_TABLE = DATA / "geography.toml"
 GLOBAL = "Global"
 
 _WORD = re.compile(r"[^\W_]+")

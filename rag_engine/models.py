@@ -7,11 +7,11 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from rag_engine.backends.cross_encoder import load_reranker
-from rag_engine.backends.encoder import load_encoder
+from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.ollama import find_ollama
 from rag_engine.backends.openai import find_openai
-from rag_engine.backends.packaged_cross_encoder import PACKAGED
+from rag_engine.backends.reranker.load import load_reranker
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Generator, Reranker

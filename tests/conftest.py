@@ -97,7 +97,7 @@ def small_documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def small_workspace(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace that holds the three plans. Tests read it; those that write copy it."""
-    from ingestion.adding import add_paths
+    from ingestion.add_files import add_paths
     from rag_engine.config import read_config
     from rag_engine.engine import open_engine
 

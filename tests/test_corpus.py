@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.adding import add_paths
+from ingestion.add_files import add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import Answer

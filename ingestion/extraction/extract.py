@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ingestion.extraction.assemble import DraftBlock, assemble
-from ingestion.extraction.media_type import CONVERTED, MEDIA_TYPES, Format, detect
-from ingestion.extraction.title import choose_title
+from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
+from ingestion.extraction.layout.title import choose_title
 from ingestion.types import ExtractionLimits, FileRefused, OcrEngine
 from rag_engine.types import ExtractedText
 
@@ -49,45 +49,45 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
     # Imported where they are used: each brings a library, and most runs need one of them.
     match found:
         case "pdf":
-            from ingestion.backends.pdf import extract_pdf
+            from ingestion.extraction.formats.pdf import extract_pdf
 
             return extract_pdf(path, limits, ocr)
         case "docx":
-            from ingestion.backends.word import extract_docx
+            from ingestion.extraction.formats.docx import extract_docx
 
             return _without_geometry(path, found, *extract_docx(path, limits))
         case "pptx":
-            from ingestion.backends.slides import extract_pptx
+            from ingestion.extraction.formats.pptx import extract_pptx
 
             return _without_geometry(path, found, *extract_pptx(path, limits))
         case "xlsx":
-            from ingestion.backends.sheets import extract_xlsx
+            from ingestion.extraction.formats.xlsx import extract_xlsx
 
             return _without_geometry(path, found, *extract_xlsx(path, limits))
         case "odt":
-            from ingestion.backends.odt import extract_odt
+            from ingestion.extraction.formats.odt import extract_odt
 
             return _without_geometry(path, found, *extract_odt(path, limits))
         case "html":
-            from ingestion.backends.html import extract_html
+            from ingestion.extraction.formats.html import extract_html
 
             return _without_geometry(path, found, *extract_html(path))
         case "epub":
-            from ingestion.backends.epub import extract_epub
+            from ingestion.extraction.formats.epub import extract_epub
 
             return _without_geometry(path, found, *extract_epub(path, limits))
         case "rtf":
-            from ingestion.backends.rtf import extract_rtf
+            from ingestion.extraction.formats.rtf import extract_rtf
 
             return _without_geometry(path, found, *extract_rtf(path))
         case "doc" | "ppt" | "xls" | "odp" | "ods":
-            from ingestion.backends.office import converted
+            from ingestion.extraction.formats.legacy_office import converted
 
             # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
             with converted(path, CONVERTED[found], limits) as copy:
                 return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
         case "markdown" | "text":
-            from ingestion.extraction.plain import markdown_blocks, read_text, text_blocks
+            from ingestion.extraction.formats.text import markdown_blocks, read_text, text_blocks
 
             blocks = markdown_blocks if found == "markdown" else text_blocks
             return _without_geometry(path, found, list(blocks(read_text(path))), "")

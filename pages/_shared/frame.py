@@ -8,11 +8,29 @@ from typing import Any
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.icon import ICON, WORDMARK
+from rag_engine.config import ROOT
+
+# A limb of sixty degrees, the index arm and the mirror: a sextant in few strokes.
+_SIGN = (
+    '<rect width="32" height="32" rx="7" fill="#1a7f3c"/>'
+    '<g fill="none" stroke="#ffffff" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round">'
+    '<path d="M16 6.5 L6.8 21.5 A17.6 17.6 0 0 0 25.2 21.5 Z"/><path d="M16 6.5 L18.6 26"/></g>'
+    '<circle cx="16" cy="6.5" r="2.4" fill="#ffffff"/>'
+)
+_SVG = '<svg xmlns="http://www.w3.org/2000/svg"'
+
+ICON = f'{_SVG} viewBox="0 0 32 32" width="32" height="32">{_SIGN}</svg>'
+
+# The green is one that can be read on light and on dark ground.
+WORDMARK = (
+    f'{_SVG} viewBox="0 0 136 32" width="136" height="32">{_SIGN}'
+    '<text x="42" y="23.5" font-family="Source Sans, Segoe UI, Helvetica, Arial, DejaVu Sans, sans-serif" '
+    'font-size="22" font-weight="600" fill="#2b9a52">Sextant</text></svg>'
+)
+
 
 _OPEN = "frame is open"
 _WANTED = "page wanted before the frame was open"
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def open_frame() -> Any:
@@ -23,10 +41,10 @@ def open_frame() -> Any:
     st.logo(WORDMARK, icon_image=ICON, size="large")
     st.session_state[_OPEN] = True
     pages = [
-        st.Page(_ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
-        st.Page(_ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
-        st.Page(_ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
-        st.Page(_ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
+        st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
+        st.Page(ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
+        st.Page(ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
+        st.Page(ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
     ]
     page = st.navigation(pages)
     # Reading wants a narrow column, a table a wide one.
@@ -45,6 +63,6 @@ def guard(file: str) -> None:
     (Streamlit 1.67 with a pages folder beside st.navigation).
     """
     if _OPEN not in st.session_state:
-        page = Path(file).resolve().relative_to(_ROOT).as_posix()
+        page = Path(file).resolve().relative_to(ROOT).as_posix()
         st.session_state[_WANTED] = page, {name: st.query_params.get_all(name) for name in st.query_params}
         st.switch_page("app.py")

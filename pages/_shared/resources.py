@@ -8,9 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ingestion.dossier import Dossier
-from ingestion.ledger import Ledger
-from ingestion.register import Event, Register
+from ingestion.jobs.queue import Ledger
+from ingestion.records.source_record import Dossier
+from ingestion.records.source_store import Event, Register
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import DocumentRecord

@@ -10,11 +10,10 @@ from typing import Literal
 import httpx
 import ollama
 
-from rag_engine.backends.json_reply import read_object
-from rag_engine.backends.loopback import is_loopback
+from rag_engine.answering.generation import CONTEXT_STEP
+from rag_engine.backends.llm_reply import is_loopback, read_object
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
-from rag_engine.generation import CONTEXT_STEP
 from rag_engine.types import Prompt
 
 _DEFAULT_URL = GenerationConfig().ollama_url

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from rag_engine.backends.json_reply import read_object
-from rag_engine.backends.loopback import is_loopback
+from rag_engine.backends.llm_reply import is_loopback, read_object
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt

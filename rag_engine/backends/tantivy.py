@@ -13,9 +13,9 @@ from pathlib import Path
 import tantivy
 from tantivy import Occur, Query
 
-from rag_engine.analysis import acronyms, analyse, shared_terms, surface
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import ChildrenOf
+from rag_engine.text.analyzer import acronyms, analyse, shared_terms, surface
 
 _REBUILD = "Run `sextant rebuild`: the index is made again from the catalog."
 _WRITER_MEMORY = 64_000_000

@@ -11,7 +11,7 @@ import re
 from rag_engine.chunking.parents import filled, parents_of, solid
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
-from rag_engine.sentences import Span, sentence_spans
+from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Parent
 
 # Thai, Lao, Khmer, Japanese and Chinese put no space between words: each letter counts. And no word is endless.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from rag_engine.masking import masked
+from rag_engine.text.url_masking import masked
 from rag_engine.types import Metadata
 
 # Characters: of a title, an act or a heading, and of a child's beginning where it would say its own section.

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from rag_engine.chunking.heading_paths import Title, titles
+from rag_engine.chunking.headings import Title, titles
 from rag_engine.chunking.parents import filled, parents_of, solid
 from rag_engine.config import ChunkingConfig
-from rag_engine.sentences import Span, sentence_spans
+from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Block, Line, Parent
 
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
-from rag_engine.sentences import Span
+from rag_engine.text.sentences import Span
 from rag_engine.types import Parent
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.config import ChunkingConfig
-from rag_engine.masking import masked
 from rag_engine.protocols import Vectors
-from rag_engine.sentences import Span, sentence_spans
+from rag_engine.text.sentences import Span, sentence_spans
+from rag_engine.text.url_masking import masked
 from rag_engine.types import Child, Parent
 
 # Vectors are gathered and summed in double precision for so many places at a time.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rag_engine.chunking.parents import parents_of, solid
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
-from rag_engine.sentences import Span, sentence_spans
+from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Parent
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from rag_engine.errors import InputError
-from rag_engine.evaluation.chunk_scores import Passage
-from rag_engine.evaluation.datasets import Split
-from rag_engine.evaluation.json_lines import read_objects, text_field
+from rag_engine.evaluation.datasets import Split, read_objects, text_field
+from rag_engine.evaluation.passage_metrics import Passage
 from rag_engine.types import ExtractedText
 
 

@@ -10,20 +10,20 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.published_bm25 import published_bm25
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError
-from rag_engine.evaluation.collections import Collection
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import CorpusDocument
-from rag_engine.evaluation.published_bm25 import published_bm25
-from rag_engine.evaluation.ranking import DEPTH, RankDocuments, best_of_documents
-from rag_engine.legs import Searchable, search_legs
-from rag_engine.planning import plan_question
+from rag_engine.evaluation.metrics import DEPTH, RankDocuments, best_of_documents
+from rag_engine.evaluation.temporary_collection import Collection
+from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Reranker, VectorIndex
-from rag_engine.ranking import rank
-from rag_engine.retrieval import retrieve
-from rag_engine.signals import Signals, pool_of, read_signals
+from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.retrieve import retrieve
+from rag_engine.retrieval.scores import Signals, pool_of, read_signals
+from rag_engine.retrieval.search import Searchable, search_legs
 from rag_engine.types import Evidence, QueryPlan
 
 # The one warning that is wanted: the approximate index is away from every evaluation.

@@ -8,12 +8,118 @@ import json
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rag_engine.evaluation.comparison import Row
+import numpy as np
+
+from rag_engine.errors import InputError
+from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.significance import Difference, Interval, mean_interval, paired_difference
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A configuration on a group of questions; `versus` is empty for the baseline itself."""
+
+    name: str
+    group: str
+    questions: int
+    figures: Mapping[str, Interval]
+    versus: Mapping[str, Difference]
+
+
+def compare(
+    measured: Sequence[Measured], baseline: str, groups: Mapping[str, Sequence[bool]] | None = None
+) -> tuple[Row, ...]:
+    """A row for each group and configuration, with paired differences from the baseline on the same questions.
+
+    `groups` says for each question whether it belongs; without groups all questions are one, "all".
+    """
+    base = next((one for one in measured if one.name == baseline), None)
+    if base is None:
+        raise InputError(
+            f"The baseline {baseline!r} was not measured.", help=f"Use {', '.join(one.name for one in measured)}."
+        )
+    rows: list[Row] = []
+    for group, members in (groups or {"all": [True] * len(base.milliseconds)}).items():
+        chosen = np.array(members, bool)
+        for one in measured:
+            figures = {metric: mean_interval(values[chosen]) for metric, values in one.metrics.items()}
+            versus = {
+                metric: paired_difference(values[chosen], base.metrics[metric][chosen])
+                for metric, values in one.metrics.items()
+                if one is not base
+            }
+            rows.append(Row(one.name, group, int(chosen.sum()), figures, versus))
+    return tuple(rows)
+
+
+# Between the name of a measurement and the end of a chart's file name stands the metric.
+_CHART = ".vl.json"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """A table as it is written: its heading (empty for the first), its columns, and cells of text."""
+
+    heading: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A measurement: `name` is its file's, `notes` the paragraphs and points that are no table, `charts` Vega-Lite."""
+
+    name: str
+    title: str
+    tables: tuple[KeptTable, ...]
+    notes: tuple[str, ...]
+    charts: tuple[dict[str, Any], ...]
+    path: Path
+
+
+def kept_measurements(folders: Sequence[Path]) -> list[Kept]:
+    """The measurements of the folders by title; a folder that is missing has none, an unreadable chart is left out."""
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
+    return sorted((_read(path) for path in paths), key=lambda one: one.title)
+
+
+def _read(path: Path) -> Kept:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    title = next((line[2:] for line in lines if line.startswith("# ")), path.stem)
+    notes = tuple(line.removeprefix("- ") for line in lines if line and not line.startswith(("#", "|")))
+    charts = tuple(_charts(path.parent, path.stem))
+    return Kept(path.stem, title.strip(), tuple(_tables(lines)), notes, charts, path)
+
+
+def _tables(lines: Sequence[str]) -> Iterator[KeptTable]:
+    heading, rows = "", list[tuple[str, ...]]()
+    for line in (*lines, ""):
+        if line.startswith("|"):
+            rows.append(tuple(cell.strip() for cell in line.strip().strip("|").split("|")))
+            continue
+        if len(rows) > 2:
+            # The second row parts the head from the body.
+            yield KeptTable(heading, rows[0], tuple(rows[2:]))
+        rows = []
+        if line.startswith("## "):
+            heading = line[3:].strip()
+
+
+def _charts(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.glob(f"{name}.*{_CHART}")):
+        try:
+            chart = json.loads(path.read_text(encoding="utf-8"))
+        except json.JSONDecodeError:
+            continue
+        if isinstance(chart, dict):
+            yield chart
+
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from ingestion.taxonomy import load_taxonomy
+from ingestion.metadata.taxonomy import load_taxonomy
 from rag_engine.geography import load_gazetteer
 from tests.conftest import ROOT
 

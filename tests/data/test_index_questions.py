@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
-from rag_engine.analysis import surface
 from rag_engine.config import DATA
-from rag_engine.evaluation.json_lines import read_objects
+from rag_engine.evaluation.datasets import read_objects
+from rag_engine.text.analyzer import surface
 
 QUESTIONS = [values for _, values in read_objects(DATA / "eval" / "index_questions.jsonl")]
 # So many words in a row of a page make a question a quotation.

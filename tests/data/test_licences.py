@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.licence_decision import decide
-from ingestion.licence_marks import read_marks
-from ingestion.licence_patterns import read_statements
-from ingestion.outcomes import LicenceVerdict
+from ingestion.licence.html_marks import read_marks
+from ingestion.licence.patterns import read_statements
+from ingestion.licence.verdict import decide
+from ingestion.types import LicenceVerdict
 from tests.conftest import ROOT
 
 FILES = ("licences.tsv", "licence_statements.tsv")

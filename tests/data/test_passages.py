@@ -15,7 +15,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
-from rag_engine.backends.language import identify_language
+from rag_engine.backends.language_identification import identify_language
 from rag_engine.types import ExtractedText
 from tests.conftest import ROOT
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.authorities import load_authorities
-from ingestion.taxonomy import VOCABULARIES, load_taxonomy
+from ingestion.metadata.authorities import load_authorities
+from ingestion.metadata.taxonomy import VOCABULARIES, load_taxonomy
 from rag_engine.geography import load_gazetteer
 from tests.conftest import ROOT
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages._shared import conversations
+from rag_engine import conversations
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.pages.test_citing import ARTICLE

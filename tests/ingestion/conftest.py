@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.backends.sandbox import Sandbox
+from ingestion.extraction.sandbox.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.acquisition import acquire
+from ingestion.acquisition.acquire import acquire
 from ingestion.config import IngestionConfig
-from ingestion.outcomes import Download, Outcome, Source
 from ingestion.protocols import Judge
+from ingestion.types import Download, Outcome, Source
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
 AT = "https://water.example/"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from ingestion.dossier import Dossier
-from ingestion.outcomes import (
+from ingestion.records.source_record import Dossier
+from ingestion.types import (
     FIELDS,
     LIST_FIELDS,
     Description,

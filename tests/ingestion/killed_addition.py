@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.adding import add_paths
+from ingestion.add_files import add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from tests.rag_engine.conftest import CountingEmbedder

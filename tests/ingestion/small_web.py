@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.outcomes import Fetched, OutcomeReason, Refused, Validators
+from ingestion.types import Fetched, OutcomeReason, Refused, Validators
 from rag_engine.errors import BackendError
 
 PDF = b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\n%%EOF\n"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from rag_engine import catalog as tables
 from rag_engine.backends.chroma import collection_name, open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.catalog import open_catalog
 from rag_engine.chunking.indexed_text import child_id
+from rag_engine.storage import catalog as tables
+from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.killed_addition import run
 
 # Forked from a process that has imported everything, so that the kills fall on the work and not on imports.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ingestion.adding import add_paths
+from ingestion.add_files import add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.dossier import Decision
-from ingestion.ledger import Ledger
-from ingestion.outcomes import (
+from ingestion.jobs.queue import Ledger
+from ingestion.records.source_record import Decision
+from ingestion.records.source_store import Register
+from ingestion.types import (
     Description,
     Download,
     Extraction,
@@ -23,7 +24,6 @@ from ingestion.outcomes import (
     Relation,
     Source,
 )
-from ingestion.register import Register
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from ingestion.config import IngestionConfig
-from ingestion.phases import run_phases
-from ingestion.register import Register
-from ingestion.request import Request
-from ingestion.seeds import read_seeds
-from ingestion.worker import open_tools
+from ingestion.jobs.worker import open_tools
+from ingestion.pipeline.run import run_phases
+from ingestion.records.source_store import Register
+from ingestion.seeds.read import read_seeds
+from ingestion.types import Request
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.portal.texts import FLOOD, FLOOD_REVISED

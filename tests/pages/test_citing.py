@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._shared import conversations
-from pages._shared.citing import cited_place, index_entries
-from pages._shared.records import Reply, ShownLink, ShownSource
+from pages._ask.passage import cited_place, index_entries
+from rag_engine import conversations
 from rag_engine.config import read_config
+from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.engine import open_engine
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.test_conversations import CITATION, REPLY, SOURCE

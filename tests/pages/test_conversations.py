@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pages._shared import conversations
-from pages._shared.records import Reply, ShownSource
+from rag_engine import conversations
+from rag_engine.conversations import Reply, ShownSource
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.types import Citation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages._shared.excerpts import excerpt
+from pages._ask.passage import excerpt
 
 TEXT = "The plan is valid for six years. " * 40
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.adding import Progress
-from pages._shared.library_table import search_titles
-from pages._shared.runs import spoken_time, time_left
+from ingestion.add_files import Progress
+from pages._library.documents import search_titles
+from pages._shared.jobs import spoken_time, time_left
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 

@@ -9,9 +9,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from ingestion.adding import Progress
-from ingestion.ledger import Ledger
-from rag_engine.catalog import open_catalog, set_state
+from ingestion.add_files import Progress
+from ingestion.jobs.queue import Ledger
+from rag_engine.storage.catalog import open_catalog, set_state
 
 Start = Callable[..., AppTest]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ingestion.backends.web_server import Site, context_of, page, self_signed, serving
+from tests.ingestion.web_server import Site, context_of, page, self_signed, serving
 from tests.portal.site import Branch, branches
 from tests.portal.workbook import write_workbook
 

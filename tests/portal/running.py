@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ingestion import worker
-from ingestion.ledger import Ledger
+from ingestion.jobs import worker
+from ingestion.jobs.queue import Ledger
 from rag_engine import workspace as places
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine

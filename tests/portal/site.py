@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 from itertools import repeat
 from urllib.parse import parse_qs, urlsplit
 
-from tests.ingestion.backends.web_server import Answer, Site, page, redirect
+from tests.ingestion.web_server import Answer, Site, page, redirect
 from tests.portal import files
 from tests.portal.texts import (
     DROUGHT,

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
-from ingestion.dataset import export
-from ingestion.ledger import Ledger
-from ingestion.register import Register
-from ingestion.seeds import read_seeds
-from rag_engine.catalog import Catalog, open_catalog
+from ingestion.dataset.export import export
+from ingestion.jobs.queue import Ledger
+from ingestion.records.source_store import Register
+from ingestion.seeds.read import read_seeds
+from rag_engine.storage.catalog import Catalog, open_catalog
 from tests.portal.conftest import Portal
 from tests.portal.running import run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from openpyxl import Workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
-from tests.ingestion.backends.web_server import Site
+from tests.ingestion.web_server import Site
 from tests.portal.site import Branch
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from rag_engine.backends.chroma import open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.backends.vectors import VectorStore
-from rag_engine.catalog import open_catalog
 from rag_engine.protocols import Vectors
-from rag_engine.stores import Stores
+from rag_engine.storage.catalog import open_catalog
+from rag_engine.storage.collection import Stores
+from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_engine.book_index import IndexRecord
+from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Scores

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.adding import add_paths
-from rag_engine import legs
+from ingestion.add_files import add_paths
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.protocols import Vectors
+from rag_engine.retrieval import search as legs
 from rag_engine.types import Answer, Evidence
 from rag_engine.workspace import chroma, write_lock
 from tests.rag_engine.conftest import CountingEmbedder

@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 
 from rag_engine import models
-from rag_engine.backends.packaged_e5 import packaged_name
+from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.models import Models

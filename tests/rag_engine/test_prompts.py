@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.citations import check_marks
+from rag_engine.answering.citations import check_marks
 from rag_engine.prompts import (
     INSUFFICIENT,
     PLANNER_SCHEMA,

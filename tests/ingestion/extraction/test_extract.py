@@ -8,8 +8,8 @@ import pptx
 import pymupdf
 import pytest
 
-from ingestion.backends.sandbox import Sandbox
 from ingestion.extraction.extract import extract
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.types import ExtractionLimits, FileRefused
 from rag_engine.types import ExtractedText
 from tests.ingestion.documents import bare_pdf, docx, pdf

@@ -15,7 +15,7 @@ from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkingConfig
-from rag_engine.sentences import sentence_spans
+from rag_engine.text.sentences import sentence_spans
 from tests.ingestion.documents import docx
 
 HEADER = ("River", "Gauge level in metres", "Year of the flood")

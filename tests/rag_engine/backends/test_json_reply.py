@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.backends.json_reply import read_object
+from rag_engine.backends.llm_reply import read_object
 from rag_engine.errors import BackendError
 
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}

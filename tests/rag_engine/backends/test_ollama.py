@@ -5,11 +5,11 @@ from time import monotonic
 
 import pytest
 
+from rag_engine.answering.generation import answer
 from rag_engine.backends import ollama
 from rag_engine.backends.ollama import find_ollama
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
-from rag_engine.generation import answer
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
 from rag_engine.types import Prompt, QueryPlan
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving

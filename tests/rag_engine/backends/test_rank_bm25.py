@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.analysis import analyse
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.protocols import SparseIndex
+from rag_engine.text.analyzer import analyse
 
 ROWS = [
     (11, 1, "en", "flood plans and flood maps"),

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_engine.analysis import analyse
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import SparseIndex
+from rag_engine.text.analyzer import analyse
 from tests.rag_engine.backends.conftest import ROWS, found
 
 

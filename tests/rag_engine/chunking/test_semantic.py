@@ -17,7 +17,7 @@ from rag_engine.chunking.semantic import semantic_chunks, window_similarities
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
-from rag_engine.sentences import sentence_spans
+from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, SMALL, TEXTS, hash_encoder
 

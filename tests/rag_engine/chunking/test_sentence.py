@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rag_engine.chunking.sentence import sentence_chunks, sentence_ranges
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import InputError
-from rag_engine.sentences import sentence_spans
+from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, TEXTS, check
 

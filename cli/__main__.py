@@ -1,0 +1,5 @@
+"""`python -m cli` is `sextant`."""
+
+from cli.main import main
+
+main()

@@ -1,0 +1,109 @@
+"""The verb that shows how a document is cut into parents and children, without adding it to the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+
+import typer
+
+from cli.terminal import AsJson, Workspace, engine_of, out, print_json, print_line, spinner, warn
+from rag_engine.config import Strategy
+from rag_engine.errors import InputError
+
+if TYPE_CHECKING:
+    from rag_engine.chunking.chunk import Chunked
+    from rag_engine.types import Parent
+
+app = typer.Typer()
+
+
+@app.command()
+def chunk(
+    file: Annotated[Path, typer.Argument(help="The document; it is not added to the collection.")],
+    strategy: Annotated[str, typer.Option("--strategy", "-s", help=f"One of {', '.join(get_args(Strategy))}.")] = "",
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a document is cut into passages, with their sections, headings and pages, and why so."""
+    from ingestion.extraction.sandbox.sandbox import Sandbox
+    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.chunking import chunk as strategies
+    from rag_engine.storage.indexer import page_finder
+
+    with engine_of(workspace, as_json) as engine, spinner(f"Reading {file.name}"):
+        config = replace(engine.config.chunking, strategy=_known(strategy or engine.config.chunking.strategy))
+        if not file.is_file():
+            raise InputError(f"There is no file {file}.", help="Name one document; a folder is added with sextant add.")
+        with Sandbox(ocr=engine.config.ocr) as sandbox:
+            extracted = sandbox.extract(file)
+        language = identify_language(extracted.text)
+        chunked = strategies.chunk(
+            extracted.text,
+            language,
+            title=extracted.title,
+            blocks=extracted.blocks,
+            lines=extracted.lines,
+            # Only one strategy needs it, and loading it takes seconds.
+            encode=lambda texts: engine.embedder().encode_passages(texts),
+            config=config,
+        )
+    page_of = page_finder(extracted.lines)
+    if as_json:
+        parents = [_parent_json(parent, page_of) for parent in chunked.parents]
+        shown = {"file": file.name, "language": language, "strategy": chunked.strategy, "why": chunked.why}
+        print_json(shown | {"parents": parents})
+    else:
+        _print(chunked, language, page_of)
+        warn(extracted.warnings)
+
+
+def _known(name: str) -> Strategy:
+    if name not in get_args(Strategy):
+        raise InputError(f"There is no strategy {name!r}.", help=f"Use {', '.join(get_args(Strategy))}.")
+    return cast(Strategy, name)
+
+
+def _parent_json(parent: Parent, page_of: Callable[[int], int]) -> dict[str, Any]:
+    children = [
+        {
+            "index": child.index,
+            "start": child.start,
+            "end": child.end,
+            "page": page_of(parent.start + child.start),
+            "clause": child.clause,
+            "text": child.text,
+        }
+        for child in parent.children
+    ]
+    return {
+        "index": parent.index,
+        "start": parent.start,
+        "end": parent.end,
+        "page": page_of(parent.start),
+        "last_page": page_of(parent.end - 1),
+        "act": parent.act,
+        "section": parent.section,
+        "headings": list(parent.headings),
+        "depth": parent.depth,
+        "text": parent.text,
+        "children": children,
+    }
+
+
+def _print(chunked: Chunked, language: str, page_of: Callable[[int], int]) -> None:
+    children = sum(len(parent.children) for parent in chunked.parents)
+    out.print(f"{chunked.strategy}: {chunked.why}", style="bold", markup=False)
+    out.print(f"language {language or 'unknown'}, {len(chunked.parents)} parents, {children} children", markup=False)
+    for parent in chunked.parents:
+        first, last = page_of(parent.start), page_of(parent.end - 1)
+        pages = f"page {first}" if first == last else f"pages {first}-{last}"
+        place = " · ".join(filter(None, (parent.section, parent.act, pages, f"{len(parent.text)} characters")))
+        out.print()
+        print_line(f"{parent.index}. {place}", "bold")
+        if parent.headings:
+            print_line(" > ".join(parent.headings), "dim", indent="   ")
+        for child in parent.children:
+            print_line(" ".join(filter(None, (child.clause, child.text))), indent="   - ")

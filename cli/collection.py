@@ -1,0 +1,108 @@
+"""The verbs of the collection: add, list, show, erase, rebuild."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from cli.terminal import AsJson, Filters, Workspace, bar, engine_of, out, print_json
+
+app = typer.Typer()
+
+
+@app.command()
+def add(paths: list[Path], workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Put files and folders into the collection; what has not changed is skipped."""
+    from ingestion.add_files import add_paths
+
+    with engine_of(workspace, as_json) as engine, bar("Adding") as advance:
+        added = add_paths(paths, engine, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current))
+    if as_json:
+        print_json({"documents": [asdict(one) for one in added]})
+    else:
+        for one in added:
+            figures = f"{one.pages} pages, {one.children} passages" if one.children else ""
+            out.print(f"{one.status:10} {Path(one.path).name}  {figures}  {one.reason}".rstrip(), markup=False)
+    raise typer.Exit(1 if any(one.status == "failed" for one in added) else 0)
+
+
+@app.command("list")
+def list_documents(filters: Filters = None, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """List the documents of the collection."""
+    from rag_engine.answering.json_contract import document_json
+    from rag_engine.filters import parse_filters
+
+    with engine_of(workspace, as_json) as engine:
+        records = engine.documents(parse_filters(filters or []))
+    if as_json:
+        print_json({"documents": [document_json(record) for record in records]})
+        return
+    table = Table("id", "title", "file", "language", "pages", "passages", box=None)
+    for record in records:
+        m = record.metadata
+        table.add_row(
+            record.document_id, m.title[:60], record.file, m.language, str(record.pages), str(record.children)
+        )
+    out.print(table, markup=False)
+
+
+@app.command()
+def show(document: str, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Show one document: its metadata and its passages. Name it by id or file name."""
+    from rag_engine.answering.json_contract import document_json
+    from rag_engine.chunking.indexed_text import child_id
+
+    with engine_of(workspace, as_json) as engine:
+        record = engine.catalog.find_document(document)
+        children = engine.catalog.document_children(record.key)
+    passages = [
+        {
+            "child_id": child_id(record.sha256, c.parent_index, c.index),
+            "page": c.page,
+            "act": c.act,
+            "section": c.section,
+        }
+        | {"clause": c.clause, "headings": list(c.headings), "text": c.text}
+        for c in children
+    ]
+    if as_json:
+        print_json({"document": document_json(record), "children": passages})
+        return
+    for name, value in (document_json(record) | document_json(record)["metadata"]).items():
+        if name != "metadata" and value not in ("", (), None):
+            out.print(f"{name:20} {', '.join(value) if isinstance(value, tuple) else value}", markup=False)
+    for passage in passages:
+        out.print(f"\n{passage['child_id']}, page {passage['page']}", style="dim", markup=False)
+        out.print(passage["text"], markup=False)
+
+
+@app.command()
+def erase(document: str, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Remove a document everywhere: files, catalog, vectors, both indexes."""
+    with engine_of(workspace, as_json) as engine:
+        erasure = engine.erase(engine.catalog.find_document(document))
+    if as_json:
+        print_json(asdict(erasure))
+    else:
+        left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
+        out.print(f"Erased {erasure.file}: {erasure.children} passages; looked again, {left}.", markup=False)
+    raise typer.Exit(1 if erasure.left_behind else 0)
+
+
+@app.command()
+def rebuild(
+    encode: Annotated[bool, typer.Option("--encode", help="Also encode anew, with the configured encoder.")] = False,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole."""
+    with engine_of(workspace, as_json) as engine, bar("Rebuilding") as advance:
+        children = engine.rebuild(encode=encode, progress=advance)
+    if as_json:
+        print_json({"children": children})
+    else:
+        out.print(f"Rebuilt both indexes: {children} passages.")

@@ -1,0 +1,179 @@
+"""What works, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from cli.terminal import AsJson, Workspace, engine_of, out, print_json
+from ingestion.extraction.formats.legacy_office import office_program
+from ingestion.extraction.ocr.tesseract import installed_languages
+from ingestion.pipeline.indexing_phase import FROM_LIST
+from ingestion.web.browser import find_chromium
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.workspace import chroma_answers, find_serving
+
+app = typer.Typer()
+
+# What Tesseract calls the seven languages.
+_OCR_LANGUAGES = ("eng", "ita", "spa", "fra", "deu", "por", "tur")
+_DISK_WANTED = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. "note" works without it, "bad" does not."""
+
+    name: str
+    state: Literal["good", "note", "bad"]
+    found: str
+    cure: str = ""
+
+
+@app.command()
+def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Check models, servers, OCR, indexes and disk; say what is missing and how to get it."""
+    with engine_of(workspace, as_json) as engine:
+        checks = examine(engine)
+    if as_json:
+        print_json({"checks": [asdict(check) for check in checks]})
+    else:
+        for check in checks:
+            mark = {"good": "[green]ok[/]", "note": "[yellow]--[/]", "bad": "[red]!![/]"}[check.state]
+            out.print(mark, end=" ")
+            out.print(f"{check.name}: {check.found}", markup=False)
+            if check.cure:
+                out.print(f"   {check.cure}", style="dim", markup=False)
+    raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
+
+
+def examine(engine: Engine) -> list[Check]:
+    """Everything that Sextant needs or can use, looked at one by one."""
+    models = _encoder(engine), _language_model(engine), *_ocr()
+    programs = _browser(), _office()
+    return [*models, *programs, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
+
+
+def _encoder(engine: Engine) -> Check:
+    try:
+        embedder = engine.embedder()
+    except SextantError as error:
+        return Check("Encoder", "bad", str(error))
+    return Check(
+        "Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}"
+    )
+
+
+def _language_model(engine: Engine) -> Check:
+    config = engine.config.generation
+    generator, warning = engine.language_model()
+    if generator is not None:
+        return Check("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
+    found = warning or f"none answers at {config.openai_url or config.ollama_url}; answers are quotations"
+    cure = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
+    return Check("Language model", "note", found, "" if warning else cure)
+
+
+def _ocr() -> Iterator[Check]:
+    languages = installed_languages()
+    missing = [name for name in _OCR_LANGUAGES if name not in languages]
+    if not languages:
+        cure = f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in _OCR_LANGUAGES)}"
+        yield Check("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", cure)
+    elif missing:
+        cure = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"
+        yield Check("OCR", "note", f"Tesseract lacks {', '.join(missing)}", cure)
+    else:
+        yield Check("OCR", "good", f"Tesseract with {', '.join(languages)}")
+    if importlib.util.find_spec("easyocr") is None:
+        yield Check(
+            "EasyOCR", "note", "not installed; not needed", "pip install 'sextant[easyocr]' in its own environment"
+        )
+
+
+def _browser() -> Check:
+    found = find_chromium()
+    if found:
+        return Check("Browser", "good", f"{found}, for pages that need JavaScript or refuse plain requests")
+    missing = "none; pages that need JavaScript cannot be fetched, and say so"
+    return Check("Browser", "note", missing, "apt-get install chromium, or run `playwright install chromium`.")
+
+
+def _office() -> Check:
+    found = office_program()
+    if found:
+        return Check("LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument slides and sheets")
+    missing = "none; DOC, PPT and XLS files are refused with the reason"
+    return Check("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
+
+
+def _servers(engine: Engine) -> Check:
+    url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
+    if url and not chroma_answers(url):
+        cure = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
+        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={url}", cure)
+    if serving is not None:
+        found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
+        return Check("Servers", "good", f"{found}, Chroma at {serving.chroma_url}")
+    if url:
+        return Check(
+            "Servers", "good", f"Chroma answers at SEXTANT_CHROMA_URL={url}; `sextant serve` does not run here"
+        )
+    found = "`sextant serve` does not run on this workspace; a command opens the indexes itself"
+    return Check("Servers", "note", found, "Run `sextant serve` for the page in the browser.")
+
+
+def _index(engine: Engine) -> Iterator[Check]:
+    snapshot = engine.snapshot()
+    yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
+    if not snapshot.documents:
+        return
+    known = set(snapshot.keys.tolist())
+    for name, keys in (("Dense index (Chroma)", engine.dense_keys), ("Keyword index (tantivy)", engine.sparse_keys)):
+        try:
+            held = keys()
+        except SextantError as error:
+            yield Check(name, "note" if error.retryable else "bad", str(error))
+            continue
+        missing, extra = len(known - held), len(held - known)
+        state: Literal["good", "bad"] = "bad" if missing else "good"
+        cure = "Run `sextant rebuild`." if missing else ""
+        yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", cure)
+    yield _vectors(engine, len(snapshot))
+
+
+def _vectors(engine: Engine, wanted: int) -> Check:
+    try:
+        missing = engine.vectors_missing()
+    except SextantError as error:
+        return Check("Vectors", "bad", str(error))
+    cure = "Run `sextant rebuild --encode`." if missing else ""
+    state: Literal["good", "bad"] = "bad" if missing else "good"
+    return Check("Vectors", state, f"{wanted - missing} of {wanted} passages have theirs", cure)
+
+
+def _sources(engine: Engine) -> Iterator[Check]:
+    places = ((record.file, record.source) for record in engine.documents())
+    # What came through the page or the list of sources has no place of its own.
+    own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
+    gone = [file for file, source in own if not Path(source).exists()]
+    if gone:
+        shown = ", ".join(gone[:5]) + (" ..." if len(gone) > 5 else "")
+        cure = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
+        yield Check("Sources", "note", f"{len(gone)} files are no longer where they were added from: {shown}", cure)
+
+
+def _disk(engine: Engine) -> Check:
+    free = shutil.disk_usage(engine.config.workspace).free
+    short = free < _DISK_WANTED
+    found = f"{free / 2**30:.1f} GiB free at {engine.config.workspace}"
+    return Check(
+        "Disk", "bad" if short else "good", found, "Free some space, or name another --workspace." if short else ""
+    )

@@ -1,0 +1,288 @@
+"""The verbs that measure: ranking on benchmark data sets, passages on real documents, and what each step is worth."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from rich.table import Table
+
+from cli.terminal import AsJson, bar, err, out, print_json, print_table, warn
+from rag_engine.config import DATA, read_config
+from rag_engine.errors import InputError, SextantError
+
+if TYPE_CHECKING:
+    from rag_engine.evaluation.configurations import Configuration
+    from rag_engine.evaluation.datasets import Dataset, Split
+    from rag_engine.evaluation.metrics import Measured
+    from rag_engine.evaluation.run_passages import PassageFigures
+
+app = typer.Typer(
+    no_args_is_help=True, help="Measure what is found, in a collection of its own; the workspace is not touched."
+)
+
+Documents = Annotated[
+    Path | None, typer.Option(help="Folder of the quoted documents; by default SEXTANT_SHARED/data/corpus.")
+]
+Gold = Annotated[Path, typer.Option(help="Questions with the passages that answer them, one JSON object a line.")]
+SplitOfGold = Annotated[str, typer.Option("--split", help="dev, heldout or all.")]
+Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdown, CSV) and its charts.")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """How a comparison is shown: the name of its files, its title, its metrics, those that differences are shown of,
+    the configuration that the others are compared with, notes, and the metrics that are drawn."""
+
+    name: str
+    title: str
+    metrics: Sequence[str]
+    differences: Sequence[str]
+    baseline: str
+    notes: tuple[str, ...]
+    charts: Sequence[str]
+
+
+# Of passages the differences that are shown; precision alone rewards whoever reads little.
+_PASSAGES = ("recall", "f1", "ndcg")
+_DRAWN = ("recall", "ndcg")
+# The factorial asks each question some seventy times.
+_ABLATION_QUESTIONS = 60
+_COLUMNS = ("configuration", "nDCG@10", "95%", "recall@10", "recall@100", "MRR@10", "MAP", "ms p50", "p95", "against")
+
+
+@app.command()
+def retrieval(
+    datasets: Annotated[list[Path], typer.Argument(help="Folders with corpus.jsonl, queries and qrels.")],
+    split: Annotated[str, typer.Option(help="dev, heldout or all.")] = "all",
+    names: Annotated[
+        list[str] | None, typer.Option("--config", help="A configuration, several times; the first is the baseline.")
+    ] = None,
+    queries_from: Annotated[Path | None, typer.Option(help="Ask this data set's questions of the corpus.")] = None,
+    pooled: Annotated[bool, typer.Option("--pooled", help="All corpora in one index, the first's questions.")] = False,
+    runs: Annotated[Path | None, typer.Option("--run", help="Folder for run files in TREC's form.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure ranking on data sets in BEIR's form: nDCG@10, recall, MRR, MAP, with 95% intervals."""
+    from rag_engine.backends.encoder.load import load_encoder
+    from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
+    from rag_engine.evaluation.run_retrieval import run_retrieval
+    from rag_engine.evaluation.vector_cache import cache_folder
+
+    with _errors_reported(as_json), bar("Measuring") as advance:
+        configurations = chosen_of(CONFIGURATIONS, names or ["default"])
+        config = read_config()
+        read = _read(datasets, split, queries_from, pooled)
+        embedder = load_encoder(config.encoder, config.execution)
+        reports = [
+            run_retrieval(
+                one, configurations, config, embedder, cache=cache_folder(), progress=advance, runs=runs
+            ).to_dict()
+            for one in read
+        ]
+    if as_json:
+        print_json(reports[0] if len(reports) == 1 else {"datasets": reports})
+        return
+    for report in reports:
+        _print(report)
+
+
+@app.command()
+def chunking(
+    strategies: Annotated[
+        list[str] | None, typer.Option("--strategy", help="A strategy, several times; without it every one.")
+    ] = None,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="How many passages.")] = 5,
+    documents: Documents = None,
+    gold: Gold = DATA / "eval" / "passages.jsonl",
+    split: SplitOfGold = "dev",
+    results: Results = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare the ways of chunking by how well what they find covers the passages that answer."""
+    from rag_engine.evaluation.configurations import Configuration, chunking_strategies
+    from rag_engine.evaluation.passage_metrics import METRICS
+
+    with _errors_reported(as_json):
+        configurations = [
+            Configuration(name, f"{name} chunks", {"top_k": top_k}, {"strategy": name})
+            for name in chunking_strategies(strategies or [])
+        ]
+        figures, groups = _on_passages(configurations, documents, gold, split)
+        baseline = "semantic" if any(one.name == "semantic" for one in configurations) else configurations[0].name
+        notes = [
+            f"{one.measured.name}: {one.children:,} children of {one.child_size:.0f} characters in {one.parents:,} "
+            f"parents of {one.parent_size:.0f}; indexed in {one.index_seconds:.0f} s, {one.encode_seconds:.0f} s of it "
+            "encoding."
+            for one in figures
+        ]
+        measured = [one.measured for one in figures]
+        title = "Ways of chunking on real documents"
+        shown = _Shown("chunking", title, METRICS, _PASSAGES, baseline, (*notes, *_warned(figures)), _DRAWN)
+        _finish(measured, groups, shown, results, as_json)
+
+
+@app.command()
+def ablation(
+    datasets: Annotated[
+        list[Path] | None, typer.Argument(help="Data sets to run on; without one the questions on real documents.")
+    ] = None,
+    names: Annotated[
+        list[str] | None, typer.Option("--config", help="Only these of the configurations; the first is the baseline.")
+    ] = None,
+    documents: Documents = None,
+    gold: Gold = DATA / "eval" / "passages.jsonl",
+    split: SplitOfGold = "dev",
+    results: Results = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what each step is worth: configurations side by side, with intervals and paired differences."""
+    from rag_engine.backends.encoder.load import load_encoder
+    from rag_engine.evaluation import passage_metrics as chunk_scores
+    from rag_engine.evaluation.configurations import chosen_of, configurations, possible
+    from rag_engine.evaluation.metrics import METRICS as RANKING
+    from rag_engine.evaluation.run_retrieval import run_retrieval
+    from rag_engine.evaluation.vector_cache import cache_folder
+
+    with _errors_reported(as_json):
+        config = read_config()
+        chosen, left_out = possible(chosen_of(configurations(), names or []), config)
+        notes = (*(f"{one.name}: {one.says}." for one in chosen), *left_out)
+        if not datasets:
+            figures, groups = _on_passages(chosen, documents, gold, split, at_most=_ABLATION_QUESTIONS)
+            measured, title = [one.measured for one in figures], "What each step is worth"
+            notes = (*_warned(figures), *notes)
+            shown = _Shown("ablation", title, chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes, _DRAWN)
+            _finish(measured, groups, shown, results, as_json)
+            return
+        embedder = load_encoder(config.encoder, config.execution)
+        for dataset in _read(datasets, split, None, pooled=False):
+            with bar("Measuring") as advance:
+                report = run_retrieval(dataset, chosen, config, embedder, cache=cache_folder(), progress=advance)
+            name, title = f"ablation.{dataset.name}", f"What each step is worth on {dataset.name}"
+            warned = (*report.dataset.warnings, *notes)
+            shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, warned, RANKING[:2])
+            _finish(list(report.measured), None, shown, results, as_json)
+
+
+def _on_passages(
+    configurations: list[Configuration], documents: Path | None, gold: Path, split: str, at_most: int = 10_000
+) -> tuple[tuple[PassageFigures, ...], Mapping[str, Sequence[bool]]]:
+    """The figures of the configurations on the questions with known passages, and the groups of the questions.
+
+    All documents that the split's questions quote are searched, however few of the questions are asked.
+    """
+    from ingestion.add_files import read_documents
+    from rag_engine.backends.encoder.load import load_encoder
+    from rag_engine.evaluation.gold import read_gold, spread
+    from rag_engine.evaluation.run_passages import run_passages, subsets
+    from rag_engine.evaluation.vector_cache import cache_folder
+
+    config = read_config()
+    questions = read_gold(gold, cast("Split", split))
+    folder = documents or Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "corpus"
+    with bar("Reading") as advance:
+        named = (quote.document for question in questions for quote in question.quotes)
+        read = read_documents(named, folder, config.ocr, advance)
+    questions = spread(questions, at_most)
+    embedder = load_encoder(config.encoder, config.execution)
+    with bar("Measuring") as advance:
+        figures = run_passages(
+            questions, read, configurations, config, embedder, cache=cache_folder(), progress=advance
+        )
+    return figures, subsets(questions)
+
+
+def _warned(figures: Sequence[PassageFigures]) -> list[str]:
+    """What the searches of the configurations warned of."""
+    return [f"{one.measured.name}: {warning}" for one in figures for warning in one.warnings]
+
+
+def _finish(
+    measured: list[Measured],
+    groups: Mapping[str, Sequence[bool]] | None,
+    shown: _Shown,
+    results: Path | None,
+    as_json: bool,
+) -> None:
+    """Nothing; prints the comparison and writes it to the folder of results."""
+    from rag_engine.evaluation.report import compare, foremost, markdown_table, write_report
+
+    rows = compare(measured, shown.baseline, groups)
+    written: list[Path] = []
+    if results:
+        written = write_report(
+            results, shown.name, shown.title, rows, shown.metrics, shown.differences, shown.notes, shown.charts
+        )
+    if as_json:
+        print_json({"rows": [asdict(row) for row in rows], "notes": shown.notes, "files": [str(p) for p in written]})
+        return
+    out.print(f"# {shown.title}\n", markup=False, soft_wrap=True)
+    out.print(markdown_table(foremost(rows), shown.metrics, shown.differences), markup=False, soft_wrap=True)
+    for note in shown.notes:
+        out.print(f"- {note}", markup=False, soft_wrap=True)
+    for path in written:
+        err.print(f"Written: {path}", markup=False, soft_wrap=True)
+
+
+def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bool) -> list[Dataset]:
+    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.evaluation.datasets import pool_datasets, read_dataset
+
+    if pooled and queries_from:
+        raise InputError(
+            "--pooled and --queries-from cannot be combined.", help="Name the corpus of the questions first."
+        )
+    read = [
+        read_dataset(folder, cast("Split", split), identify=identify_language, queries_from=queries_from)
+        for folder in folders
+    ]
+    return [pool_datasets(read)] if pooled else read
+
+
+def _print(report: dict[str, Any]) -> None:
+    language = report["language"] or "language not known"
+    title = (
+        f"{report['dataset']} ({report['split']}): {report['documents']:,} documents, {language}; "
+        f"{report['queries']:,} questions; indexed in {report['index_seconds']:.0f} s, "
+        f"{report['encode_seconds']:.0f} s of it encoding; a question is encoded in {report['query_encode_ms']:.0f} ms"
+    )
+    table = Table(*_COLUMNS, box=None, title=title, title_justify="left")
+    for one in report["configs"]:
+        low, high = one["ndcg@10_interval"]
+        metrics = [f"{one[metric]:.3f}" for metric in ("recall@10", "recall@100", "mrr@10", "map")]
+        times = [f"{one[name]:.1f}" for name in ("ms_p50", "ms_p95")]
+        versus = one.get("versus")
+        against = ""
+        if versus:
+            found = versus["ndcg@10"]
+            against = f"{versus['name']} {found['difference']:+.3f} (p {found['p']:.3f})"
+        table.add_row(one["name"], f"{one['ndcg@10']:.3f}", f"{low:.3f}-{high:.3f}", *metrics, *times, against)
+    print_table(table)
+    warn(tuple(report["warnings"]))
+
+
+@contextmanager
+def _errors_reported(as_json: bool) -> Iterator[None]:
+    """Nothing; an error ends the command with its message and cure, and exit code 2.
+
+    A request to end is an exception as well, so that the temporary collection is removed.
+    """
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    except SextantError as error:
+        if as_json:
+            print_json({"error": str(error), "retryable": error.retryable})
+        else:
+            err.print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,113 @@
+"""The verb that shows what Sextant reads in an index, a table of terms or a glossary, and applies it to documents."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from cli.terminal import AsJson, Workspace, engine_of, err, out, print_json, print_table, warn
+from rag_engine.config import read_config
+from rag_engine.errors import InputError, SextantError
+
+app = typer.Typer()
+
+Apply = Annotated[bool, typer.Option("--apply", help="Lead questions to what it lists of the collection.")]
+Remove = Annotated[bool, typer.Option("--remove", help="Undo --apply; only the file's name is looked at.")]
+Named = Annotated[str, typer.Option("--document", help="Whose pages these are, where the table names no files.")]
+Cache = Annotated[Path | None, typer.Option("--cache", help="Write the query cache (metadata.json) there.")]
+
+
+@app.command("index-table")
+def index_table(
+    file: Annotated[Path, typer.Argument(help="A book with an index, an index table or a glossary.")],
+    apply: Apply = False,
+    remove: Remove = False,
+    document: Named = "",
+    cache: Cache = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read the index of a file: terms, sub-entries, pages of the PDF and as printed, cross references, definitions.
+
+    With --apply, an index that is a file of its own leads to passages of the documents that it names.
+    """
+    if apply and not remove:
+        _apply(file, document, cache, workspace, as_json)
+    elif remove and not (apply or document or cache):
+        _remove(file, workspace, as_json)
+    else:
+        _show(file, apply or remove or bool(document or cache), as_json)
+
+
+def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None, as_json: bool) -> None:
+    from ingestion.book_index.apply import apply_index
+    from ingestion.extraction.sandbox.sandbox import Sandbox
+    from rag_engine.book_index.anchors import to_metadata_json
+
+    with engine_of(workspace, as_json) as engine:
+        with Sandbox(ocr=engine.config.ocr) as sandbox:
+            applied = apply_index(file, engine, sandbox, document=document)
+        if cache is not None:
+            try:
+                cache.write_text(to_metadata_json(applied.queries), encoding="utf-8")
+            except OSError as error:
+                said = f"The index is applied, but {cache} cannot be written: {error.strerror}."
+                raise InputError(said, help="Name another file with --cache.") from error
+    warn(applied.warnings)
+    if as_json:
+        values = asdict(applied)
+        del values["queries"]
+        print_json(values)
+        return
+    for one in applied.documents:
+        figures = f"{one.entries} terms at {one.places} places, {one.named} of them where the page names the term"
+        lost = f"; {one.lost} pages have no text" if one.lost else ""
+        out.print(f"{one.file}: {figures}{lost}", markup=False, soft_wrap=True)
+    warn(tuple(f"No document: {name}" for name in applied.unmatched))
+
+
+def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
+    from ingestion.book_index.apply import remove_index
+
+    with engine_of(workspace, as_json) as engine:
+        documents = remove_index(file.name, engine)
+    if as_json:
+        print_json({"source": file.name, "documents": documents})
+    else:
+        of = f"{documents} documents" if documents > 1 else "the document"
+        out.print(f"{file.name} lists nothing of {of} any longer.", markup=False, soft_wrap=True)
+
+
+def _show(file: Path, misused: bool, as_json: bool) -> None:
+    from ingestion.book_index.read import index_of_file
+    from ingestion.extraction.sandbox.sandbox import Sandbox
+
+    try:
+        if misused:
+            raise InputError(
+                "These options do not go together.",
+                help="--document and --cache belong to --apply; --remove stands alone.",
+            )
+        with Sandbox(ocr=read_config(None).ocr) as sandbox:
+            table = index_of_file(file, sandbox)
+    except SextantError as error:
+        if as_json:
+            print_json({"error": str(error), "retryable": error.retryable})
+        else:
+            err.print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from None
+    warn(table.warnings)
+    if as_json:
+        sys.stdout.write(json.dumps([asdict(record) for record in table.records], ensure_ascii=False, indent=1) + "\n")
+        return
+    shown = Table("term", "subterm", "pages", "see", "file or meaning", box=None)
+    for record in table.records:
+        pages = ", ".join(map(str, record.pages))
+        shown.add_row(record.term, record.subterm, pages, "; ".join(record.see), record.file or record.definition[:80])
+    print_table(shown)

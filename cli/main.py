@@ -1,0 +1,31 @@
+"""The `sextant` command: its verbs and its entry point."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+
+from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, review, runs, serve, sources
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Ask questions of your own documents; every claim is tied to a page you can look at.",
+)
+
+for verbs in (collection, ask, doctor, serve, index_table, chunk, sources, runs, review, dataset):
+    app.add_typer(verbs.app)
+app.add_typer(sources.seeds, name="seeds")
+app.add_typer(evaluate.app, name="eval")
+
+
+def main() -> None:
+    """Run the command line."""
+    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""The servers of `sextant serve`: Chroma and the page, on loopback, ended together."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import httpx
+
+from ingestion.jobs.worker import end_worker
+from rag_engine import workspace as places
+from rag_engine.backends.chroma import lock_folder
+from rag_engine.config import ROOT, Config
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, InputError, WorkspaceError
+
+_WAIT = 60.0
+_WORKER_SECONDS = 10.0
+# The Chroma of a `sextant serve` that was killed ends by itself, after two seconds where it was measured.
+_PREDECESSOR_SECONDS = 6.0
+_LOOK_SECONDS = 1.0
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The running servers: where they answer, and their processes by name."""
+
+    here: places.Serving
+    processes: dict[str, subprocess.Popen[bytes]]
+    log: Path
+
+    def watch(self, stop: threading.Event) -> None:
+        """Nothing; returns when told to stop, BackendError when a server ends by itself."""
+        while not stop.wait(_LOOK_SECONDS):
+            for name, process in self.processes.items():
+                _check_alive(name, process, self.log)
+
+
+@contextmanager
+def serving(engine: Engine, port: int) -> Iterator[Servers]:
+    """The page and Chroma, answering until the block ends; then the worker ends with them."""
+    config = engine.config
+    running = places.find_serving(config.workspace)
+    if running is not None:
+        raise WorkspaceError(
+            f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
+            help="Open that address, or stop that process.",
+        )
+    address = f"http://127.0.0.1:{_take_port(port)}"
+    log = config.workspace / "serving.log"
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    with ExitStack() as at_end, log.open("ab") as output:
+        chroma_url = config.chroma_url
+        if not chroma_url:
+            _check_free(places.chroma(config.workspace))
+            chroma_port = _take_port(0)
+            chroma_url = f"http://127.0.0.1:{chroma_port}"
+            command = [sys.executable, "-m", "cli.servers", str(config.workspace), str(chroma_port)]
+            processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, output.fileno())
+            at_end.callback(_end, processes["Chroma"])
+            _wait_for(f"{chroma_url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
+        here = places.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
+        # Announced before the page runs, so that the page finds Chroma's address.
+        places.announce(config.workspace, here)
+        at_end.callback(places.withdraw, config.workspace)
+        processes["page"] = _start_page(config, address, output.fileno())
+        at_end.callback(_end, processes["page"])
+        _wait_for(f"{address}/_stcore/health", "page", processes["page"], log)
+        try:
+            yield Servers(here, processes, log)
+        finally:
+            # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
+            places.withdraw(config.workspace)
+            end_worker(engine, _WORKER_SECONDS)
+
+
+def _check_free(folder: Path) -> None:
+    """Nothing; WorkspaceError says who holds the folder. The lock itself is for the server to take."""
+    deadline = time.monotonic() + _PREDECESSOR_SECONDS
+    while True:
+        try:
+            lock_folder(folder).release()
+        except WorkspaceError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
+def _take_port(port: int) -> int:
+    """A loopback port that nothing listens on at this moment: the one asked for, or any for 0."""
+    with socket.socket() as probe:
+        if os.name == "posix":
+            # As the servers do, so that a port is free again as soon as its last server has ended.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            raise InputError(
+                f"Port {port} is {'in use by another program' if taken else f'refused: {error.strerror}'}.",
+                help="Choose another with --port; --port 0 takes a free one.",
+            ) from error
+        return int(probe.getsockname()[1])
+
+
+def _start_page(config: Config, address: str, output: int) -> subprocess.Popen[bytes]:
+    port = address.rpartition(":")[2]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", port]
+    return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, output)
+
+
+def _start(command: list[str], extra: dict[str, str], output: int) -> subprocess.Popen[bytes]:
+    # A session of its own, so that Ctrl-C reaches us alone and we end the servers in order.
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | extra,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+    )
+
+
+def _end_with_parent() -> None:
+    """Nothing; has the kernel end this child when its parent is killed: a Chroma server left alone would go on
+    writing a folder that the next one opens."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _wait_for(url: str, name: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _WAIT
+    with httpx.Client(timeout=2.0) as client:
+        while time.monotonic() < deadline:
+            try:
+                answered = client.get(url).status_code == 200
+            except httpx.HTTPError:
+                answered = False
+            # After the answer, which may be that of a program that took the port meanwhile.
+            _check_alive(name, process, log)
+            if answered:
+                return
+            # The server is another process: there is nothing to wait on but its answer.
+            time.sleep(0.1)
+    raise BackendError(f"No answer from {url} within {_WAIT:.0f} s.", help=f"Its words are in {log}.", retryable=True)
+
+
+def _check_alive(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    if process.poll() is not None:
+        raise BackendError(
+            f"The {name} server ended with code {process.returncode}.", help=f"Its words are in {log}.", retryable=True
+        )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _serve_chroma(workspace: Path, port: int) -> None:
+    """Nothing; is the Chroma server. The lock is this process's own, so that it stays taken as long as the folder
+    may be written, whatever becomes of the `sextant serve` that started it."""
+    folder = places.chroma(workspace)
+    with lock_folder(folder):
+        chroma = next(iter(entry_points(group="console_scripts", name="chroma")))
+        sys.argv = ["chroma", "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+        chroma.load()()
+
+
+if __name__ == "__main__":
+    _serve_chroma(Path(sys.argv[1]), int(sys.argv[2]))

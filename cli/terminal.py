@@ -1,0 +1,142 @@
+"""What every verb of the terminal shares: the engine and its errors, the progress bar, how results are printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rag_engine.config import read_config
+from rag_engine.errors import SextantError
+
+if TYPE_CHECKING:
+    from rag_engine.engine import Engine
+
+Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.schema.json).")]
+
+Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
+
+# A pipe has no width; what is one line in it can be searched.
+_PIPE_WIDTH = 4_000
+
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def engine_of(
+    workspace: Path | None, as_json: bool, shape: Callable[[str], dict[str, Any]] | None = None
+) -> Iterator[Engine]:
+    """The engine; an error ends the command with its message and cure, and exit code 2."""
+
+    from rag_engine.engine import open_engine
+
+    try:
+        engine = open_engine(read_config(workspace))
+        try:
+            yield engine
+        finally:
+            engine.close()
+    except SextantError as error:
+        if as_json:
+            print_json(shape(str(error)) if shape else {"error": str(error), "retryable": error.retryable})
+        else:
+            err.print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def bar(verb: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A function that moves a progress bar with the remaining time; it draws only on a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[now]}", markup=False),
+    )
+    with Progress(*columns, console=err, disable=not sys.stderr.isatty(), transient=True) as progress:
+        task = progress.add_task(verb, now="")
+        yield lambda done, total, now: progress.update(task, completed=done, total=total, now=now[:50])
+
+
+@contextmanager
+def phase_bar() -> Iterator[Callable[[str, int, int, str], None]]:
+    """A function that shows how far a phase is (done, of how many, what it is at).
+
+    On a terminal a bar with the sources per minute and the remaining time; elsewhere a line for each phase when the
+    next one begins.
+    """
+    terminal = sys.stderr.isatty()
+    columns = (
+        TextColumn("{task.description:13}"), BarColumn(12), MofNCompleteColumn(), _PerMinute(""),
+        TimeRemainingColumn(), TextColumn("{task.fields[now]}", markup=False),
+    )  # fmt: skip
+    at, of, started = "", 0, time.monotonic()
+
+    with Progress(*columns, console=err, disable=not terminal, transient=True) as progress:
+        task = progress.add_task("waiting", total=None, now="")
+
+        def show(phase: str, done: int, total: int, now: str) -> None:
+            nonlocal at, of, started
+            if phase != at:
+                if at and not terminal:
+                    tell_phase(at, of, time.monotonic() - started)
+                progress.reset(task, description=phase)
+                at, started = phase, time.monotonic()
+            of = total
+            progress.update(task, completed=done, total=total, now=now[:30])
+
+        yield show
+
+
+def tell_phase(phase: str, sources: int, seconds: float) -> None:
+    """Nothing; prints the line of a phase that has ended."""
+    err.print(f"{phase}: {sources} sources, {seconds:.1f} s", markup=False, soft_wrap=True)
+
+
+class _PerMinute(TextColumn):
+    """How many of a task's pieces are done in a minute."""
+
+    def render(self, task: Task) -> Any:
+        speed = task.finished_speed or task.speed
+        self.text_format = f"{speed * 60:.0f}/min" if speed else ""
+        return super().render(task)
+
+
+def spinner(words: str) -> AbstractContextManager[object]:
+    """A sign that something is being worked on; only on a terminal."""
+    return err.status(words) if sys.stderr.isatty() else nullcontext()
+
+
+def print_table(table: Table) -> None:
+    """Nothing; prints a table as wide as the terminal, and wide enough for a line each in a pipe."""
+    console = out if out.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
+    console.print(table, markup=False)
+
+
+def print_line(text: str, style: str = "", *, indent: str = "") -> None:
+    """Nothing; prints a text as one line, cut to the terminal's width; whole into a pipe."""
+    line = indent + " ".join(text.split())
+    if out.is_terminal:
+        out.print(line, style=style, markup=False, no_wrap=True, overflow="ellipsis")
+    else:
+        out.print(line, style=style, markup=False, soft_wrap=True)
+
+
+def warn(warnings: tuple[str, ...]) -> None:
+    for warning in warnings:
+        err.print(warning, style="yellow", markup=False)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    sys.stdout.flush()

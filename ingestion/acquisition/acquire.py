@@ -1,0 +1,308 @@
+"""The file behind a source: fetched, told by its content, reached through landing pages, saved under its name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from ingestion.acquisition.fetch import Got, TwoTiers
+from ingestion.acquisition.link_choice import RankedLink, expected_languages
+from ingestion.acquisition.page_kind import PageVerdict, page_kind
+from ingestion.acquisition.relevance import relevance_of
+from ingestion.catalogues.read import lists_records
+from ingestion.config import IngestionConfig
+from ingestion.extraction.file_type import content_type
+from ingestion.file_names import file_hash, place_for, safe_code, slug_of, write_whole
+from ingestion.protocols import Judge, OpenBrowser, Web
+from ingestion.records.quarantine import file_of
+from ingestion.types import Download, Outcome, Refused, Source, Validators
+from ingestion.web.html import Page, read_page, saved_page
+from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
+from ingestion.web.urls import normal_url
+
+# Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
+_MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
+_LEAST_TEXT, _DOCUMENT_TEXT = 60, 400
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What acquisition was asked for, handed from step to step; `visited` and `notes` grow on the way."""
+
+    source: Source
+    tiers: TwoTiers
+    judge: Judge | None
+    folder: Path
+    workspace: Path
+    before: Download | None
+    config: IngestionConfig
+    now: str
+    visited: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+
+def acquire(
+    source: Source,
+    web: Web,
+    open_browser: OpenBrowser,
+    judge: Judge | None,
+    *,
+    folder: Path,
+    workspace: Path,
+    before: Download | None,
+    config: IngestionConfig,
+    now: str,
+) -> Outcome:
+    """The outcome with the Download of the source's document as evidence.
+
+    A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
+    `before` only what has changed is fetched; unchanged content keeps `before` as it is, and a former version's file
+    stays where it is when another content comes. Where this fails or is refused while the former file is still there,
+    the evidence is `before`; what a failure leaves is told to be kept, and may be tried again. `folder` lies inside
+    `workspace`; `now` is an ISO time.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    fetched = folder / f".{safe_code(source.code)}.fetched"
+    tiers = TwoTiers(web, open_browser, config.web, fetched)
+    asked = _Request(source, tiers, judge if config.use_model else None, folder, workspace, before, config, now)
+    try:
+        return _with_former(asked, _local(asked, fetched) if source.path else _remote(asked))
+    except Refused as refusal:
+        outcome = refusal.outcome()
+        return _with_former(asked, replace(outcome, message=_joined(outcome.message, asked.notes)))
+    finally:
+        fetched.unlink(missing_ok=True)
+
+
+def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
+    """The outcome; one that is no success keeps the former file known, if there is one."""
+    before = asked.before
+    if outcome.status not in ("failed", "rejected") or before is None or not _is_there(asked, before):
+        return outcome
+    vanished = bool(asked.source.path) and outcome.reason == "file_missing"
+    if outcome.status == "rejected" and not vanished:
+        return replace(outcome, evidence=before)
+    kept = f"The file of {before.retrieved[:10]} is kept."
+    return Outcome("failed", outcome.reason, _joined(outcome.message, [kept]), before, retryable=True)
+
+
+def _local(asked: _Request, fetched: Path) -> Outcome:
+    source = asked.source
+    original = Path(source.path)
+    if not original.is_file():
+        raise Refused("file_missing", f"{source.path} is not there.", help="Put the file back or remove the row.")
+    if original.stat().st_size > asked.config.limits.max_bytes:
+        most = asked.config.limits.max_bytes
+        raise Refused("too_large", f"{source.path} has {original.stat().st_size:,} bytes; the limit is {most:,}.")
+    try:
+        shutil.copyfile(original, fetched)
+    except OSError as error:
+        raise Refused("file_missing", f"{source.path} cannot be read: {error.strerror}.", rejected=False) from error
+    kind = content_type(fetched, address=quote(original.name))
+    slug = slug_of(source.title, original.stem)
+    made = Download("", (), file_hash(fetched), fetched.stat().st_size, kind.media_type, "file", asked.now, how="local")
+    return _kept(asked, made, slug, kind.suffix, fetched)
+
+
+def _remote(asked: _Request) -> Outcome:
+    url = asked.source.url.strip()
+    if not url:
+        raise Refused("url_missing", f"{asked.source.code} has neither an address nor a file.")
+    address = absolute(url, "")
+    if not address:
+        raise Refused("url_invalid", f"{url[:200]!r} is not an http or https address.")
+    return _follow(asked, PageLink(address, "", file=promises_file(address)), (), _MOST_HOPS)
+
+
+def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) -> Outcome:
+    """The outcome of the document that an address leads to; `way` are the addresses that led here."""
+    asked.visited.add(normal_url(link.url))
+    got = asked.tiers.get(
+        link.url, promised=link.file or promises_file(link.url), validators=_validators(asked, link.url)
+    )
+    if got.fetched.status == 304:
+        if asked.before is not None and got.fetched.url == asked.before.urls[-1]:
+            return _unchanged(asked.before)
+        # A landing page has not changed; that says nothing of the document behind it.
+        got = asked.tiers.get(link.url, promised=link.file or promises_file(link.url))
+    asked.visited.update(normal_url(url) for url in got.fetched.urls)
+    way = (*way, *got.fetched.urls)
+    if got.catalogue:
+        made = _download(asked, got, way, link.name)
+        return _directory(asked, made, f"{got.fetched.url} is a catalogue ({got.catalogue}).")
+    if got.suffix != "html":
+        return _file(asked, got, way, link)
+    page = read_page(got.body, got.fetched.charset, got.fetched.url)
+    verdict = _judged(asked, page)
+    if verdict.kind == "content" and page.shell and got.fetched.how == "http":
+        asked.notes.append(f"{got.fetched.url} shows nothing without its scripts; a browser was asked.")
+        got = asked.tiers.rendered(link.url, f"{got.fetched.url} shows nothing without its scripts.")
+        way = (*way, *(url for url in got.fetched.urls if url not in way))
+        page = read_page(got.body, got.fetched.charset, got.fetched.url)
+        verdict = _judged(asked, page)
+    if verdict.warning:
+        asked.notes.append(verdict.warning)
+    match verdict.kind:
+        case "directory":
+            content = saved_page(page)
+            made = replace(_download(asked, got, way, page.name), sha256=got.hash_of(content))
+            return _directory(asked, made, f"{got.fetched.url} lists documents: {verdict.why}")
+        case "landing":
+            return _landed(asked, page, verdict, got, way, hops)
+        case _:
+            return _page(asked, page, got, way)
+
+
+def _landed(asked: _Request, page: Page, verdict: PageVerdict, got: Got, way: tuple[str, ...], hops: int) -> Outcome:
+    """The outcome of the best link of a landing page that passes the gate and leads to something."""
+    new = [one for one in verdict.candidates if normal_url(one.link.url) not in asked.visited]
+    if not new or hops == 0:
+        if len(page.text) >= _DOCUMENT_TEXT:
+            asked.notes.append(f"{page.address} was saved itself, since its links lead no further.")
+            return _page(asked, page, got, way)
+        told = "only to pages already seen" if hops else f"on, and after {_MOST_HOPS} pages there was no document"
+        raise Refused("no_document_link", f"{page.address} leads {told}.")
+    refused: list[str] = []
+    failures: list[Refused] = []
+    for candidate in new[:_MOST_CANDIDATES]:
+        if reason := _gate(asked, page, candidate):
+            refused.append(reason)
+        elif len(asked.visited) < _MOST_REQUESTS:
+            try:
+                outcome = _follow(asked, _called(candidate.link, page), way, hops - 1)
+            except Refused as failure:
+                failures.append(failure)
+                continue
+            given_up = [f"{page.address} offers another link first, which was given up: {one}" for one in failures]
+            return replace(outcome, message=_joined(outcome.message, given_up))
+    if failures:
+        # What may succeed later decides; otherwise the first, which was the best candidate.
+        raise next((failure for failure in failures if failure.retryable), failures[0])
+    made = replace(_download(asked, got, way, new[0].link.name), kind="landing")
+    message = f"{page.address} offers nothing on the subject: {' '.join(refused)}"
+    return Outcome("rejected", "off_topic", _joined(message, asked.notes), made)
+
+
+def _called(link: PageLink, page: Page) -> PageLink:
+    """The link, called as its page is where it only says "Download"."""
+    return replace(link, context=page.name) if says_nothing(link.name) else link
+
+
+def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
+    """Why a link is not followed, or ""."""
+    relevance = relevance_of(
+        candidate.link,
+        expected=asked.source.title,
+        page_name=page.name,
+        judge=asked.judge,
+        seconds=asked.config.model_seconds,
+    )
+    return "" if relevance.yes else relevance.reason
+
+
+def _judged(asked: _Request, page: Page) -> PageVerdict:
+    if lists_records(page):
+        return PageVerdict("directory", 1.0, "It is the list of a CKAN catalogue.")
+    return page_kind(
+        page,
+        expected=asked.source.title,
+        languages=expected_languages(page.language, asked.config.deduplication.preferred_languages),
+        direct_similarity=asked.config.portals.direct_similarity,
+        judge=asked.judge,
+        seconds=asked.config.model_seconds,
+    )
+
+
+def _page(asked: _Request, page: Page, got: Got, way: tuple[str, ...]) -> Outcome:
+    if len(page.text) < _LEAST_TEXT:
+        raise Refused("empty_page", f"{page.address} shows {len(page.text)} characters of text and no document.")
+    content = saved_page(page)
+    made = replace(
+        _download(asked, got, way, page.name),
+        sha256=got.hash_of(content),
+        size=len(content),
+        media_type="text/html",
+        kind="content",
+    )
+    slug = slug_of(asked.source.title, page.name, file_name_of(page.address))
+    return _kept(asked, made, slug, "html", content)
+
+
+def _file(asked: _Request, got: Got, way: tuple[str, ...], link: PageLink) -> Outcome:
+    if got.fetched.size == 0:
+        raise Refused("empty", f"{got.fetched.url} gave an empty file.", help="Check the address.")
+    named = file_name_of(quote(got.fetched.file_name)) or file_name_of(got.fetched.url)
+    made = replace(_download(asked, got, way, link.name), kind="file")
+    called = "" if says_nothing(link.name) else link.name
+    return _kept(asked, made, slug_of(asked.source.title, called, named), got.suffix, got.path)
+
+
+def _directory(asked: _Request, made: Download, message: str) -> Outcome:
+    made = replace(made, kind="directory")
+    if asked.before is not None and asked.before.kind == "directory" and asked.before.sha256 == made.sha256:
+        made = asked.before
+    return Outcome("skipped", "directory", _joined(message, asked.notes), made)
+
+
+def _download(asked: _Request, got: Got, way: Sequence[str], title: str) -> Download:
+    fetched = got.fetched
+    return Download(
+        path="",
+        urls=tuple(url for place, url in enumerate(way) if place == 0 or way[place - 1] != url),
+        sha256=fetched.sha256 or got.hash_of(got.body),
+        size=fetched.size or len(got.body),
+        media_type=got.media_type,
+        kind="file",
+        retrieved=asked.now,
+        title=title,
+        etag=fetched.etag,
+        last_modified=fetched.last_modified,
+        how=fetched.how,
+    )
+
+
+def _kept(asked: _Request, made: Download, slug: str, suffix: str, content: Path | bytes) -> Outcome:
+    """The outcome of a file that is at hand; unchanged content keeps what was there before."""
+    before = asked.before
+    if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
+        return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))
+    place = place_for(asked.folder, asked.source.code, slug, suffix, made.sha256)
+    if isinstance(content, bytes):
+        write_whole(place, content)
+    else:
+        content.replace(place)
+    made = replace(made, path=place.relative_to(asked.workspace).as_posix())
+    return Outcome("done", "", _joined("", asked.notes), made)
+
+
+def _unchanged(before: Download) -> Outcome:
+    if before.kind == "directory":
+        return Outcome("skipped", "directory", f"The list has not changed since {before.retrieved}.", before)
+    return Outcome("done", "not_modified", f"Nothing has changed since {before.retrieved}.", before)
+
+
+def _validators(asked: _Request, url: str) -> Validators | None:
+    """What to send with a request for an address that led to the former file, if that is still there.
+
+    The address may be a redirect to the file or a landing page; which of them answers 304 is told by the final
+    address. The time goes to the file's own address alone: a landing page may be older than its document.
+    """
+    before = asked.before
+    if before is None or url not in before.urls or not (before.etag or before.last_modified):
+        return None
+    if before.kind != "directory" and not _is_there(asked, before):
+        return None
+    if url == before.urls[-1]:
+        return Validators(before.etag, before.last_modified)
+    return Validators(before.etag) if before.etag else None
+
+
+def _is_there(asked: _Request, before: Download) -> bool:
+    return bool(before.path) and file_of(asked.workspace, before) is not None
+
+
+def _joined(message: str, notes: Sequence[str]) -> str:
+    return " ".join(part for part in (message, *notes) if part)

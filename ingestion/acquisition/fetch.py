@@ -1,0 +1,195 @@
+"""What an address gives: by a plain request, and by a browser where that is refused or gives no content."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from ingestion.catalogues.read import catalogue_kind
+from ingestion.config import WebConfig
+from ingestion.extraction.file_type import ContentType, content_type
+from ingestion.protocols import Browser, OpenBrowser, Web
+from ingestion.types import Fetched, Refused, Validators
+from ingestion.web.links import suffix_of
+from ingestion.web.page_requests import PAGES_ONLY, NotAPage, looks_like_file
+
+_PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
+
+
+class BrowserWeb:
+    """A Web whose refused pages are looked at by a browser; without a browser the refusal stands, and says so."""
+
+    def __init__(self, web: Web, open_browser: OpenBrowser) -> None:
+        self._web = web
+        self._open_browser = open_browser
+
+    def fetch(
+        self,
+        url: str,
+        *,
+        into: Path | None = None,
+        max_bytes: int | None = None,
+        validators: Validators | None = None,
+        accept: str = "",
+    ) -> Fetched:
+        """What the address gives; the refusals are those of the plain request where the browser fares no better."""
+        try:
+            return self._web.fetch(url, into=into, max_bytes=max_bytes, validators=validators, accept=accept)
+        except Refused as refusal:
+            if refusal.reason != "access_denied":
+                raise
+            return self._by_browser(url, into, max_bytes, refusal)
+
+    def _by_browser(self, url: str, into: Path | None, max_bytes: int | None, refusal: Refused) -> Fetched:
+        browser = self._open_browser()
+        if browser is None:
+            help = "There is no browser to try it with: install Chromium."
+            raise Refused(refusal.reason, refusal.args[0], help=help) from refusal
+        if into is not None and suffix_of(url) not in _PAGES:
+            return browser.download(url, into, max_bytes=max_bytes)
+        page = browser.render(url)
+        if into is None:
+            return page
+        into.write_bytes(page.body)
+        digest = hashlib.sha256(page.body).hexdigest()
+        return replace(page, body=b"", path=str(into), size=len(page.body), sha256=digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """What came: a file at `path`, or a page or catalogue in `body`. `suffix` and `media_type` are told by its bytes.
+
+    `catalogue` names the kind of catalogue that an answer in JSON or XML is, or is "".
+    """
+
+    fetched: Fetched
+    suffix: str
+    media_type: str
+    path: Path
+    body: bytes = b""
+    catalogue: str = ""
+
+    @staticmethod
+    def hash_of(content: bytes) -> str:
+        """The SHA-256 of some bytes."""
+        return hashlib.sha256(content).hexdigest()
+
+
+class TwoTiers:
+    """Plain requests first, then the browser; every answer passes through the file `into`."""
+
+    def __init__(self, web: Web, open_browser: OpenBrowser, config: WebConfig, into: Path) -> None:
+        self._web = web
+        self._open_browser = open_browser
+        self._config = config
+        self._into = into
+
+    def get(self, url: str, *, promised: bool, validators: Validators | None = None) -> Got:
+        """What the address gives; Refused "wrong_content" where a file was promised and even a browser gets a page.
+
+        `promised` says that the address is that of a file. A page behind it is an error page whatever its status.
+        """
+        try:
+            fetched = self._web.fetch(url, into=self._into, max_bytes=self._config.max_bytes, validators=validators)
+        except Refused as refusal:
+            if refusal.reason not in ("access_denied", "wrong_content"):
+                raise
+            return self._by_browser(url, promised, refusal)
+        if fetched.status == 304:
+            return Got(fetched, "", "", self._into)
+        got = self._told(fetched)
+        if promised and got.suffix == "html":
+            page = Refused("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
+            return self._by_browser(url, promised, page)
+        return got
+
+    def look(self, url: str) -> Got:
+        """The page or catalogue behind an address; of a file only its head, with the suffix "".
+
+        Nothing is known of the licence of what is merely looked at: the body of a file is neither read nor stored.
+        """
+        try:
+            fetched = self._web.fetch(url, max_bytes=self._config.page_bytes, accept=PAGES_ONLY)
+        except NotAPage as file:
+            return self._unread(file.head)
+        except Refused as refusal:
+            if refusal.reason != "access_denied":
+                raise
+            return self._looked_by_browser(url, refusal)
+        return self._unread(fetched) if looks_like_file(fetched.body) else self._told(fetched)
+
+    def _looked_by_browser(self, url: str, refusal: Refused) -> Got:
+        browser = self._browser(refusal)
+        try:
+            return self._told(browser.render(url))
+        except NotAPage as file:
+            return self._unread(file.head)
+        except Refused as second:
+            if second.reason != "wrong_content":
+                raise
+            return self._unread(Fetched((url,), 200, "", "", b"", how="browser"))
+
+    def _unread(self, fetched: Fetched) -> Got:
+        return Got(replace(fetched, body=b""), "", fetched.media_type, self._into)
+
+    def rendered(self, url: str, why: str) -> Got:
+        """The page after its scripts ran. `why` says what a plain request did not give."""
+        return self._told(self._browser(Refused("empty_page", why)).render(url))
+
+    def _by_browser(self, url: str, promised: bool, refusal: Refused) -> Got:
+        browser = self._browser(refusal)
+        if promised:
+            page = Refused(
+                "wrong_content",
+                f"{url} promises a file and gives a web page, to a browser as well.",
+                help="Check the address.",
+            )
+            try:
+                got = self._told(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+            except Refused as second:
+                raise page if second.reason == "wrong_content" else second from second
+            if got.suffix == "html":
+                raise page
+            return got
+        try:
+            return self._told(browser.render(url))
+        except Refused as second:
+            # Nothing in its address said so, but it is a file.
+            if second.reason != "wrong_content":
+                raise
+            return self._told(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+
+    def _browser(self, refusal: Refused) -> Browser:
+        browser = self._open_browser()
+        if browser is None:
+            raise Refused(
+                "browser_missing",
+                f"{Exception.__str__(refusal)} Only a browser may get further, and there is none.",
+                help="Install Chromium (apt install chromium) or switch the browser on, then run the source again.",
+                rejected=False,
+            )
+        return browser
+
+    def _told(self, fetched: Fetched) -> Got:
+        """What came, told by its bytes; pages and catalogues are read into memory."""
+        if not fetched.path:
+            self._into.write_bytes(fetched.body)
+        path = Path(fetched.path) if fetched.path else self._into
+        size = path.stat().st_size
+        fetched = replace(fetched, size=size)
+        suggested = quote(fetched.file_name)
+        address = suggested if suffix_of(suggested) else fetched.url
+        told = content_type(path, declared=fetched.media_type, address=address)
+        if told.suffix not in ("html", "json", "xml"):
+            return Got(fetched, told.suffix, told.media_type, path)
+        return self._read(fetched, told, path, size)
+
+    def _read(self, fetched: Fetched, told: ContentType, path: Path, size: int) -> Got:
+        if size > self._config.page_bytes:
+            most = self._config.page_bytes
+            raise Refused("too_large", f"{fetched.url} is a page of {size:,} bytes; the limit is {most:,}.")
+        body = path.read_bytes()
+        catalogue = "" if told.suffix == "html" else catalogue_kind(body)
+        return Got(fetched, told.suffix, told.media_type, path, body, catalogue)

@@ -1,0 +1,341 @@
+"""Files into the collection: read in a child process, described, indexed; each ends with a status and a reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Literal
+
+from ingestion.book_index.read import own_index
+from ingestion.extraction.properties import Declared
+from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.file_names import file_hash
+from ingestion.metadata.sidecar import NAME, describe, read_descriptions
+from ingestion.types import ExtractionLimits, FileRefused
+from rag_engine import workspace as places
+from rag_engine.backends.language_identification import identify_language
+from rag_engine.book_index.anchors import IndexRecord
+from rag_engine.config import OcrChoice
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, InputError
+from rag_engine.geography import load_gazetteer
+from rag_engine.storage.collection import stored_name
+from rag_engine.storage.indexer import Indexer, fingerprint
+from rag_engine.text.analyzer import has_analyser
+from rag_engine.types import Document, DocumentRecord, ExtractedText
+
+Status = Literal["indexed", "unchanged", "rejected", "failed"]
+
+_Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
+
+# Raised when the same file comes to be read or described in another way, so that it is read again.
+EXTRACTION_VERSION = "3"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of one file. `reason` says why it was not indexed, or what was not done with one that was."""
+
+    path: str
+    document_id: str
+    status: Status
+    reason: str
+    pages: int = 0
+    ocr_pages: int = 0
+    children: int = 0
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the work is; bytes tell the remaining time of an addition better than files do.
+
+    `phase` names the phase of a run over sources, whose `done` and `total` count sources.
+    """
+
+    done: int
+    total: int
+    done_bytes: int
+    total_bytes: int
+    current: str
+    phase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A file that was read in full."""
+
+    path: Path
+    copy: Path
+    sha256: str
+    fingerprint: str
+    given: dict[str, Any]
+    declared: Declared
+    extracted: ExtractedText
+    records: tuple[IndexRecord, ...]
+
+
+def add_paths(
+    paths: Sequence[Path],
+    engine: Engine,
+    *,
+    limits: ExtractionLimits | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Added]:
+    """What became of every file of the paths, in order; folders are walked, hidden files left out.
+
+    One bad file never stops the others. What was indexed before `cancelled` turned true stays.
+    """
+    files = list_files(paths)
+    # All before the first file: a wrong line shall not end a long addition in its middle.
+    descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
+    sizes = [_size(path) for path in files]
+    results: list[Added] = []
+    with engine.indexer() as indexer, Sandbox(limits or ExtractionLimits(), engine.config.ocr) as sandbox:
+        reader = _Reader(engine, files, descriptions, sandbox)
+        with closing(reader.read_all()) as reading:
+            for position, read in enumerate(reading):
+                progress(Progress(position, len(files), sum(sizes[:position]), sum(sizes), files[position].name))
+                if cancelled():
+                    break
+                results.append(_index(read, indexer, engine, reader) if isinstance(read, _Read) else read)
+        indexer.finish()
+    progress(Progress(len(results), len(files), sum(sizes[: len(results)]), sum(sizes), ""))
+    return results
+
+
+def list_files(paths: Sequence[Path]) -> list[Path]:
+    """The files of the paths in a stable order, each once."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.is_file() and p.name != NAME)
+            visible = [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
+            found.update(dict.fromkeys(p.absolute() for p in visible))
+        else:
+            found[path.absolute()] = None
+    return list(found)
+
+
+class _Reader:
+    """Reads the files of one addition, each from a copy of its own, and knows what the collection holds already."""
+
+    def __init__(self, engine: Engine, files: Sequence[Path], descriptions: _Descriptions, sandbox: Sandbox) -> None:
+        self._workspace = engine.config.workspace
+        self._chunking = engine.config.chunking
+        self._files = files
+        self._descriptions = descriptions
+        self._sandbox = sandbox
+        self._by_source: dict[str, tuple[str, Added]] = {}
+        self._by_content: dict[str, tuple[str, Added]] = {}
+        self._of_this_run = {self.source(path): path for path in files}
+        for record, print_ in engine.catalog.fingerprints():
+            self.remember(record.source, record.sha256, print_, _added(record))
+
+    def remember(self, source: str, sha256: str, print_: str, added: Added) -> None:
+        """Nothing; the collection holds this content for this source from now on."""
+        self._by_source[source] = print_, added
+        self._by_content[sha256] = source, added
+
+    def source(self, path: Path) -> str:
+        """What identifies a file over the versions of its content."""
+        uploaded = path.parent.parent == places.uploads(self._workspace)
+        return f"upload:{_shown(path.name)}" if uploaded else _shown(path)
+
+    def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
+        """The entry for a file that need not be read again, or None."""
+        print_before, before = self._by_source.get(self.source(path), ("", None))
+        if before is not None:
+            return _unchanged(before, path, "") if print_before == print_ else None
+        source, same = self._by_content.get(sha256, ("", None))
+        if same is None or (source in self._of_this_run and file_hash(self._of_this_run[source]) != sha256):
+            # The other file of this content is there no longer, or is about to get another content.
+            return None
+        return _unchanged(same, path, f"Same content as {same.path}.")
+
+    def read_all(self) -> Generator[_Read | Added, None, None]:
+        """Every file read or refused, in order; one is read in the child process while another is being indexed."""
+        pool = ThreadPoolExecutor(1)
+        ahead: deque[Future[_Read | Added]] = deque()
+        try:
+            for path in self._files:
+                ahead.append(pool.submit(self._read, path))
+                if len(ahead) > 1:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            # Broken off: nobody waits for the file that is being read, which may take minutes.
+            child = self._sandbox.process_id if ahead else None
+            if child is not None:
+                os.kill(child, signal.SIGKILL)
+            pool.shutdown(cancel_futures=True)
+
+    def _read(self, path: Path) -> _Read | Added:
+        try:
+            return self._read_copy(path)
+        except FileRefused as refusal:
+            return Added(_shown(path), "", refusal.status, str(refusal))
+        except (OSError, UnicodeError) as error:
+            cause = error.strerror if isinstance(error, OSError) and error.strerror else error
+            return Added(_shown(path), "", "failed", f"{_shown(path.name)} cannot be read: {cause}.")
+
+    def _read_copy(self, path: Path) -> _Read | Added:
+        given = self._descriptions[path.parent].get(path.name, {})
+        described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + self.source(path)
+        sha256 = file_hash(path)
+        unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
+        if unchanged:
+            return unchanged
+        # Hash, text and page images are all of this copy, whatever becomes of the file meanwhile.
+        copy = _keep_copy(path, places.files(self._workspace))
+        sha256 = copy.parent.name.rpartition("-")[2]
+        try:
+            extracted = self._sandbox.extract(copy)
+        except FileRefused:
+            remove_copy(copy)
+            raise
+        print_ = fingerprint(sha256, described, self._chunking)
+        table = own_index(extracted, copy, self._sandbox)
+        extracted = replace(extracted, warnings=(*extracted.warnings, *table.warnings))
+        return _Read(path, copy, sha256, print_, given, self._sandbox.declared(copy), extracted, table.records)
+
+
+def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Added:
+    # Again, because a file before this one in the same run may have had the same content.
+    unchanged = reader.unchanged(read.path, read.sha256, read.fingerprint)
+    if unchanged:
+        return unchanged
+    # A title may be made of the file's name.
+    extracted = replace(read.extracted, title=_shown(read.extracted.title))
+    language = read.given.get("language") or identify_language(extracted.text)
+    metadata = describe(
+        read.given, extracted, language, engine.gazetteer(), file=read.path.name, declared=read.declared
+    )
+    file, path = _shown(read.path.name), _shown(read.path)
+    document = Document(reader.source(read.path), file, read.sha256, metadata, extracted)
+    try:
+        kept = stored_name(places.files(engine.config.workspace), read.sha256, file)
+        kept.parent.mkdir(exist_ok=True)
+        read.copy.replace(kept)
+        children = indexer.add(document, read.fingerprint, read.records)
+    except (BackendError, OSError) as error:
+        return Added(path, document.document_id, "failed", f"{file} was not indexed: {error}")
+    finally:
+        remove_copy(read.copy)
+    added = Added(
+        path=path,
+        document_id=document.document_id,
+        status="indexed",
+        reason=_not_done(extracted, language),
+        pages=extracted.pages,
+        ocr_pages=len(extracted.ocr_pages),
+        children=children,
+        language=language,
+    )
+    reader.remember(document.source, read.sha256, read.fingerprint, added)
+    return added
+
+
+def _not_done(extracted: ExtractedText, language: str) -> str:
+    said = list(extracted.warnings)
+    if extracted.unread_pages:
+        said.append(f"No text could be read on pages {', '.join(map(str, extracted.unread_pages))}.")
+    if not language:
+        said.append("The language was not recognised; keywords are matched as they are written.")
+    elif not has_analyser(language):
+        said.append(f"There is no stemmer for {language!r}; keywords are matched as they are written.")
+    return " ".join(said)
+
+
+def _keep_copy(path: Path, files: Path) -> Path:
+    """A copy of the file under its own name, in a folder named by the hash of what was copied."""
+    incoming = files / ".incoming"
+    incoming.mkdir(parents=True, exist_ok=True)
+    folder = Path(mkdtemp(dir=incoming))
+    with path.open("rb") as original, (folder / path.name).open("wb") as copy:
+        shutil.copyfileobj(original, copy, 1 << 20)
+    named = folder.with_name(f"{folder.name}-{file_hash(folder / path.name)}")
+    folder.rename(named)
+    return named / path.name
+
+
+def remove_copy(copy: Path) -> None:
+    """Nothing; removes what is left of an incoming copy."""
+    shutil.rmtree(copy.parent, ignore_errors=True)
+
+
+def _shown(path: Path | str) -> str:
+    """A path as it can be shown and stored: bytes that are no UTF-8 become question marks."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _added(record: DocumentRecord) -> Added:
+    return Added(
+        path=record.source,
+        document_id=record.document_id,
+        status="indexed",
+        reason="",
+        pages=record.pages,
+        ocr_pages=record.ocr_pages,
+        children=record.children,
+        language=record.metadata.language,
+    )
+
+
+def _unchanged(before: Added, path: Path, reason: str) -> Added:
+    return Added(
+        path=_shown(path),
+        document_id=before.document_id,
+        status="unchanged",
+        reason=reason,
+        pages=before.pages,
+        ocr_pages=before.ocr_pages,
+        children=before.children,
+        language=before.language,
+    )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def read_documents(
+    names: Iterable[str], folder: Path, ocr: OcrChoice, progress: Callable[[int, int, str], None] = lambda *_: None
+) -> list[Document]:
+    """The named files of a folder in alphabetical order, described by its metadata.jsonl where there is one.
+
+    InputError names a file that is missing, FileRefused one that cannot be read: without it the figures would not be
+    those of the questions.
+    """
+    wanted = sorted(set(names))
+    missing = [name for name in wanted if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"{folder} has no {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}.",
+            help="Name the folder of the quoted documents.",
+        )
+    descriptions, gazetteer = read_descriptions(folder), load_gazetteer()
+    documents: list[Document] = []
+    with Sandbox(ocr=ocr) as sandbox:
+        for done, name in enumerate(wanted):
+            progress(done, len(wanted), name)
+            extracted, given = sandbox.extract(folder / name), descriptions.get(name, {})
+            language = given.get("language") or identify_language(extracted.text)
+            declared = sandbox.declared(folder / name)
+            metadata = describe(given, extracted, language, gazetteer, file=name, declared=declared)
+            documents.append(Document(f"quoted:{name}", name, file_hash(folder / name), metadata, extracted))
+    return documents

@@ -1,0 +1,193 @@
+"""An index in a file of its own, applied to the documents of the collection that it names."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+
+from ingestion.book_index.page_numbers import PageNumbers, page_numbers
+from ingestion.book_index.read import FileReader, index_of_file
+from ingestion.types import ExtractionLimits
+from rag_engine import workspace as places
+from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError
+from rag_engine.retrieval.book_index_boost import listed_at
+from rag_engine.storage.catalog import ChildRecord
+from rag_engine.storage.index_entries import OWN_INDEX, Listed, listing_sources, replace_index
+from rag_engine.types import Child, DocumentRecord, Parent
+
+_PDF = "application/pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedTo:
+    """What an index lists of one document.
+
+    `entries` of the index have `places` in it; at `named` of these the page names the entry's words. `lost` are
+    pages that the index names and that the document does not have, or that bear no text.
+    """
+
+    document_id: str
+    file: str
+    entries: int
+    places: int
+    named: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of an index table: its documents, what in it named no one document, and its query cache."""
+
+    source: str
+    documents: tuple[AppliedTo, ...]
+    unmatched: tuple[str, ...]
+    warnings: tuple[str, ...]
+    queries: tuple[CachedQuery, ...]
+
+
+def apply_index(
+    path: Path, engine: Engine, reader: FileReader, *, document: str = "", limits: ExtractionLimits | None = None
+) -> Applied:
+    """What the index in a file lists of the collection from now on, instead of what a file of this name did before.
+
+    Its records belong to the documents whose files they name; those that name none to `document` (id, file or title).
+    The numbers of a table are pages of the files, those of a printed index are the printed ones of `document`.
+    InputError when it has nothing for any document; then what was applied before stays.
+    """
+    given = engine.catalog.find_document(document) if document else None
+    table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)
+    with places.write_lock(engine.config.workspace):
+        documents = engine.documents()
+        matched, unmatched = match_documents(table.records, documents, given)
+        if not matched:
+            raise _nothing_matched(path, table, unmatched)
+        by_key = {record.key: record for record in documents}
+        found = [_place(by_key[key], records, engine, path.name) for key, records in matched.items()]
+        replace_index(engine.catalog, path.name, dict(zip(matched, (listed for listed, *_ in found), strict=True)))
+    nameless = sum(not record.file and bool(record.pages) for record in table.records)
+    said = f"{nameless} entries name no file and were left out; give their document with --document."
+    return Applied(
+        source=path.name,
+        documents=tuple(applied for _, applied, _ in found),
+        unmatched=unmatched,
+        warnings=(*table.warnings, said) if nameless and given is None else table.warnings,
+        queries=tuple(query for *_, queries in found for query in queries),
+    )
+
+
+def remove_index(name: str, engine: Engine) -> int:
+    """Number of documents of which an index table of this file name lists nothing any longer."""
+    with places.write_lock(engine.config.workspace):
+        sources = listing_sources(engine.catalog)
+        # The index that a document carries goes with the document alone.
+        sources.pop(OWN_INDEX, None)
+        if name not in sources:
+            known = f"Applied are: {', '.join(sources)}." if sources else "No table is applied."
+            raise InputError(f"No table called {name!r} is applied to this collection.", help=known)
+        replace_index(engine.catalog, name, {})
+    return sources[name]
+
+
+def match_documents(
+    records: Sequence[IndexRecord], documents: Sequence[DocumentRecord], given: DocumentRecord | None
+) -> tuple[dict[int, list[IndexRecord]], tuple[str, ...]]:
+    """The records of each document by its key, and the file names that are not those of one document, each once.
+
+    A record without a file belongs to `given`; one that only refers to others then holds for every document.
+    """
+    keys: dict[str, int] = {}
+    unmatched: dict[str, None] = {}
+    for name in dict.fromkeys(record.file for record in records if record.file):
+        found = _called(name, documents)
+        if len(found) == 1:
+            keys[name] = found[0].key
+        else:
+            ids = ", ".join(one.document_id for one in found)
+            unmatched[f"{name} ({ids}; give one of these ids instead)" if found else name] = None
+    matched: dict[int, list[IndexRecord]] = {}
+    for record in records:
+        key = keys.get(record.file) if record.file else given.key if given else None
+        if key is not None and (record.pages or record.see):
+            matched.setdefault(key, []).append(record)
+    referring = [record for record in records if not record.file and record.see and not record.pages]
+    for own in matched.values():
+        own += [record for record in referring if record not in own]
+    return matched, tuple(unmatched)
+
+
+def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
+    """The parents of a document's children in reading order, as the chunker gave them but for their depth."""
+    for _, group in groupby(children, key=lambda child: child.parent_key):
+        own = list(group)
+        first = own[0]
+        yield Parent(
+            index=first.parent_index,
+            start=first.parent_start,
+            end=first.parent_end,
+            text=first.parent_text,
+            children=tuple(Child(one.index, one.start, one.end, one.text, one.clause) for one in own),
+            act=first.act,
+            section=first.section,
+            headings=first.headings,
+        )
+
+
+def _place(
+    document: DocumentRecord, records: Sequence[IndexRecord], engine: Engine, source: str
+) -> tuple[list[Listed], AppliedTo, list[CachedQuery]]:
+    """Where the records lead in a document: as the catalog keeps it, counted, and as the query cache has it."""
+    extracted = engine.catalog.extracted(document)
+    parents = list(parents_of(engine.catalog.document_children(document.key)))
+    found = anchors(records, extracted, parents, document.metadata.language)
+    applied = AppliedTo(
+        document_id=document.document_id,
+        file=document.file,
+        entries=len({(one.term, one.subterm) for one in found}),
+        places=len(found),
+        named=sum(one.found for one in found),
+        lost=sum(len(set(record.pages)) for record in records) - len(found),
+    )
+    return list(listed_at(records, found, source)), applied, query_cache(found, extracted, document.file)
+
+
+def _numbers(document: DocumentRecord, engine: Engine, reader: FileReader) -> PageNumbers:
+    """How the pages of a document are numbered; from 1 where it is no PDF."""
+    if document.media_type != _PDF:
+        return PageNumbers({}, 0, document.pages, "")
+    printed = reader.printed(engine.stored_file(document), ())
+    return page_numbers(printed.labels, printed.margins_by_page(), document.pages)
+
+
+def _called(name: str, documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
+    """The documents whose file a table means by a name: with or without its folder or ending, or by the id."""
+    sought = _folded(name)
+    ways: tuple[Mapping[int, str], ...] = (
+        {one.key: _folded(one.file) for one in documents},
+        {one.key: _folded(PurePosixPath(one.file).stem) for one in documents},
+        {one.key: one.document_id for one in documents},
+    )
+    found = ([one for one in documents if way[one.key] == sought] for way in ways)
+    return next((some for some in found if some), [])
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name.replace("\\", "/").rpartition("/")[2].strip()).casefold()
+
+
+def _nothing_matched(path: Path, table: IndexTable, unmatched: Sequence[str]) -> InputError:
+    if unmatched:
+        named = ", ".join(unmatched[:5]) + (" ..." if len(unmatched) > 5 else "")
+        return InputError(
+            f"{path.name} names no document of this collection, but {named}.",
+            help="`sextant list` shows what the files are called.",
+        )
+    if any(record.pages or record.printed for record in table.records):
+        return InputError(
+            f"{path.name} does not say which files its pages are of.", help="Name the document with --document."
+        )
+    return InputError(f"{path.name} has terms but no pages.", help="A table needs a column of pages.")

@@ -1,0 +1,200 @@
+"""The entries of an index to records: terms, locators and cross references, told apart by how they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.book_index.page_numbers import value_of
+from ingestion.book_index.vocabulary import CONTINUED, SEE, SEE_IN_BRACKETS
+from ingestion.extraction.layout.numerals import roman
+from rag_engine.book_index.anchors import IndexRecord
+
+# From a printed page number to the page of the file.
+PageOf = Callable[[str], int | None]
+
+_ROMAN = r"(?-i:[ivxlc]{1,8}|[IVXLC]{2,8})"
+_FOLLOWING = r"\s?(?:ff|f|sqq|sq|sgg|sg|segg|seg|ss|et\s+seq|y\s+ss|e\s+ss|vd|passim)\b\.?"
+_NOTE = r"(?:\s?n\.?\s?\d{0,3}|\s?(?:fig|tab|abb|t|b)\.?)"
+_NUMBER = rf"(?:\d{{1,4}}|{_ROMAN})"
+_PAGE_WORD = r"(?:pp?\.|pages?|pagg?\.|págs?\.|s\.|S\.|ss?\.|sf?\.)?\s?"
+# Atomic and possessive: a line of nothing but numbers must not be tried in all its partitions.
+_LOCATOR = rf"(?>{_PAGE_WORD}{_NUMBER}(?:\s?(?:-{{1,2}}|[‐‑–—−])\s?{_NUMBER})?(?:{_FOLLOWING}|{_NOTE}\b)?)"
+_BETWEEN = r"(?>\s*[,;]\s*|\s+(?:and|und|et|e|y|ve|&)\s+|\s+)"
+LOCATORS = re.compile(rf"{_LOCATOR}(?:{_BETWEEN}{_LOCATOR})*+\s*[.,;]?", re.IGNORECASE)
+_SPLIT = re.compile(
+    rf"(?P<term>.+?)(?:\s*[,:]\s+|\s*(?:\.\s?){{3,}}\s*|\s*…+\s*|\s*[.·]\s+|\s{{3,}})(?P<pages>{LOCATORS.pattern})",
+    re.IGNORECASE,
+)
+_LOOSE = re.compile(rf"(?P<term>.*?[^\W\d].*?)\s+(?P<pages>{LOCATORS.pattern})", re.IGNORECASE)
+_ONE = re.compile(
+    rf"(?P<first>{_NUMBER})(?:\s?(?:-{{1,2}}|[‐‑–—−])\s?(?P<last>{_NUMBER}))?(?P<following>{_FOLLOWING}|{_NOTE}\b)?",
+    re.IGNORECASE,
+)
+_LETTER_HEADING = re.compile(r"[^\W\d_]|[^\W\d_]\s?[-–]\s?[^\W\d_]|\d\s?[-–]\s?\d")
+# "f." is the next page; "ff." has no end, by custom the next two are meant.
+_ONE_MORE = frozenset({"f", "sq", "sg", "seg"})
+_TWO_MORE = frozenset({"ff", "sqq", "sgg", "segg", "ss", "et seq", "y ss", "e ss", "vd"})
+_LONGEST_RANGE = 500
+# What is longer is no entry, whatever it looks like.
+_LONGEST_ENTRY = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry as it is printed, whole, with how far it is indented (in points)."""
+
+    text: str
+    indent: float = 0.0
+
+
+@dataclass(slots=True)
+class _Open:
+    """An entry under which others may stand; `record` is the place of its record, -1 while it has none."""
+
+    indent: float
+    term: str
+    record: int = -1
+
+
+def is_locators(text: str) -> bool:
+    """Whether a text says nothing but page numbers."""
+    return len(text) <= _LONGEST_ENTRY and LOCATORS.fullmatch(text.strip()) is not None
+
+
+def has_locators(text: str) -> bool:
+    """Whether a text is a term with page numbers behind it, set off by a sign."""
+    return len(text) <= _LONGEST_ENTRY and _SPLIT.fullmatch(text.strip()) is not None
+
+
+def records_of(entries: Iterable[Entry], page_of: PageOf) -> list[IndexRecord]:
+    """The records of an index in its order; an entry under another one gives that one's term and its own as subterm.
+
+    An entry that only stands above others, or above the entries of a letter, gives no record.
+    """
+    listed = list(entries)
+    loose = _is_loose(listed)
+    records: list[IndexRecord] = []
+    above: list[_Open] = []
+    for entry in listed:
+        text = CONTINUED.sub("", entry.text).strip()
+        if not text or len(text) > _LONGEST_ENTRY or _LETTER_HEADING.fullmatch(text):
+            continue
+        while above and above[-1].indent >= entry.indent:
+            above.pop()
+        for place, (term, pages, see) in enumerate(_parts(text, loose)):
+            if not term and not see and not above and (numbers := _SPLIT.fullmatch(text)):
+                # Where nothing stands above, the first number is the term: "1990, 45".
+                term, pages = numbers["term"], numbers["pages"]
+            if not term:
+                # Only page numbers or only a cross reference: they belong to what stands above.
+                at = above[-1].record if above else -1
+                if at >= 0:
+                    records[at] = _extended(records[at], pages, see, page_of)
+                elif above:
+                    above[-1].record = len(records)
+                    records.append(_extended(_named(above), pages, see, page_of))
+                continue
+            opened = _Open(entry.indent, term)
+            if pages or see:
+                opened.record = len(records)
+                records.append(_extended(_named([*above, opened]), pages, see, page_of))
+            if place == 0:
+                above.append(opened)
+    return records
+
+
+def printed_pages(locators: str) -> tuple[str, ...]:
+    """The page numbers that a list of locators stands for, each once: "12–5, 20f., xi" is 12 13 14 15 20 21 xi."""
+    return tuple(dict.fromkeys(number for found in _ONE.finditer(locators) for number in _expanded(found)))
+
+
+def _expanded(found: re.Match[str]) -> Iterator[str]:
+    first = value_of(found["first"])
+    if first is None:
+        return
+    shown = roman if first[0] else str
+    if found["last"]:
+        last = value_of(found["last"])
+        if last is None or last[0] != first[0]:
+            yield found["first"]
+            if last is not None:
+                yield found["last"]
+            return
+        beyond = last[1]
+        if not first[0] and beyond < first[1]:
+            # 112-5 and 112-15: the digits that do not change are left out.
+            digits = len(found["last"])
+            beyond = first[1] - first[1] % 10**digits + beyond
+        if first[1] <= beyond <= first[1] + _LONGEST_RANGE:
+            yield from map(shown, range(first[1], beyond + 1))
+        else:
+            yield from (shown(first[1]), shown(last[1]))
+        return
+    following = (found["following"] or "").strip(" .").lower()
+    more = 1 if following in _ONE_MORE else 2 if following in _TWO_MORE else 0
+    yield from map(shown, range(first[1], first[1] + more + 1))
+
+
+def _is_loose(entries: Sequence[Entry]) -> bool:
+    """Whether in this index nothing but a space stands before the page numbers."""
+    strict = sum(has_locators(entry.text) for entry in entries)
+    loose = sum(_LOOSE.fullmatch(entry.text.strip()) is not None for entry in entries)
+    return strict < 0.3 * loose
+
+
+def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """(term, locators, cross references) of an entry, and of the entries that run in behind it after semicolons."""
+    inner = SEE_IN_BRACKETS.search(text)
+    if inner:
+        term, pages, see = next(_parts(f"{text[: inner.start()].rstrip()}{text[inner.end() :]}", loose))
+        yield term, pages, (*_targets(inner["targets"]), *see)
+        return
+    found = SEE.search(text)
+    if found and not (found["before"].isspace() and (has_locators(text) or is_locators(found["targets"]))):
+        rest = text[: found.start()].strip(" ,.;:([")
+        see = _targets(found["targets"])
+        if not rest:
+            yield "", "", see
+            return
+        *others, last = _parts(rest, loose)
+        yield from others
+        yield last[0], last[1], (*last[2], *see)
+        return
+    whole = _SPLIT.fullmatch(text) or (_LOOSE.fullmatch(text) if loose else None)
+    if is_locators(text):
+        yield "", text, ()
+    elif "; " in text and (run_in := _run_in(text, loose)):
+        yield from run_in
+    elif whole:
+        yield whole["term"].strip(), whole["pages"], ()
+    else:
+        yield text.rstrip(" ,:;"), "", ()
+
+
+def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The parts of an entry whose sub-entries run on behind semicolons; none when these are no sub-entries."""
+    pieces = [piece.strip() for piece in text.split("; ") if piece.strip()]
+    parts = [next(_parts(piece, loose)) for piece in pieces]
+    if not all(pages or see for _, pages, see in parts):
+        return []
+    term, pages, see = parts[0]
+    head, colon, sub = term.partition(": ")
+    if colon and sub:
+        return [(head, "", ()), (sub, pages, see), *parts[1:]]
+    return parts
+
+
+def _targets(text: str) -> tuple[str, ...]:
+    return tuple(name for part in text.split(";") if (name := part.strip(" .,")))
+
+
+def _named(path: Sequence[_Open]) -> IndexRecord:
+    return IndexRecord(path[0].term, ", ".join(one.term for one in path[1:]))
+
+
+def _extended(record: IndexRecord, locators: str, see: tuple[str, ...], page_of: PageOf) -> IndexRecord:
+    printed = tuple(dict.fromkeys((*record.printed, *printed_pages(locators))))
+    pages = tuple(dict.fromkeys(page for number in printed if (page := page_of(number)) is not None))
+    return replace(record, printed=printed, pages=pages, see=(*record.see, *see))

@@ -1,0 +1,258 @@
+"""Printed lines of index pages to whole entries: columns, indentation and broken lines; pure geometry."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from ingestion.book_index.entries import Entry, has_locators, is_locators
+from ingestion.book_index.page_numbers import value_of
+from ingestion.book_index.vocabulary import ENDS_IN_SEE, SEE, folded, is_index_title
+from rag_engine.types import Box
+
+# The edge of a page in which running heads and page numbers stand.
+_MARGIN = 0.15
+# The share of lines, such as titles, that may cross the space between two columns.
+_CROSSING = 0.04
+_NARROWEST_GUTTER = 5.0
+# How much further a level is indented than the one above it, in type sizes; signs may hang out by less.
+_LEVEL = 0.8
+_LEVEL_SHARE = 0.03
+_COMPLETE_SHARE = 0.4
+_SMALLEST_COLUMN = 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A run of text on one baseline of a page; box and size in points. `bold` is how many characters begin in bold."""
+
+    text: str
+    page: int
+    box: Box
+    size: float
+    bold: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnLine:
+    """A line of a column: where it begins relative to the column's edge, and whether more would have fitted."""
+
+    text: str
+    indent: float
+    room: float
+    size: float
+
+
+def entries_of(lines: Sequence[PlacedLine], height: float) -> list[Entry]:
+    """The entries that the lines of index pages make, in reading order; `height` is that of a page.
+
+    Columns are found by the empty space between them, sub-entries by their indentation. A line goes on from the one
+    above when that ends in a sign that asks for more, or breaks off where its first word would not have fitted.
+    """
+    entries: list[Entry] = []
+    above: _ColumnLine | None = None
+    column_lines = _column_lines(without_heads(lines, height))
+    under = _levels_of_entries(column_lines)
+    for line in column_lines:
+        if above is not None and _goes_on(above, line, line.indent in under):
+            text = _joined(above.text, line.text)
+            above = replace(above, text=text, room=line.room)
+            entries[-1] = Entry(text, above.indent)
+        else:
+            entries.append(Entry(line.text, line.indent))
+            above = line
+    return entries
+
+
+def without_heads(lines: Sequence[PlacedLine], height: float) -> list[PlacedLine]:
+    """The lines without page numbers, running heads and the title of the index."""
+    pages = len({line.page for line in lines})
+    recurring: Counter[str] = Counter()
+    for text, _ in {(folded(line.text), line.page) for line in lines if _in_margin(line, height)}:
+        recurring[text] += 1
+
+    def is_head(line: PlacedLine) -> bool:
+        words = folded(line.text)
+        titled = is_index_title(line.text) and not has_locators(line.text)
+        return titled or value_of(line.text) is not None or (pages > 3 and recurring[words] > pages / 3)
+
+    heads: set[int] = set()
+    for page in {line.page for line in lines}:
+        margin = [line for line in lines if line.page == page and _in_margin(line, height)]
+        # A page number may stand beside the words of its running head, and a number beside a term is none.
+        heads.update(id(line) for row in rows_at_one_height(margin) if all(map(is_head, row)) for line in row)
+    return [
+        line for line in lines if id(line) not in heads and (has_locators(line.text) or not is_index_title(line.text))
+    ]
+
+
+def gutters(lines: Sequence[PlacedLine]) -> list[float]:
+    """The middles of the empty spaces between columns of lines, from left to right, in points."""
+    if not lines:
+        return []
+    left, right = min(line.box.x0 for line in lines), max(line.box.x1 for line in lines)
+    covered = [0] * (int(right) + 2)
+    for line in lines:
+        for x in range(max(0, int(line.box.x0)), int(line.box.x1) + 1):
+            covered[x] += 1
+    few = max(0.0, _CROSSING * len(lines))
+    found: list[float] = []
+    start: int | None = None
+    for x in range(int(left), int(right) + 2):
+        if x <= right and covered[x] <= few:
+            start = x if start is None else start
+        elif start is not None:
+            if x - start >= _NARROWEST_GUTTER and start > left:
+                found.append((start + x) / 2)
+            start = None
+    return found
+
+
+def columns_of(lines: Sequence[PlacedLine], edges: Sequence[float]) -> list[list[PlacedLine]]:
+    """The lines of each column between the given gutters."""
+    columns: list[list[PlacedLine]] = [[] for _ in range(len(edges) + 1)]
+    for line in lines:
+        # By its beginning: a title that crosses a gutter belongs to the left.
+        columns[sum(line.box.x0 > edge for edge in edges)].append(line)
+    return columns
+
+
+def rows_at_one_height(lines: Iterable[PlacedLine]) -> list[list[PlacedLine]]:
+    """Lines that stand side by side, from top to bottom and from left to right."""
+    rows: list[list[PlacedLine]] = []
+    for line in sorted(lines, key=lambda line: line.box.y0 + line.box.y1):
+        middle = (line.box.y0 + line.box.y1) / 2
+        if rows and rows[-1][0].box.y0 < middle < rows[-1][0].box.y1:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted(row, key=lambda line: line.box.x0) for row in rows]
+
+
+def _in_margin(line: PlacedLine, height: float) -> bool:
+    return line.box.y1 < _MARGIN * height or line.box.y0 > (1 - _MARGIN) * height
+
+
+def _column_lines(lines: Sequence[PlacedLine]) -> list[_ColumnLine]:
+    """The lines of all columns in reading order. Left and right pages may have different edges."""
+    sides: defaultdict[int, list[PlacedLine]] = defaultdict(list)
+    for line in lines:
+        sides[line.page % 2].append(line)
+    found: list[tuple[tuple[int, int], list[_ColumnLine]]] = []
+    for side in sides.values():
+        edges = _text_gutters(side)
+        for number, column in enumerate(columns_of(side, edges)):
+            found += [((page, number), rows) for page, rows in _pages_of_column(column)]
+    return [line for _, rows in sorted(found, key=lambda one: one[0]) for line in rows]
+
+
+def _text_gutters(lines: Sequence[PlacedLine]) -> list[float]:
+    """The gutters between columns of entries: page numbers that stand far behind their terms are no column."""
+    edges = gutters(lines)
+    columns = columns_of(lines, edges)
+    kept = []
+    for edge, column in zip(edges, columns[1:], strict=True):
+        numbers = sum(is_locators(line.text) for line in column)
+        if 2 * numbers < len(column) and len(column) >= _SMALLEST_COLUMN * len(lines) / len(columns):
+            kept.append(edge)
+    return kept
+
+
+def _pages_of_column(column: Sequence[PlacedLine]) -> list[tuple[int, list[_ColumnLine]]]:
+    if not column:
+        return []
+    size = median(line.size for line in column)
+    starts = sorted(line.box.x0 for line in column)
+    # One line may stick out by a sign that hangs in the margin.
+    left = starts[min(1, len(starts) - 1)]
+    right = max(line.box.x1 for line in column)
+    indents = _levels([line.box.x0 - left for line in column], _LEVEL * size)
+    pages: defaultdict[int, list[PlacedLine]] = defaultdict(list)
+    for line in column:
+        pages[line.page].append(line)
+    found = []
+    for page, lines in pages.items():
+        rows = []
+        for row in rows_at_one_height(lines):
+            indent = indents[row[0].box.x0 - left]
+            rows.append(_ColumnLine(_row_text(row), indent, right - row[-1].box.x1, size))
+        found.append((page, rows))
+    return found
+
+
+def _row_text(row: Sequence[PlacedLine]) -> str:
+    text = row[0].text
+    for part in row[1:]:
+        apart = is_locators(part.text) and not text.endswith((",", "."))
+        text += f", {part.text}" if apart else f" {part.text}"
+    return text
+
+
+def _levels(offsets: Sequence[float], step: float) -> dict[float, float]:
+    """For each distance from the edge that of its level: distances closer than `step` to the next are one.
+
+    Only places where many lines begin make levels: the odd sign that hangs out or in would join two of them.
+    """
+    counts = Counter(map(round, offsets))
+    often = sorted(place for place, count in counts.items() if count >= max(2, _LEVEL_SHARE * len(offsets)))
+    near = {place for place in counts if any(abs(place - core) <= step for core in often)}
+    starts = [*_linked(often, step), *_linked(sorted(set(counts) - near), step)]
+    level_of = {place: cluster[0] for cluster in starts for place in cluster}
+    for place in near - set(often):
+        level_of[place] = level_of[min(often, key=lambda core: abs(core - place))]
+    return {offset: float(level_of[round(offset)]) for offset in offsets}
+
+
+def _linked(places: Sequence[int], step: float) -> list[list[int]]:
+    """Sorted places in groups, each no further than `step` from the one before it."""
+    groups: list[list[int]] = []
+    for place in places:
+        if groups and place - groups[-1][-1] <= step:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
+
+
+def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:
+    """The indentations at which entries begin: many of their lines stand below an entry that is complete."""
+    after_complete: Counter[float] = Counter()
+    all_lines: Counter[float] = Counter()
+    for above, line in pairwise(lines):
+        all_lines[line.indent] += 1
+        after_complete[line.indent] += has_locators(above.text.rstrip())
+    return {indent for indent, count in all_lines.items() if after_complete[indent] >= _COMPLETE_SHARE * count}
+
+
+def _goes_on(above: _ColumnLine, line: _ColumnLine, begins_entries: bool) -> bool:
+    """Whether a line is the rest of the entry above it; `begins_entries` where others so indented are none."""
+    text = above.text.rstrip()
+    complete = has_locators(text) or SEE.search(text) is not None
+    open_end = text.endswith((",", ";", "–", "-", "(", "/")) or ENDS_IN_SEE.search(text) is not None
+    deeper = line.indent > above.indent
+    if is_locators(line.text):
+        return open_end or not complete or deeper
+    # A sub-entry below a head without pages looks like its rest, unless there was clearly no room for a word more.
+    broken = above.room < _width_of_first_word(line) * (0.5 if begins_entries else 1.0)
+    if open_end and not has_locators(text.rstrip(" ,;")):
+        return broken or ENDS_IN_SEE.search(text) is not None
+    if open_end:
+        return broken and deeper
+    if has_locators(text):
+        return False
+    return broken and (deeper or line.text[:1].islower())
+
+
+def _width_of_first_word(line: _ColumnLine) -> float:
+    """About how much room the first word of a line would have needed at the end of the one above, in points."""
+    return 0.5 * line.size * (len(line.text.split(maxsplit=1)[0]) + 1) if line.text.strip() else 0.0
+
+
+def _joined(above: str, text: str) -> str:
+    above = above.rstrip()
+    if above[-1:] in "-\u00ad" and above[-2:-1].isalpha() and text[:1].islower():
+        return above[:-1] + text
+    return above + ("" if above[-1:] in "–-/" else " ") + text

@@ -1,0 +1,169 @@
+"""Tables of terms to records, by what their columns are called or, without names, by what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ingestion.book_index.entries import PageOf, is_locators, printed_pages
+from ingestion.book_index.find_pages import goes_up, initial_of, is_alphabetical
+from ingestion.book_index.layout import PlacedLine, columns_of, gutters, rows_at_one_height, without_heads
+from ingestion.book_index.vocabulary import COLUMNS, folded
+from rag_engine.book_index.anchors import IndexRecord
+
+_LATEST_HEADER = 10
+_LEAST_SHARE = 0.7
+_FEWEST_ROWS = 2
+_FEWEST_TERMS = 4
+_LONGEST_SUFFIX = 5
+
+# Column numbers by what they hold: "term", "page", "file", ...
+Roles = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What the columns hold, and the number of rows above the first record."""
+
+    roles: Roles
+    above: int
+
+
+def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageOf, *, guess: bool = True) -> list[IndexRecord]:
+    """The records of a table, one a row; empty when its columns are not those of a table of terms.
+
+    Columns without names are told by what stands in them, if `guess`.
+
+    A row without a term goes on with the one above it. Page numbers are taken through `page_of`, except where the
+    table has columns for both the printed pages and those of the file.
+    """
+    columns = _named_columns(rows) or (_guessed_columns(rows) if guess else None)
+    if columns is None:
+        return []
+    records: list[IndexRecord] = []
+    for row in rows[columns.above :]:
+        cells = {role: " ".join(row[at].split()) if at < len(row) else "" for role, at in columns.roles.items()}
+        term = cells["term"] or (records[-1].term if records and any(cells.values()) else "")
+        if not term or _is_header_again(rows[columns.above - 1] if columns.above else (), row):
+            continue
+        printed = printed_pages(cells.get("printed") or cells.get("page", ""))
+        numbers = printed_pages(cells.get("page", ""))
+        both = "printed" in columns.roles and "page" in columns.roles
+        found = (int(number) if both and number.isdecimal() else page_of(number) for number in numbers or printed)
+        records.append(
+            IndexRecord(
+                term=term,
+                subterm=_subterm(cells.get("subterm", ""), term),
+                pages=tuple(dict.fromkeys(page for page in found if page is not None)),
+                printed=printed,
+                see=tuple(part.strip() for part in cells.get("see", "").split(";") if part.strip()),
+                file=cells.get("file", ""),
+                definition=cells.get("definition", ""),
+            )
+        )
+    return records
+
+
+def _subterm(text: str, term: str) -> str:
+    """What a column of sub-entries adds to the term: neither a running number nor the term itself."""
+    return "" if text.isdecimal() or text == term else text
+
+
+def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
+    """The rows of a table that is printed without rules: its columns are parted by empty space.
+
+    A row begins where there is a page number or a file, since a long term goes on below; without such a column at
+    every line that the first column has.
+    """
+    kept = without_heads(lines, height)
+    edges = gutters(kept)
+    if not edges:
+        return []
+    grid = [
+        [" ".join(line.text for line in column) for column in columns_of(side_by_side, edges)]
+        for page in sorted({line.page for line in kept})
+        for side_by_side in rows_at_one_height([line for line in kept if line.page == page])
+    ]
+    width = len(edges) + 1
+    shares = [_share(grid, at, is_locators) + _share(grid, at, _is_file) for at in range(width)]
+    key = max(range(width), key=shares.__getitem__)
+    key = key if shares[key] >= _LEAST_SHARE else 0
+    rows: list[list[str]] = []
+    for row in grid:
+        if rows and not row[key]:
+            rows[-1] = [f"{above} {text}".strip() for above, text in zip(rows[-1], row, strict=True)]
+        else:
+            rows.append(row)
+    return rows
+
+
+def _named_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
+    for number, row in enumerate(rows[:_LATEST_HEADER]):
+        roles = _roles(row)
+        if "term" in roles and len(roles) > 1:
+            return _Columns(roles, number + 1)
+    return None
+
+
+def _roles(row: Sequence[str]) -> Roles:
+    """What the names in a row say their columns hold; a name that fits as a whole goes before one that fits in part."""
+    names = [folded(cell.replace("_", " ")) for cell in row]
+    roles: Roles = {}
+    for fits in (_is_name, _has_name):
+        for at, name in enumerate(names):
+            for role, known in COLUMNS.items():
+                if name and role not in roles and at not in roles.values() and fits(name, known):
+                    roles[role] = at
+    return roles
+
+
+def _is_name(name: str, known: frozenset[str]) -> bool:
+    return name in known or name.replace(" ", "_") in known
+
+
+def _has_name(name: str, known: frozenset[str]) -> bool:
+    return len(name.split()) <= 4 and any(word in known for word in name.split() if len(word) > 1)
+
+
+def _guessed_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
+    """The columns of a table without names: page numbers, files, and the first other column as the term."""
+    if len(rows) < _FEWEST_ROWS:
+        return None
+    width = max(map(len, rows))
+    roles: Roles = {}
+    for role, fits in (("page", is_locators), ("file", _is_file)):
+        best = max(range(width), key=lambda at: _share(rows, at, fits))
+        if best not in roles.values() and _share(rows, best, fits) >= _LEAST_SHARE:
+            roles[role] = best
+    others = [at for at in range(width) if at not in roles.values() and _share(rows, at, bool) > 0.5]
+    if not others or "page" not in roles:
+        return None
+    # Any table may end in numbers; those of an index are told by a file beside them, or by the order of the terms.
+    if "file" not in roles and not _is_ordered(
+        [(row[others[0]], row[roles["page"]]) for row in rows if len(row) == width]
+    ):
+        return None
+    return _Columns({"term": others[0], **roles}, 0)
+
+
+def _is_ordered(terms: Sequence[tuple[str, str]]) -> bool:
+    """Whether terms are in the order of the alphabet, and their first pages are not in that of the document."""
+    initials = [initial for term, _ in terms if (initial := initial_of(term))]
+    numbers = [int(first) for _, pages in terms for first in printed_pages(pages)[:1] if first.isdecimal()]
+    return len(initials) >= _FEWEST_TERMS and is_alphabetical(initials) and not goes_up(numbers)
+
+
+def _share(rows: Sequence[Sequence[str]], at: int, fits: Callable[[str], bool]) -> float:
+    """The share of the texts in a column that are of a kind; 0 for a column with next to no text."""
+    texts = [text for row in rows if at < len(row) and (text := row[at].strip())]
+    return sum(map(fits, texts)) / len(texts) if 3 * len(texts) > len(rows) else 0.0
+
+
+def _is_file(text: str) -> bool:
+    stem, dot, suffix = text.strip().rpartition(".")
+    return bool(stem and dot and suffix.isalnum() and not suffix.isdecimal() and len(suffix) <= _LONGEST_SUFFIX)
+
+
+def _is_header_again(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Whether a long table names its columns once more, as on the next page."""
+    return bool(header) and [cell.strip() for cell in header] == [cell.strip() for cell in row]

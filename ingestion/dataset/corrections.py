@@ -1,0 +1,351 @@
+"""What people changed in an exported dataset, as corrections; what they left alone is left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from rapidfuzz import fuzz, process
+
+from ingestion.dataset.columns import COLUMNS, COUNTRIES, DATASET, EXPORTED, LEVEL_AND_COUNTRIES, Column
+from ingestion.records.source_record import Correction, Dossier, metadata_of
+from ingestion.spreadsheets.read import read_rows
+from ingestion.spreadsheets.row import Row, Unusable, column_letter
+from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
+from ingestion.types import LIST_FIELDS, FieldName
+from rag_engine.errors import InputError
+from rag_engine.planning.instructions import plain
+
+Vocabulary = Mapping[FieldName, Sequence[str]]
+
+_HEADER_WITHIN = 30
+_SHOWN = 60
+_DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})")
+_YEAR_FIRST = re.compile(r"(\d{4})(?:[./-](\d{1,2})(?:[./-](\d{1,2}))?)?(?:[T ][\d:.Z+]{1,20})?")
+# Written by us and told apart from what a person could have meant to change.
+_DECIDED_ELSEWHERE = {
+    "License": "the licence is decided in the licence review",
+    "Licence Light": "the licence is decided in the licence review",
+    "Source": "the address of a source stays; add the other one as a seed of its own",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionReport:
+    """What a person changed, how many rows were left as they were, and what could not be taken over."""
+
+    corrections: tuple[Correction, ...]
+    unchanged: int
+    unusable: tuple[Unusable, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the loop over them
+    pass
+
+
+def read_corrections(
+    path: Path, dossiers: Sequence[Dossier], author: str, when: str, vocabulary: Vocabulary | None = None
+) -> CorrectionReport:
+    """The cells of an edited workbook or CSV of the dataset that differ from what was exported.
+
+    A cell whose value somebody else has changed since the export is unusable, unless both say the same. A file that
+    does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
+    With a vocabulary, labels are matched without regard to case and accents and everything else is unusable.
+    InputError when the file has no column Document_Code.
+    """
+    rows, exported = _sheet_rows(path)
+    header, columns, unusable = _read_header(path, rows)
+    by_code = {dossier.source.code.casefold(): dossier for dossier in dossiers}
+    corrections: list[Correction] = []
+    seen: dict[str, str] = {}
+    foreign: dict[str, int] = {}
+    unchanged, blind = 0, False
+    for row in rows:
+        if row.number <= header.number:
+            continue
+        code = without_apostrophe(row.cell(columns["Document_Code"]))
+        dossier = by_code.get(code.casefold())
+        if reason := _why_not(code, dossier, seen):
+            unusable.append(Unusable(row.place, reason))
+            continue
+        assert dossier is not None
+        seen[code.casefold()] = row.place
+        before = exported.get(code.casefold())
+        changed, wrong = _Comparison(row, dossier, columns, before, vocabulary or {}).read(foreign)
+        for field, values in changed.items():
+            corrections.append(Correction(dossier.source.code, field, values, author, "", when))
+        unusable += wrong
+        unchanged += not changed and not wrong
+        blind |= before is None and bool(changed)
+    warnings = [
+        f"{name}: {count} cells differ from what was exported and were not taken over; this column cannot be edited."
+        for name, count in foreign.items()
+    ]
+    if blind:
+        warnings.append(
+            f"{path.name} does not say what was exported, as a workbook does in its hidden sheet {EXPORTED}: its cells "
+            "were compared with the present values. What others corrected since the export is taken back by it."
+        )
+    return CorrectionReport(tuple(corrections), unchanged, tuple(unusable), tuple(warnings))
+
+
+def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
+    """The rows of the dataset's sheet, or of the first sheet when it was renamed; and what was exported, by code."""
+    rows = list(read_rows(path))
+    sheets = list(dict.fromkeys(row.sheet for row in rows))
+    chosen = next((sheet for sheet in sheets if plain(sheet) == plain(DATASET)), sheets[0] if sheets else "")
+    copied = [row for row in rows if row.sheet == EXPORTED != chosen]
+    exported: dict[str, dict[str, str]] = {}
+    for row in copied[1:]:
+        texts = {name: row.cells[place] if place < len(row.cells) else "" for place, name in enumerate(copied[0].cells)}
+        exported.setdefault(texts.get("Document_Code", "").strip().casefold(), texts)
+    return [row for row in rows if row.sheet == chosen], exported
+
+
+def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[Unusable]]:
+    """The header row, the place of each column of ours in it, and the columns that are not ours."""
+    names = {_heading(column.name): column.name for column in COLUMNS}
+    for row in rows[:_HEADER_WITHIN]:
+        headings = [_heading(cell) for cell in row.cells]
+        if _heading("Document_Code") not in headings:
+            continue
+        columns: dict[str, int] = {}
+        unusable: list[Unusable] = []
+        for place, heading in enumerate(headings):
+            where = f"{row.sheet}, column {column_letter(place)}"
+            if heading in names and names[heading] not in columns:
+                columns[names[heading]] = place
+            elif heading in names:
+                unusable.append(Unusable(where, f"repeats the column {names[heading]}; the first one was read"))
+            elif heading:
+                unusable.append(Unusable(where, f"“{row.cells[place].strip()}” is no column of the dataset"))
+        return row, columns, unusable
+    seen = ", ".join(cell for cell in (rows[0].cells if rows else ()) if cell)[:200] or "nothing"
+    raise InputError(
+        f"{path.name} has no column Document_Code. Seen: {seen}.",
+        help="Edit a dataset that was exported, and keep its header.",
+    )
+
+
+def _why_not(code: str, dossier: Dossier | None, seen: Mapping[str, str]) -> str:
+    if not code:
+        return "no Document_Code; a new document comes in as a seed"
+    if dossier is None:
+        return f"no source has the code {code}; a new document comes in as a seed"
+    if code.casefold() in seen:
+        return f"repeats the code {code} of {seen[code.casefold()]}, which was read"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What a cell now says of a field, what it said when it was exported, and what stands there at present."""
+
+    column: str
+    values: tuple[str, ...]
+    exported: str
+    present: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A row against what was exported of it; None where the file does not say so."""
+
+    row: Row
+    dossier: Dossier
+    columns: Mapping[str, int]
+    exported: Mapping[str, str] | None
+    vocabulary: Vocabulary
+
+    def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[Unusable]]:
+        """The fields that a person changed, with their new values, and the cells that cannot be taken."""
+        edits: dict[FieldName, _Edit] = {}
+        wrong: list[Unusable] = []
+        for column in COLUMNS:
+            place = self.columns.get(column.name)
+            if place is None or column.name == "Document_Code" or self._is_as_before(column, place):
+                continue
+            try:
+                if place in self.row.unsaved:
+                    raise _Wrong("holds a formula without its value; write the value itself")
+                if reason := _DECIDED_ELSEWHERE.get(column.name):
+                    raise _Wrong(f"was changed, but {reason}")
+                if column.field is None:
+                    foreign[column.name] = foreign.get(column.name, 0) + 1
+                    continue
+                self._add(column, place, edits)
+            except _Wrong as error:
+                wrong.append(Unusable(f"{self.row.place}, {column.name}", str(error)))
+        changed: dict[FieldName, tuple[str, ...]] = {}
+        for field, edit in edits.items():
+            if edit.values == _present(self.dossier, field) or edit.values == _said(self.dossier, field):
+                continue
+            if _even(edit.exported) != _even(edit.present):
+                wrong.append(Unusable(f"{self.row.place}, {edit.column}", _clash(edit)))
+                continue
+            changed[field] = edit.values
+        return changed, wrong
+
+    def _add(self, column: Column, place: int, edits: dict[FieldName, _Edit]) -> None:
+        """Nothing; adds what the cell says otherwise than it did."""
+        before, present = self._before(column), _shown(column, self.dossier)
+        then, by_now = _readable(before, column), _readable(present, column)
+        for field, values in _read_cell(without_apostrophe(self._cell(place)).strip(), column, self.vocabulary):
+            if values == then.get(field):
+                continue
+            if field in edits and edits[field].values != values:
+                del edits[field]
+                raise _Wrong(f"says otherwise than {LEVEL_AND_COUNTRIES}; neither was taken, make both equal")
+            if field == "countries" and column.name != COUNTRIES and self._is_left_behind():
+                raise _Wrong(f"says otherwise than {COUNTRIES}, which a person corrected; make both equal")
+            # The level's cell holds two fields: each moved on its own.
+            said_then, said_now = ("; ".join(one.get(field, ())) for one in (then, by_now))
+            edits[field] = _Edit(
+                column.name, values, said_then if field in then else before, said_now if field in by_now else present
+            )
+
+    def _is_left_behind(self) -> bool:
+        """Whether, in a file that does not say what was exported, the cell of the countries holds a person's word.
+
+        Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
+        """
+        place, said = self.columns.get(COUNTRIES), _said(self.dossier, "countries")
+        return self.exported is None and place is not None and _split(self._cell(place)) == said
+
+    def _is_as_before(self, column: Column, place: int) -> bool:
+        """Whether a cell says what was exported, with or without the apostrophe of a CSV."""
+        cell, before = self._cell(place), self._before(column)
+        if _even(before) in (_even(cell), _even(without_apostrophe(cell))):
+            return True
+        try:
+            # Programs write numbers in their own way.
+            same = abs(float(cell.strip().replace(",", ".")) - float(before)) < 1e-6
+        except ValueError:
+            return False
+        return same and isinstance(column.read(self.dossier), float | int)
+
+    def _before(self, column: Column) -> str:
+        if self.exported is not None and column.name in self.exported:
+            return self.exported[column.name]
+        return _shown(column, self.dossier)
+
+    def _cell(self, place: int) -> str:
+        return self.row.cells[place] if place < len(self.row.cells) else ""
+
+
+def _shown(column: Column, dossier: Dossier) -> str:
+    """The cell as an export would write it now."""
+    value = column.read(dossier)
+    return storable(value) if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
+    """What a cell that we wrote says of its fields; nothing where it could not be read back."""
+    try:
+        return dict(_read_cell(_even(text), column, {}))
+    except _Wrong:
+        return {}
+
+
+def _clash(edit: _Edit) -> str:
+    mine, then, by_now = (
+        text[:_SHOWN] or "nothing" for text in ("; ".join(edit.values), _even(edit.exported), _even(edit.present))
+    )
+    return (
+        f"says “{mine}”, while the value was changed from “{then}” to “{by_now}” since the export; it stays. "
+        "Export again and change it there"
+    )
+
+
+def _even(text: str) -> str:
+    """The text as it survives programs that change line ends and drop spaces around a cell."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _read_cell(text: str, column: Column, vocabulary: Vocabulary) -> Iterator[tuple[FieldName, tuple[str, ...]]]:
+    """The values that a cell gives, by field; the level brings its countries when they stand behind it."""
+    field = column.field
+    assert field is not None
+    if column.name == LEVEL_AND_COUNTRIES:
+        level, dash, countries = text.partition(" - ")
+        yield field, _labelled(field, (level.strip(),) if level.strip() else (), vocabulary)
+        if dash:
+            yield "countries", _labelled("countries", _split(countries), vocabulary)
+    elif field == "date":
+        yield field, (_date(text),) if text else ()
+    elif field == "language":
+        yield field, (_language(text),) if text else ()
+    elif field in LIST_FIELDS:
+        yield field, _labelled(field, _split(text), vocabulary)
+    else:
+        yield field, _labelled(field, (text,) if text else (), vocabulary)
+
+
+def _date(text: str) -> str:
+    """An ISO date or its prefix from 2020, 2020-12, 2020-12-31, 31/12/2020 or 31.12.2020."""
+    year = month = day = 0
+    if match := _YEAR_FIRST.fullmatch(text.strip()):
+        year, month, day = (int(part or 0) for part in match.groups())
+    elif match := _DAY_FIRST.fullmatch(text.strip()):
+        day, month, year = (int(part) for part in match.groups())
+        # Only one order is a date when a number is no month; else the day comes first, as in the header's example.
+        if month > 12 >= day:
+            day, month = month, day
+    try:
+        date(year, month or 1, day or 1)
+    except ValueError:
+        year = 0
+    if not 1500 <= year <= 2200:
+        raise _Wrong(f"“{text[:_SHOWN]}” is no date; write it as 2020-12-31, 2020-12 or 2020")
+    return "-".join([f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])])
+
+
+def _language(text: str) -> str:
+    code = re.split("[-_]", text.lower(), maxsplit=1)[0]
+    if not re.fullmatch("[a-z]{2}", code):
+        raise _Wrong(f"“{text[:_SHOWN]}” is no language; write its two letters from ISO 639-1, such as en or pt")
+    return code
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in re.split(r"[;|\n]", text) if part.strip()))
+
+
+def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The values as the vocabulary spells them; all are refused when one is not in it, so that no half is taken."""
+    labels = {plain(label): label for label in vocabulary.get(field, ())}
+    if not labels:
+        return values
+    for value in values:
+        if plain(value) not in labels:
+            near = process.extractOne(plain(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
+            hint = f"did you mean “{labels[near[0]]}”?" if near else f"choose from {'; '.join(labels.values())}"
+            raise _Wrong(f"“{value[:_SHOWN]}” is not in the vocabulary; {hint}")
+    return tuple(dict.fromkeys(labels[plain(value)] for value in values))
+
+
+def _present(dossier: Dossier, field: FieldName) -> tuple[str, ...]:
+    """The values that the export shows of a field."""
+    metadata = metadata_of(dossier)
+    shown: dict[FieldName, str | tuple[str, ...]] = {
+        "title": metadata.title, "authority": metadata.authority, "document_type": metadata.document_type,
+        "hazards": metadata.hazards, "target": metadata.target, "key_criteria": metadata.key_criteria,
+        "tags": metadata.tags, "description": metadata.description, "language": metadata.language,
+        "date": metadata.date, "geographical_level": metadata.geographical_level, "countries": metadata.countries,
+        "notes": metadata.notes,
+    }  # fmt: skip
+    value = shown[field]
+    return value if isinstance(value, tuple) else ((value,) if value else ())
+
+
+def _said(dossier: Dossier, field: FieldName) -> tuple[str, ...] | None:
+    """What a person has said of the field, which it need not show: an emptied title falls back to the list's."""
+    return next((one.values for one in reversed(dossier.corrections) if one.field == field), None)
+
+
+def _heading(text: str) -> str:
+    return re.sub(r"[\W_]+", "", plain(text))

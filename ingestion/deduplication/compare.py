@@ -1,0 +1,332 @@
+"""How sources stand to each other: copies, versions of one work, translations of one work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from datasketch import MinHash, MinHashLSH
+from numpy.typing import NDArray
+from rapidfuzz import fuzz
+
+from ingestion.config import DeduplicationConfig
+from ingestion.deduplication.signatures import SIGNATURE_VERSION, TEXT_HASHES, Candidate, candidate_of, hashes, jaccard
+from ingestion.deduplication.translations import Encode, Twin, find_twins, join_twins
+from ingestion.deduplication.versions import Version, effective_date, order_versions, version_of
+from ingestion.types import Outcome, Relation
+from ingestion.web.urls import normal_url
+
+__all__ = ["SIGNATURE_VERSION", "Candidate", "candidate_of", "relate"]
+
+# Bands and rows of the hash table for texts: a likeness s is found with the chance 1 - (1 - s^rows)^bands, which is
+# .998 for .3 and .15 for .05.
+_TEXT_BANDS = (64, 2)
+# Likeness (Jaccard of word 5-shingles) from which texts of one title are one work. Reports of two years share their
+# frame, a revised text most of its sentences; an agreement and the decision that it is annexed to, about half.
+_SAME_WORK = 0.6
+_LIKE_ENOUGH = {"marked": 0.1, "years": 0.3, "dates": 0.5}
+# From which likeness (0-100) two words of titles are one, misread or inflected.
+_SAME_WORD = 75
+# From here on another date of the same title is a mistake and no version.
+_IDENTICAL = 0.98
+
+# Numbers, Roman numerals and single letters tell Volume 1 from Volume 2, Part I from Part II, Annex A from Annex B.
+_NUMBERING = re.compile(r"[\d./-]*\d[\d./-]*|[ivxl]{1,6}|[a-z]")
+_SMALL_WORDS = frozenset({"a", "e", "o", "y", "i", "d", "l", "n", "s"})
+
+_DuplicateReason = Literal["same_content", "same_address", "same_text", "same_work"]
+_WORDS: dict[_DuplicateReason, str] = {
+    "same_content": "has the same content as",
+    "same_address": "has the same address as",
+    "same_text": "has nearly the same text as",
+    "same_work": "has the title and most of the text of",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A candidate with what is compared again and again."""
+
+    candidate: Candidate
+    version: Version
+    hashes: NDArray[np.uint32]
+    numbering: frozenset[str]
+
+    @property
+    def code(self) -> str:
+        return self.candidate.code
+
+
+@dataclass(frozen=True, slots=True)
+class _Duplicate:
+    kept: str
+    reason: _DuplicateReason
+    how: str
+    similarity: float
+
+
+def relate(candidates: Sequence[Candidate], config: DeduplicationConfig, encode: Encode | None) -> dict[str, Outcome]:
+    """The outcome of every candidate by code, with a Relation as evidence; the order of candidates does not matter.
+
+    Among copies the preferred language is kept, then the fullest, then the one with the highest score, then the
+    smallest code. Of versions the newest is "done", of translations the preferred language. Without `encode`
+    translations are known by address and document symbol alone.
+    """
+    members = [_member(one) for one in sorted({one.code: one for one in candidates}.values(), key=_preference(config))]
+    duplicates: dict[str, _Duplicate] = {}
+    members = _drop_equal(members, duplicates)
+    members, pairs = _drop_alike(members, config, duplicates)
+    members, versions = _drop_same_works(members, pairs, config, duplicates)
+    series = _series(versions)
+    newer = {code: (one[place + 1 :], one[-1]) for one in series for place, code in enumerate(one[:-1])}
+    newest = [one.candidate for one in members if one.code not in newer]
+    twins = find_twins(newest, config.translation_similarity, encode)
+    return _outcomes(candidates, members, duplicates, newer, twins)
+
+
+def _preference(config: DeduplicationConfig) -> Callable[[Candidate], tuple[int, int, float, str]]:
+    places = {language: place for place, language in enumerate(config.preferred_languages)}
+
+    def key(one: Candidate) -> tuple[int, int, float, str]:
+        return places.get(one.language, len(places)), -one.characters, -one.score, one.code
+
+    return key
+
+
+def _member(candidate: Candidate) -> _Member:
+    title = candidate.title
+    # A list may carry the code in the title: ADM001 Flood plan.
+    if candidate.code and title.casefold().startswith(candidate.code.casefold()):
+        title = title[len(candidate.code) :]
+    version = version_of(title, candidate.file_name, candidate.url)
+    words = version.work_title.split()
+    numbering = frozenset(word for word in words if word not in _SMALL_WORDS and _NUMBERING.fullmatch(word))
+    return _Member(candidate, version, hashes(candidate.signature), numbering)
+
+
+def _drop_equal(members: list[_Member], duplicates: dict[str, _Duplicate]) -> list[_Member]:
+    """Members with a content and an address of their own, in order of preference."""
+    passes: tuple[tuple[_DuplicateReason, Callable[[Candidate], list[str]]], ...] = (
+        ("same_content", _contents),
+        ("same_address", _addresses),
+    )
+    for reason, keys in passes:
+        kept_by: dict[str, str] = {}
+        kept: list[_Member] = []
+        for member in members:
+            own = [key for key in keys(member.candidate) if key]
+            first = next((kept_by[key] for key in own if key in kept_by), None)
+            for key in own:
+                kept_by.setdefault(key, first or member.code)
+            if first is None:
+                kept.append(member)
+            else:
+                how = "text" if reason == "same_content" else "address"
+                duplicates[member.code] = _Duplicate(first, reason, how, 1.0)
+        members = kept
+    return members
+
+
+def _contents(one: Candidate) -> list[str]:
+    return [one.sha256 and f"file {one.sha256}", one.text_hash and f"text {one.text_hash}"]
+
+
+def _addresses(one: Candidate) -> list[str]:
+    return [normal_url(one.url)]
+
+
+def _drop_alike(
+    members: list[_Member], config: DeduplicationConfig, duplicates: dict[str, _Duplicate]
+) -> tuple[list[_Member], list[tuple[_Member, _Member, float]]]:
+    """Members whose text is their own, and the pairs of them with a likeness that versions may have."""
+    table = MinHashLSH(num_perm=TEXT_HASHES, params=_TEXT_BANDS)
+    kept: dict[str, _Member] = {}
+    pairs: list[tuple[_Member, _Member, float]] = []
+    for member in members:
+        if member.hashes.size:
+            minimum = MinHash(hashvalues=member.hashes, scheme="affine32")
+            alike = [(kept[code], jaccard(kept[code].hashes, member.hashes)) for code in sorted(table.query(minimum))]
+            copies = [
+                (likeness, other.code)
+                for other, likeness in alike
+                if likeness >= _least_likeness(other, member, config)
+                and not _are_versions(other, member, likeness, config)
+            ]
+            if copies:
+                likeness, code = min(copies, key=lambda one: (-one[0], one[1]))
+                duplicates[member.code] = _Duplicate(code, "same_text", "text", round(likeness, 3))
+                continue
+            pairs += [(other, member, likeness) for other, likeness in alike if likeness >= min(_LIKE_ENOUGH.values())]
+            table.insert(member.code, minimum)
+        kept[member.code] = member
+    return list(kept.values()), pairs
+
+
+def _least_likeness(one: _Member, other: _Member, config: DeduplicationConfig) -> float:
+    """Forms and notices on a pattern differ in few words and in the number of their title: they are no copies."""
+    return 1.0 if _numbered_apart(one, other) else config.text_similarity
+
+
+def _numbered_apart(one: _Member, other: _Member) -> bool:
+    return one.numbering != other.numbering
+
+
+def _drop_same_works(
+    members: list[_Member],
+    pairs: list[tuple[_Member, _Member, float]],
+    config: DeduplicationConfig,
+    duplicates: dict[str, _Duplicate],
+) -> tuple[list[_Member], list[tuple[_Member, _Member]]]:
+    """Members that are not another's work in other clothes, and the pairs of them that are versions of one work."""
+    versions: list[tuple[_Member, _Member]] = []
+    place = {member.code: place for place, member in enumerate(members)}
+    # The kept one of a pair stands first; a pair whose first member has gone itself drops nothing.
+    for one, other, likeness in sorted(pairs, key=lambda pair: (place[pair[1].code], place[pair[0].code])):
+        if _are_versions(one, other, likeness, config):
+            versions.append((one, other))
+        elif (
+            likeness >= _SAME_WORK
+            and one.code not in duplicates
+            and other.code not in duplicates
+            and _title_likeness(one, other, config.title_similarity) > 0
+            and not _years_apart(one, other)
+        ):
+            similarity = round(_title_likeness(one, other, config.title_similarity), 3)
+            duplicates[other.code] = _Duplicate(one.code, "same_work", "title", similarity)
+    gone = duplicates.keys()
+    return (
+        [member for member in members if member.code not in gone],
+        [pair for pair in versions if not {pair[0].code, pair[1].code} & gone],
+    )
+
+
+def _title_likeness(one: _Member, other: _Member, least: float) -> float:
+    """Similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
+    if one.candidate.language != other.candidate.language or _numbered_apart(one, other):
+        return 0.0
+    titles = one.version.work_title, other.version.work_title
+    if not all(titles) or _named_apart(*titles):
+        return 0.0
+    return float(fuzz.ratio(*titles, score_cutoff=least * 100)) / 100
+
+
+def _named_apart(one: str, other: str) -> bool:
+    """Whether each of two titles has a word that the other has nothing like.
+
+    Plans made after one pattern ("Emergency plan of Aix", "Emergency plan of Pau") differ in just that word.
+    """
+    left = [word for word in one.split() if word not in other.split()]
+    right = [word for word in other.split() if word not in one.split()]
+    return _unmatched(left, right) and _unmatched(right, left)
+
+
+def _unmatched(words: Sequence[str], others: Sequence[str]) -> bool:
+    return any(all(fuzz.ratio(word, other) < _SAME_WORD for other in others) for word in words)
+
+
+def _years_apart(one: _Member, other: _Member) -> bool:
+    years = one.version.year, other.version.year
+    return all(years) and years[0] != years[1]
+
+
+def _are_versions(one: _Member, other: _Member, likeness: float, config: DeduplicationConfig) -> bool:
+    """Whether two texts are versions of one work.
+
+    A marker (draft, rev. 2, consolidated) needs little likeness of the texts, for it says so itself; years in titles
+    need more, for reports of two years are two works; dates alone need most of the text.
+    """
+    if _title_likeness(one, other, max(config.title_similarity, 0.9)) == 0:
+        return False
+    if _same_day(one, other) and not (one.version.marked or other.version.marked):
+        # One in a year's folder, the other not: two files of one version.
+        return False
+    if _years_apart(one, other):
+        return likeness >= _LIKE_ENOUGH["years"]
+    if one.version.rank != other.version.rank or one.version.label != other.version.label:
+        marked = one.version.marked or other.version.marked
+        return likeness >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or likeness < _IDENTICAL)
+    dates = one.candidate.date, other.candidate.date
+    differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
+    return differ and _LIKE_ENOUGH["dates"] <= likeness < _IDENTICAL
+
+
+def _same_day(one: _Member, other: _Member) -> bool:
+    dates = one.candidate.date, other.candidate.date
+    return len(dates[0]) == 10 and dates[0] == dates[1]
+
+
+def _series(pairs: Iterable[tuple[_Member, _Member]]) -> list[list[str]]:
+    """Versions of each work as codes, the oldest first."""
+    joined: dict[str, dict[str, _Member]] = {}
+    for one, other in pairs:
+        first = joined.setdefault(one.code, {one.code: one})
+        second = joined.setdefault(other.code, {other.code: other})
+        if first is not second:
+            first |= second
+            for code in second:
+                joined[code] = first
+    works = {id(work): work for work in joined.values()}.values()
+    return [order_versions((m.code, m.version, m.candidate.date) for m in work.values()) for work in works]
+
+
+def _outcomes(
+    candidates: Sequence[Candidate],
+    members: Sequence[_Member],
+    duplicates: dict[str, _Duplicate],
+    newer: dict[str, tuple[list[str], str]],
+    twins: Sequence[Twin],
+) -> dict[str, Outcome]:
+    by_code = {member.code: member for member in members}
+    rank = {member.code: place for place, member in enumerate(members)}
+    preferred: dict[str, str] = {}
+    for work in join_twins(twins, lambda code: by_code[code].candidate.language):
+        head = min(work, key=rank.__getitem__)
+        preferred |= dict.fromkeys(work, head)
+    sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
+    outcomes: dict[str, Outcome] = {}
+    for member in members:
+        outcomes[member.code] = _outcome(member, by_code, newer, preferred, sureness)
+    for code in sorted(one.code for one in candidates if one.code in duplicates):
+        outcomes[code] = _rejection(duplicates, code, outcomes)
+    return outcomes
+
+
+def _outcome(
+    member: _Member,
+    by_code: dict[str, _Member],
+    newer: dict[str, tuple[list[str], str]],
+    preferred: dict[str, str],
+    sureness: dict[frozenset[str], Twin],
+) -> Outcome:
+    code, label = member.code, member.version.label
+    if code in newer:
+        later, last = newer[code]
+        dates = (effective_date(by_code[one].version, by_code[one].candidate.date) for one in later)
+        since = next((date for date in dates if date), "unknown")
+        likeness = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
+        evidence = Relation(preferred.get(last, last), version=label, superseded=since, how="text", similarity=likeness)
+        stand = f" since {since}" if since != "unknown" else ""
+        return Outcome("skipped", "superseded", f"{last} is a newer version of it{stand}.", evidence)
+    head = preferred.get(code, code)
+    if head == code:
+        return Outcome("done", "", "", Relation(code, version=label))
+    # Members of one work need not be twins of its head themselves: es may be known by fr, and fr by en.
+    twin = sureness.get(frozenset((code, head))) or next(one for pair, one in sureness.items() if code in pair)
+    evidence = Relation(head, translation_of=head, version=label, how=twin.how, similarity=twin.similarity)
+    return Outcome("skipped", "translation", f"It is a translation of {head}, which answers in its place.", evidence)
+
+
+def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str, Outcome]) -> Outcome:
+    """The rejection of a copy, which points to the one that is kept in the end."""
+    found = duplicates[code]
+    kept = found.kept
+    while kept in duplicates:
+        kept = duplicates[kept].kept
+    relation = outcomes[kept].evidence
+    work = relation.work if isinstance(relation, Relation) else kept
+    evidence = Relation(work, duplicate_of=kept, how=found.how, similarity=found.similarity)
+    figure = f" ({found.similarity:.0%} alike)" if found.similarity < 1 else ""
+    return Outcome("rejected", found.reason, f"It {_WORDS[found.reason]} {kept}{figure}, which is kept.", evidence)

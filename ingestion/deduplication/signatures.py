@@ -1,0 +1,199 @@
+"""What deduplication compares: each source as a few short signatures, and the likeness of two of them."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+import numpy as np
+from datasketch import MinHash
+from numpy.typing import NDArray
+
+from ingestion.types import Extraction, Source
+from rag_engine.types import ExtractedText
+
+# Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
+SIGNATURE_VERSION = 1
+
+TEXT_HASHES = 128
+NUMBER_HASHES = 64
+_SHINGLE = 5
+_LEAD = 800
+# Where a document states its own symbols: title page and running head.
+_HEAD = 3000
+# Shingles hashed at once: the permutations of a batch take this many times 128 numbers of 4 bytes.
+_BATCH = 20_000
+
+# Paragraphs of the profile: how many, from which length, and how few say nothing.
+_PROFILE = 64
+_LEAST_PARAGRAPH = 40
+_FEW_PARAGRAPHS = 6
+
+# Scripts without spaces: every character counts as a word (Thai to Khmer, kana, Han).
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]")
+# A character of Chinese, Japanese or Korean says about as much as this many letters.
+_LETTERS_OF_A_HAN = 3
+# 1,000 and 1.000 and 1 000 are one number.
+_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[., \u00a0\u202f’']\d{3}(?!\d))+|\d+")
+_SYMBOLS = (
+    # United Nations: FCCC/PA/CMA/2022/10/Add.1, A/RES/70/1.
+    re.compile(r"\b[A-Z]{1,8}(?:/[A-Z]{1,8}){0,4}(?:\.\d{1,4})?(?:/\d{1,4}){1,3}(?:/(?:Add|Rev|Corr)\.\d{1,3}){0,2}"),
+    # Its printing job, the same for all languages: GE.23-04726(E).
+    re.compile(r"\bGE\.\d\d-\d{4,6}"),
+    # European acts by CELEX number: 32021R1119.
+    re.compile(r"\b3(?:19|20)\d\d[RLDH]\d{4}\b"),
+    re.compile(r"\bdoi:? ?10\.\d{4,9}/[\w./-]{3,60}", re.IGNORECASE),
+)
+# European acts as they are cited: (EU) 2021/1119, (UE) 2021/1119.
+_ACT = re.compile(r"\((?:EU|UE|AB|EG|CE|EC)\)(?: (?:No|Nr|n[.°º]))? ?(\d{2,4}/\d{1,4})\b")
+_ISBN = re.compile(r"\b97[89](?:[- ]?\d){10}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A source as deduplication sees it; every field is text or a number, so that it goes through JSON as it is.
+
+    `signature` is the MinHash of the text's word 5-shingles and `numbers` that of its pairs of successive numbers
+    (both hexadecimal, 4 bytes a hash), of which there are `shingles` and `number_pairs`; `symbols` are the document
+    symbols of its first pages, parted by blanks; `length` weighs the characters by what they say; `profile` holds the
+    lengths of its first paragraphs. `lead` is how the text begins. `characters` are the analyst's.
+    """
+
+    code: str
+    url: str
+    sha256: str
+    text_hash: str
+    title: str
+    language: str
+    date: str
+    characters: int
+    score: float
+    signature: str
+    lead: str
+    file_name: str = ""
+    shingles: int = 0
+    numbers: str = ""
+    number_pairs: int = 0
+    symbols: str = ""
+    length: int = 0
+    profile: str = ""
+
+
+def candidate_of(
+    source: Source,
+    extraction: Extraction,
+    extracted: ExtractedText,
+    cleaned: str,
+    *,
+    score: float,
+    date: str,
+    sha256: str = "",
+    url: str = "",
+) -> Candidate:
+    """The source with its signatures; `url` is where the file came from in the end, if not from the source's address.
+
+    Costs about a second for a million words; the caller keeps it for as long as text and SIGNATURE_VERSION stay.
+    """
+    text = cleaned or extracted.text
+    signature, shingles = _min_hash(_shingles(text), TEXT_HASHES)
+    numbers, number_pairs = _min_hash(_number_pairs(extracted.text), NUMBER_HASHES)
+    title = extraction.title or source.title
+    return Candidate(
+        code=source.code,
+        url=url or source.url,
+        sha256=sha256,
+        text_hash=extraction.text_hash,
+        title=title,
+        language=extraction.language,
+        date=date,
+        characters=extraction.characters,
+        score=score,
+        signature=signature,
+        lead=" ".join(text[: 2 * _LEAD].split())[:_LEAD],
+        file_name=source.path.replace("\\", "/").rpartition("/")[2],
+        shingles=shingles,
+        numbers=numbers,
+        number_pairs=number_pairs,
+        symbols=" ".join(_symbols(f"{title}\n{extracted.text[:_HEAD]}")),
+        length=len(text) + (_LETTERS_OF_A_HAN - 1) * sum(1 for _ in _HAN.finditer(text)),
+        profile=_profile(block.end - block.start for block in extracted.blocks),
+    )
+
+
+def hashes(signature: str) -> NDArray[np.uint32]:
+    """The hashes of a signature, shape (128,) or (64,)."""
+    return np.frombuffer(bytes.fromhex(signature), dtype="<u4")
+
+
+def jaccard(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
+    """Estimated Jaccard similarity of the sets behind two signatures (Broder 1997); 0 where there is none."""
+    if not one.size or one.size != other.size:
+        return 0.0
+    return float(np.mean(one == other))
+
+
+def profile_likeness(one: Candidate, other: Candidate) -> float | None:
+    """Correlation of the lengths of paragraphs, which a translation keeps (Gale and Church 1993).
+
+    None where either has too few; 0 where they differ in number.
+    """
+    first, second = (np.frombuffer(bytes.fromhex(text), dtype=np.uint8) for text in (one.profile, other.profile))
+    if min(first.size, second.size) < _FEW_PARAGRAPHS:
+        return None
+    if abs(first.size - second.size) > 0.1 * max(first.size, second.size):
+        return 0.0
+    count = min(first.size, second.size)
+    # The last term is for paragraphs that are all of one length.
+    x, y = (values[:count] - values[:count].mean() for values in (first, second))
+    return float((x @ y) / (np.sqrt((x @ x) * (y @ y)) + 1e-9))
+
+
+def _profile(lengths: Iterable[int]) -> str:
+    """Two hexadecimal digits for each of the first paragraphs that are longer than a heading: 16 times the log2."""
+    longer = (length for length in lengths if length >= _LEAST_PARAGRAPH)
+    return bytes(min(255, round(16 * math.log2(length))) for length in islice(longer, _PROFILE)).hex()
+
+
+def _min_hash(items: Iterable[bytes], permutations: int) -> tuple[str, int]:
+    """The MinHash in hexadecimal and the number of different items; "" and 0 without any."""
+    different = sorted(set(items))
+    if not different:
+        return "", 0
+    minimum = MinHash(num_perm=permutations, hashfunc=zlib.crc32, scheme="affine32")
+    for start in range(0, len(different), _BATCH):
+        minimum.update_batch(different[start : start + _BATCH])
+    return np.asarray(minimum.hashvalues, dtype="<u4").tobytes().hex(), len(different)
+
+
+def _shingles(text: str) -> Iterator[bytes]:
+    """Runs of five words; the whole text where it has fewer."""
+    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    if 0 < len(words) < _SHINGLE:
+        yield " ".join(words).encode()
+    for run in zip(*(islice(words, start, None) for start in range(_SHINGLE)), strict=False):
+        yield " ".join(run).encode()
+
+
+def _number_pairs(text: str) -> Iterator[bytes]:
+    """Pairs of successive numbers of two digits or more: what a translation keeps.
+
+    A pair in counting order (Art. 15, Art. 16) is left out: every law has it.
+    """
+    found = (int(re.sub(r"\D", "", match[0])[:15]) for match in _NUMBER.finditer(text))
+    for one, other in pairwise(number for number in found if number > 9):
+        if other != one + 1:
+            yield f"{one} {other}".encode()
+
+
+def _symbols(head: str) -> list[str]:
+    found = {match[0].rstrip(".").upper() for pattern in _SYMBOLS for match in pattern.finditer(head)}
+    found |= {f"EU:{match[1]}" for match in _ACT.finditer(head)}
+    found |= {"ISBN:" + re.sub(r"\D", "", match[0]) for match in _ISBN.finditer(head)}
+    return sorted(one.replace(" ", "") for one in found)

@@ -1,0 +1,319 @@
+"""What a file is, told by its bytes and not by its name."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ingestion.types import FileRefused
+from ingestion.web.links import suffix_of
+
+Format = Literal[
+    "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "markdown", "text"
+]
+
+MEDIA_TYPES: dict[Format, str] = {
+    "pdf": "application/pdf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "odt": "application/vnd.oasis.opendocument.text",
+    "epub": "application/epub+zip",
+    "rtf": "application/rtf",
+    "doc": "application/msword",
+    "ppt": "application/vnd.ms-powerpoint",
+    "xls": "application/vnd.ms-excel",
+    "odp": "application/vnd.oasis.opendocument.presentation",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "html": "text/html",
+    "markdown": "text/markdown",
+    "text": "text/plain",
+}
+# What LibreOffice turns into what.
+CONVERTED: dict[Format, str] = {"doc": "docx", "ppt": "pptx", "xls": "xlsx", "odp": "pptx", "ods": "xlsx"}
+READABLE = (
+    "PDF, DOCX, PPTX, XLSX, ODT, EPUB, RTF, HTML, Markdown, plain text, and with LibreOffice DOC, PPT, XLS, ODP, ODS"
+)
+
+_SUFFIXES: dict[str, Format] = {
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".docm": "docx",
+    ".dotx": "docx",
+    ".pptx": "pptx",
+    ".pptm": "pptx",
+    ".ppsx": "pptx",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".odt": "odt",
+    ".ott": "odt",
+    ".epub": "epub",
+    ".rtf": "rtf",
+    ".doc": "doc",
+    ".dot": "doc",
+    ".ppt": "ppt",
+    ".pps": "ppt",
+    ".pot": "ppt",
+    ".xls": "xls",
+    ".xlt": "xls",
+    ".odp": "odp",
+    ".otp": "odp",
+    ".ods": "ods",
+    ".ots": "ods",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+}
+_FOREIGN: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"II*\x00", "a TIFF picture"),
+    (b"MM\x00*", "a TIFF picture"),
+    (b"%!PS", "a PostScript file"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"MZ", "a Windows program"),
+    (b"\x7fELF", "a program"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
+_HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
+_HEAD = 4096
+
+
+def detect(path: Path) -> Format:
+    """The format of a file by its content; FileRefused when it cannot be read or its suffix says otherwise."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    named = _SUFFIXES.get(path.suffix.lower())
+    found = _by_content(path, head, named)
+    # Word itself saves RTF under .doc when asked to write for older programs.
+    if named is not None and named != found and (named, found) != ("doc", "rtf"):
+        raise FileRefused(
+            "mislabelled",
+            f"{path.name} is named as {named.upper()} but its content is {found.upper()}.",
+            help="Check that it is the file you meant, then give it the right suffix.",
+        )
+    return found
+
+
+def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip_format(path)
+    if head.startswith(_OLE):
+        return _ole_format(path)
+    if head.startswith(b"{\\rtf"):
+        return "rtf"
+    for magic, name in _FOREIGN:
+        if head.startswith(magic):
+            raise _unsupported(path, name)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return named if named in ("html", "markdown") else "text"
+    if _is_binary(head):
+        raise _unsupported(path, "binary data of no known kind")
+    if named in ("markdown", "text"):
+        return named
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    if start.startswith(_HTML_STARTS) or (start.startswith(b"<") and (b"<html" in start or named == "html")):
+        return "html"
+    return "text"
+
+
+def _is_binary(head: bytes) -> bool:
+    controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
+    return b"\x00" in head or controls > 0.05 * len(head)
+
+
+def _zip_format(path: Path) -> Format:
+    from ingestion.extraction.formats.zip_container import open_archive, read_entry
+
+    with open_archive(path) as archive:
+        names = set(archive.namelist())
+        if "mimetype" in names:
+            declared = read_entry(archive, "mimetype", path, most=200).strip()
+            kind = declared.decode("ascii", "replace").removesuffix("-template")
+            for format_ in ("odt", "epub", "odp", "ods"):
+                if kind == MEDIA_TYPES[format_]:
+                    return format_
+            raise _unsupported(path, f"an archive of type {declared[:80].decode('ascii', 'replace')}")
+        types = read_entry(archive, "[Content_Types].xml", path) if "[Content_Types].xml" in names else b""
+    for marker, found in _MAIN_PARTS:
+        if marker in types:
+            return found
+    raise _unsupported(path, "a zip archive")
+
+
+_MAIN_PARTS: tuple[tuple[bytes, Format], ...] = (
+    (b"wordprocessingml.document.main+xml", "docx"),
+    (b"wordprocessingml.template.main+xml", "docx"),
+    (b"ms-word.document.macroEnabled.main+xml", "docx"),
+    (b"presentationml.presentation.main+xml", "pptx"),
+    (b"presentationml.slideshow.main+xml", "pptx"),
+    (b"ms-powerpoint.presentation.macroEnabled.main+xml", "pptx"),
+    (b"spreadsheetml.sheet.main+xml", "xlsx"),
+    (b"ms-excel.sheet.macroEnabled.main+xml", "xlsx"),
+)
+
+
+def _ole_format(path: Path) -> Format:
+    from ingestion.extraction.formats.legacy_office import stream_names
+
+    names = stream_names(path)
+    for stream, found in _OLE_STREAMS:
+        if stream in names:
+            return found
+    if "EncryptedPackage" in names or _holds(path, _ENCRYPTED_STREAM):
+        raise FileRefused(
+            "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
+        )
+    raise _unsupported(path, "a compound file that holds no Word, Excel or PowerPoint document")
+
+
+_OLE_STREAMS: tuple[tuple[str, Format], ...] = (
+    ("WordDocument", "doc"),
+    ("PowerPoint Document", "ppt"),
+    ("Workbook", "xls"),
+    ("Book", "xls"),
+)
+
+
+def _holds(path: Path, wanted: bytes) -> bool:
+    """Whether the bytes stand anywhere in the file: for containers whose directory is damaged."""
+    with path.open("rb") as file:
+        while piece := file.read(2**20):
+            if wanted in piece:
+                return True
+            if len(piece) == 2**20:
+                file.seek(-len(wanted), 1)
+    return False
+
+
+def _unsupported(path: Path, what: str) -> FileRefused:
+    return FileRefused(
+        "unsupported_type", f"{path.name} is {what}.", help=f"Convert it to one of {READABLE} and add that."
+    )
+
+
+_HTML_HEAD, _LARGEST_JSON = 4096, 20_000_000
+_SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
+# What bytes begin with, for those that the collection cannot read: they are kept under their right suffix, and
+# extraction says what is to be done about them.
+_MAGIC = (
+    (b"{\\rtf", "rtf", "application/rtf"),
+    (b"\x89PNG", "png", "image/png"),
+    (b"\xff\xd8\xff", "jpg", "image/jpeg"),
+    (b"GIF8", "gif", "image/gif"),
+    (b"II*\x00", "tif", "image/tiff"),
+    (b"MM\x00*", "tif", "image/tiff"),
+    (b"%!PS", "ps", "application/postscript"),
+    (b"\x1f\x8b", "gz", "application/gzip"),
+    (b"7z\xbc\xaf", "7z", "application/x-7z-compressed"),
+    (b"Rar!", "rar", "application/vnd.rar"),
+    (b"PK\x03\x04", "zip", "application/zip"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_TYPES = {
+    "doc": "application/msword",
+    "xls": "application/vnd.ms-excel",
+    "ppt": "application/vnd.ms-powerpoint",
+    # A password turns the newer formats into the older container.
+    "docx": MEDIA_TYPES["docx"],
+    "xlsx": MEDIA_TYPES["xlsx"],
+    "pptx": MEDIA_TYPES["pptx"],
+}
+_TEXT_TYPES = {"md": "text/markdown", "markdown": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
+_HTML = ("text/html", "application/xhtml+xml")
+_HTML_TAG = re.compile(rb"<(?:!doctype\s{1,9}html|html|head|body|title|div|p|table|h1)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentType:
+    """A suffix and a media type; suffix "html" is a page, "json" and "xml" may be a catalogue."""
+
+    suffix: str
+    media_type: str
+
+
+def content_type(path: Path, *, declared: str = "", address: str = "") -> ContentType:
+    """What the file's bytes are. `declared` is the server's media type, `address` where it came from.
+
+    `path` needs no suffix; a suffix that it has is not believed.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HTML_HEAD)
+    promised = suffix_of(address)
+    if head.startswith(_OLE):
+        suffix = promised if promised in _OLE_TYPES else _declared_ole(declared)
+        return ContentType(suffix, _OLE_TYPES[suffix])
+    if markup := _markup(head, declared, promised):
+        return markup
+    try:
+        found = detect(path)
+    except FileRefused:
+        return _other(head, declared, promised)
+    if found == "text":
+        return _text(path, head, declared, promised)
+    return ContentType(_SUFFIX_OF_FORMAT.get(found, found), MEDIA_TYPES[found])
+
+
+def _markup(head: bytes, declared: str, promised: str) -> ContentType | None:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")) and declared in _HTML:
+        return ContentType("html", "text/html")
+    if start.startswith(b"<?xml") or (declared.endswith("xml") and start.startswith(b"<")):
+        html = _HTML_TAG.search(start[:2048]) is not None and b"<html" in start[:2048].lower()
+        return ContentType("html", "text/html") if html else ContentType("xml", "application/xml")
+    # A piece of a page; Markdown and plain text may begin with a tag as well.
+    if start.startswith(b"<") and (declared in _HTML or (promised not in _TEXT_TYPES and _HTML_TAG.search(start))):
+        return ContentType("html", "text/html")
+    if declared in _HTML and b"\x00" not in head and not start.startswith((b"{", b"[", b"%PDF", b"PK\x03\x04")):
+        return ContentType("html", "text/html") if _HTML_TAG.search(head) else None
+    return None
+
+
+def _text(path: Path, head: bytes, declared: str, promised: str) -> ContentType:
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and _is_json(path):
+        return ContentType("json", "application/json")
+    if promised in _TEXT_TYPES:
+        suffix = "md" if promised == "markdown" else promised
+        return ContentType(suffix, _TEXT_TYPES[suffix])
+    for suffix, media_type in _TEXT_TYPES.items():
+        if declared == media_type:
+            return ContentType("md" if suffix == "markdown" else suffix, media_type)
+    return ContentType("txt", "text/plain")
+
+
+def _is_json(path: Path) -> bool:
+    # Above this it is no page or catalogue that would be read.
+    if path.stat().st_size > _LARGEST_JSON:
+        return True
+    try:
+        json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _declared_ole(declared: str) -> str:
+    return next((suffix for suffix, media_type in _OLE_TYPES.items() if media_type == declared), "doc")
+
+
+def _other(head: bytes, declared: str, promised: str) -> ContentType:
+    for magic, suffix, media_type in _MAGIC:
+        if head.startswith(magic):
+            if suffix == "zip" and promised in ("epub", "ods", "odp"):
+                return ContentType(promised, declared or media_type)
+            return ContentType(suffix, media_type)
+    suffix = promised if re.fullmatch(r"[a-z0-9]{1,5}", promised) and promised not in ("html", "htm", "pdf") else "bin"
+    return ContentType(suffix, declared or "application/octet-stream")

@@ -1,0 +1,79 @@
+"""ODT, read from its content.xml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
+from ingestion.types import ExtractionLimits, FileRefused
+
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_SPACES = {f"{_TEXT}tab", f"{_TEXT}line-break"}
+_SKIPPED = {f"{_TEXT}tracked-changes", f"{_TEXT}note", f"{_OFFICE}annotation", f"{_OFFICE}forms"}
+_MOST_SPACES = 100
+
+
+def extract_odt(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str]:
+    """The blocks of an ODT, its notes last, and its declared title."""
+    with open_archive(path) as archive:
+        check_archive(archive, path, limits)
+        names = set(archive.namelist())
+        manifest = "META-INF/manifest.xml"
+        if manifest in names and b"encryption-data" in read_entry(archive, manifest, path):
+            raise FileRefused(
+                "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
+            )
+        content = read_xml(archive, "content.xml", path)
+        body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+        blocks = list(_blocks(body)) if body is not None else []
+        notes = [paragraph(_text(note), kind="note") for note in content.iter(f"{_TEXT}note-body")]
+        title = None
+        if "meta.xml" in names:
+            title = read_xml(archive, "meta.xml", path).find(f".//{'{http://purl.org/dc/elements/1.1/}'}title")
+    return blocks + notes, "" if title is None else title.text or ""
+
+
+def _blocks(container: Element) -> Iterator[DraftBlock]:
+    for element in container:
+        tag = element.tag
+        if tag == f"{_TEXT}h":
+            yield paragraph(_text(element), kind="heading")
+        elif tag == f"{_TEXT}p":
+            yield paragraph(_text(element))
+        elif tag == f"{_TABLE}table":
+            named = sum(1 for group in element.iter(f"{_TABLE}table-header-rows") for _ in _rows(group))
+            cells = ([_text(cell) for cell in row if cell.tag == f"{_TABLE}table-cell"] for row in _rows(element))
+            yield table(cells, headers=named or None)
+        elif isinstance(tag, str) and tag not in _SKIPPED:
+            yield from _blocks(element)
+
+
+def _rows(element: Element) -> Iterator[Element]:
+    """The rows of a table; those of a table nested in a cell belong to that cell's text."""
+    for child in element:
+        if child.tag == f"{_TABLE}table-row":
+            yield child
+        elif child.tag != f"{_TABLE}table-cell":
+            yield from _rows(child)
+
+
+def _text(element: Element) -> str:
+    return tidy("".join(_pieces(element)))
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if child.tag == f"{_TEXT}s":
+            yield " " * min(_MOST_SPACES, int(child.get(f"{_TEXT}c", "1")))
+        elif child.tag in _SPACES:
+            yield " "
+        elif isinstance(child.tag, str) and child.tag not in _SKIPPED:
+            yield from _pieces(child)
+            if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+                yield " "
+        yield child.tail or ""

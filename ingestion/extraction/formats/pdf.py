@@ -1,0 +1,277 @@
+"""PDF by PyMuPDF: text with boxes from the text layer, OCR for the pages that have none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pymupdf
+
+from ingestion.extraction.assemble import assemble, tidy
+from ingestion.extraction.layout.headers_footers import without_running_heads
+from ingestion.extraction.layout.hyphenation import vocabulary_of
+from ingestion.extraction.layout.page_breaks import joined_over_pages
+from ingestion.extraction.layout.paragraphs import blocks_of, body_size
+from ingestion.extraction.layout.text_layer_check import is_scrambled
+from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
+from ingestion.extraction.layout.title import choose_title
+from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
+from rag_engine.errors import BackendError
+from rag_engine.types import Box, ExtractedText
+
+MEDIA_TYPE = "application/pdf"
+
+# Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.
+_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
+_DPI = 200
+_MOST_PIXELS = 40_000_000
+_FEW_CHARACTERS = 25
+_STAMP_CHARACTERS = 200
+_MANY_DRAWINGS = 50
+_RAISED = 1
+_BOLD = 16
+# Three letters: a unit of measure and its power (km², m³) are shorter.
+_NOTED_WORD = re.compile(r"[^\W\d_]{3}$")
+# Glyphs whose font does not say which characters they are.
+_UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
+# How MuPDF says that there is no memory left.
+_OUT_OF_MEMORY = re.compile(r"alloc.* failed")
+
+
+def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
+    """The text of a PDF with the box of every line; pages without a text layer are read by OCR."""
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    with _open(path, limits) as document:
+        warnings: list[str] = []
+        if document.is_repaired:
+            warnings.append("The PDF's index was damaged and has been rebuilt; check that no page is missing.")
+        pages: list[PageRows] = []
+        pictured: list[int] = []
+        unread: list[int] = []
+        for number in range(1, document.page_count + 1):
+            try:
+                page = document[number - 1]
+                rows = _page_rows(page, number)
+                pages.append(rows)
+                if _needs_ocr(page, rows):
+                    pictured.append(number)
+            except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+                _raise_out_of_memory(error)
+                unread.append(number)
+                pages.append(PageRows(number, 0.0, 0.0, ()))
+                warnings.append(f"Page {number} is damaged: {tidy(str(error))}.")
+        recognised: list[int] = []
+        if pictured and ocr is not None:
+            recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
+            warnings += [f"Page {number} could not be drawn for OCR: {cause}." for number, cause in undrawn.items()]
+        missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
+        if missed and ocr is None:
+            _refuse_unless_text(path, pages)
+            warnings.append(f"{len(missed)} scanned pages were not read: no OCR is installed.")
+        return _finish(document, path, pages, tuple(recognised), tuple(sorted({*unread, *missed})), tuple(warnings))
+
+
+def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
+    try:
+        document = pymupdf.open(path, filetype="pdf")
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        raise _damaged(path, tidy(str(error).replace(os.fspath(path), path.name))) from error
+    if document.needs_pass:
+        raise FileRefused(
+            "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
+        )
+    if document.is_repaired and not _ends(path):
+        raise _damaged(path, "it breaks off before its end")
+    if document.page_count == 0:
+        raise FileRefused("no_pages", f"{path.name} has no pages.", help="Export the document again.")
+    if document.page_count > limits.max_pages:
+        raise FileRefused(
+            "too_many_pages",
+            f"{path.name} has {document.page_count} pages; the limit is {limits.max_pages}.",
+            help="Split it into volumes and add those.",
+        )
+    return document
+
+
+def _damaged(path: Path, cause: str) -> FileRefused:
+    return FileRefused(
+        "damaged", f"{path.name} is a damaged PDF: {cause}.", help="Download or export it again and add the new copy."
+    )
+
+
+def _ends(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2048))
+        return b"%%EOF" in file.read()
+
+
+def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
+    # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
+    turn = page.rotation_matrix if page.rotation else None
+    lines: list[PrintedLine] = []
+    for index, block in enumerate(page.get_text("dict", flags=_FLAGS)["blocks"]):
+        for line in block["lines"]:
+            spans = line["spans"]
+            text = tidy(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
+            if text:
+                lines.append(_printed(text, line["bbox"], spans, index, turn))
+    return PageRows(number, page.rect.width, page.rect.height, rows_of(lines))
+
+
+def _spelled(spans: list[dict[str, Any]]) -> str:
+    """The text of a line; the raised number of a note stands off from its word, or both would be found by nobody."""
+    text = ""
+    for span in spans:
+        said = span["text"]
+        note = span["flags"] & _RAISED and said.strip().isdecimal() and _NOTED_WORD.search(text, max(0, len(text) - 3))
+        text += f" {said}" if note else said
+    return text
+
+
+def _printed(
+    text: str, bbox: tuple[float, ...], spans: list[dict[str, Any]], block: int, turn: pymupdf.Matrix | None
+) -> PrintedLine:
+    if turn is not None:
+        bbox = tuple(pymupdf.Rect(bbox) * turn)
+    box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
+    if len(spans) == 1:
+        return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & _BOLD), block)
+    # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.
+    worded = [span for span in spans if len(span["text"].strip()) > 1] or spans
+    size = max(span["size"] for span in worded)
+    bold = all(span["flags"] & _BOLD for span in spans if span["text"].strip())
+    return PrintedLine(text, box, size, bold, block)
+
+
+def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
+    """True when what the page shows is not in its text: a picture, a picture with a stamp, unmapped or scrambled
+    glyphs."""
+    text = " ".join(row.text for row in rows.rows)
+    unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
+    if unmapped > 0.3 * len(text) or is_scrambled(text):
+        return True
+    if len(text) >= _STAMP_CHARACTERS:
+        return False
+    images = page.get_image_info()
+    if len(text) < _FEW_CHARACTERS:
+        return bool(images) or len(page.get_cdrawings()) >= _MANY_DRAWINGS
+    whole = abs(page.rect.get_area())
+    return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
+
+
+def _recognise(
+    document: pymupdf.Document, path: Path, numbers: list[int], pages: list[PageRows], ocr: OcrEngine
+) -> tuple[list[int], dict[int, str]]:
+    """The numbers of the pages that OCR could read, and why no picture could be made of some others.
+
+    The rows of the former replace those of a scantier or scrambled text layer.
+    """
+    read: list[int] = []
+    drawn: list[tuple[int, int]] = []
+    undrawn: dict[int, str] = {}
+
+    def pictures() -> Iterator[Picture]:
+        for number in numbers:
+            try:
+                picture = _picture(document[number - 1], number)
+            except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+                _raise_out_of_memory(error)
+                undrawn[number] = tidy(str(error))
+            else:
+                drawn.append((number, picture.dpi))
+                yield picture
+
+    try:
+        # An engine answers in the order of the pictures, and may draw several before it reads the first.
+        for index, picture_lines in enumerate(ocr.read(pictures())):
+            number, dpi = drawn[index]
+            page = pages[number - 1]
+            lines = _recognised_lines(picture_lines, 72.0 / dpi)
+            said = " ".join(row.text for row in page.rows)
+            seen = " ".join(line.text for line in lines)
+            if len(seen) > len(said) or (is_scrambled(said) and not is_scrambled(seen)):
+                pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
+                read.append(number)
+    except BackendError as error:
+        raise FileRefused(
+            "ocr_missing", f"{path.name} has scanned pages that could not be read: {error.args[0]}", help=error.help
+        ) from error
+    return read, undrawn
+
+
+def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
+    """Lines in points. All get the page's median size, since a box's height depends on its letters."""
+    if not lines:
+        return []
+    # A line's box spans ascenders and descenders: about 4/3 of the type size.
+    size = 0.75 * scale * median(min(line.box.y1 - line.box.y0, line.box.x1 - line.box.x0) for line in lines)
+    return [
+        PrintedLine(
+            tidy(line.text),
+            Box(*(round(edge * scale, 2) for edge in (line.box.x0, line.box.y0, line.box.x1, line.box.y1))),
+            size,
+            False,
+            line.block,
+        )
+        for line in lines
+        if tidy(line.text)
+    ]
+
+
+def _dpi(rect: pymupdf.Rect) -> int:
+    """200, or less for a poster, so that one picture stays within 40 megapixels."""
+    inches = rect.width * rect.height / 72.0**2
+    return int(min(_DPI, max(36.0, (_MOST_PIXELS / max(inches, 1e-6)) ** 0.5)))
+
+
+def _picture(page: pymupdf.Page, number: int) -> Picture:
+    dpi = _dpi(page.rect)
+    pixmap = page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
+    return Picture(number, pixmap.width, pixmap.height, dpi, pixmap.samples)
+
+
+def _raise_out_of_memory(error: Exception) -> None:
+    """Nothing; MemoryError when that is what the error means: then the file is at its limit, not one page damaged."""
+    if _OUT_OF_MEMORY.search(str(error)):
+        raise MemoryError from error
+
+
+def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
+    if not any(page.rows for page in pages):
+        raise FileRefused(
+            "ocr_missing",
+            f"{path.name} is a scan and no OCR is installed.",
+            help="Install Tesseract with the document's language, then add the file again.",
+        )
+
+
+def _finish(
+    document: pymupdf.Document,
+    path: Path,
+    pages: list[PageRows],
+    recognised: tuple[int, ...],
+    unread: tuple[int, ...],
+    warnings: tuple[str, ...],
+) -> ExtractedText:
+    kept = without_running_heads(pages)
+    body = body_size(kept)
+    vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)
+    pages_blocks = (blocks_of(page, body, vocabulary) for page in kept)
+    text, lines, blocks = assemble(joined_over_pages(pages_blocks, vocabulary))
+    title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
+    return ExtractedText(
+        text=text,
+        pages=document.page_count,
+        lines=lines,
+        blocks=blocks,
+        media_type=MEDIA_TYPE,
+        title=title,
+        ocr_pages=recognised,
+        unread_pages=unread,
+        warnings=warnings,
+    )

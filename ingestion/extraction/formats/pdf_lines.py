@@ -1,0 +1,135 @@
+"""The printed lines of a PDF's index pages by PyMuPDF, and how its pages are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pymupdf
+
+from ingestion.book_index.layout import PlacedLine
+from ingestion.extraction.assemble import tidy
+from ingestion.types import FileRefused
+from rag_engine.types import Box
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPages:
+    """The lines of the pages that were asked for, with what tells how the pages of the file are numbered.
+
+    `labels` has one label a page, or is empty where the file has none; `margins` are the first and last lines of
+    pages, as (page, text); `height` is that of most pages, in points.
+    """
+
+    labels: tuple[str, ...] = ()
+    margins: tuple[tuple[int, str], ...] = ()
+    lines: tuple[PlacedLine, ...] = ()
+    height: float = 0.0
+
+    def margins_by_page(self) -> dict[int, list[str]]:
+        """The margin lines of each page."""
+        pages: dict[int, list[str]] = {}
+        for page, text in self.margins:
+            pages.setdefault(page, []).append(text)
+        return pages
+
+
+def printed_to_json(printed: PrintedPages) -> dict[str, Any]:
+    """A message that `printed_from_json` turns back into equal pages."""
+    lines = [
+        (line.text, line.page, line.box.x0, line.box.y0, line.box.x1, line.box.y1, line.size, line.bold)
+        for line in printed.lines
+    ]
+    return {"labels": printed.labels, "margins": printed.margins, "lines": lines, "height": printed.height}
+
+
+def printed_from_json(fields: dict[str, Any]) -> PrintedPages:
+    """The pages that `printed_to_json` was given; KeyError, TypeError or ValueError for anything else."""
+    lines = tuple(
+        PlacedLine(text, page, Box(x0, y0, x1, y1), size, bold)
+        for text, page, x0, y0, x1, y1, size, bold in fields["lines"]
+    )
+    margins = tuple((int(page), str(text)) for page, text in fields["margins"])
+    return PrintedPages(tuple(map(str, fields["labels"])), margins, lines, float(fields["height"]))
+
+
+_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
+_BOLD = 16
+# A page number stands in the outermost line at the top or bottom, or the one next to it.
+_MARGIN_LINES = 2
+_LONGEST_HEAD = 100
+
+
+def read_printed(path: Path, pages: Collection[int]) -> PrintedPages:
+    """The lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
+
+    Extraction is meant to have read the file before: FileRefused for what it would have refused.
+    """
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    try:
+        with pymupdf.open(path, filetype="pdf") as document:
+            if document.needs_pass:
+                raise FileRefused(
+                    "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password."
+                )
+            labels = [page.get_label() for page in document] if document.get_page_labels() else []
+            margins: list[tuple[int, str]] = []
+            lines: list[PlacedLine] = []
+            for number in range(1, document.page_count + 1):
+                page = document[number - 1]
+                if number in pages:
+                    lines += _placed(page, number)
+                margins += [(number, text) for text in _outermost(page)]
+            heights = [document[number - 1].rect.height for number in pages if 0 < number <= document.page_count]
+            return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
+    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+        raise FileRefused(
+            "damaged", f"{path.name} is a damaged PDF: {tidy(str(error))}.", help="Download or export it again."
+        ) from error
+
+
+def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:
+    turn = page.rotation_matrix if page.rotation else None
+    placed = []
+    for block in page.get_text("dict", flags=_FLAGS)["blocks"]:
+        for line in block["lines"]:
+            spans: list[dict[str, Any]] = line["spans"]
+            text = tidy("".join(span["text"] for span in spans))
+            if not text:
+                continue
+            box = pymupdf.Rect(line["bbox"]) * turn if turn is not None else line["bbox"]
+            x0, y0, x1, y1 = (round(edge, 2) for edge in box)
+            size = max(span["size"] for span in spans)
+            placed.append(PlacedLine(text, number, Box(x0, y0, x1, y1), size, _bold_start(spans)))
+    return placed
+
+
+def _bold_start(spans: list[dict[str, Any]]) -> int:
+    """How many characters of a line, white space evened out, come before the first that is not bold."""
+    text = ""
+    for span in spans:
+        if span["text"].strip() and not span["flags"] & _BOLD:
+            break
+        text += span["text"]
+    return len(tidy(text))
+
+
+def _outermost(page: pymupdf.Page) -> list[str]:
+    """The texts of the lines nearest to the upper and lower edge."""
+    rows: dict[int, list[tuple[float, str]]] = {}
+    turn = page.rotation_matrix if page.rotation else None
+    for x0, y0, x1, y1, text, *_ in page.get_text("blocks", flags=_FLAGS):
+        box = pymupdf.Rect(x0, y0, x1, y1)
+        if turn is not None:
+            box = box * turn
+        said = [line for line in text.splitlines() if line.strip()]
+        if said:
+            rows.setdefault(round(box.y0), []).append((box.x0, said[0]))
+            rows.setdefault(round(box.y1), []).append((box.x0, said[-1]))
+    ordered = sorted(rows)
+    nearest = dict.fromkeys([*ordered[:_MARGIN_LINES], *ordered[-_MARGIN_LINES:]])
+    return [tidy(text)[:_LONGEST_HEAD] for y in nearest for _, text in sorted(rows[y])]

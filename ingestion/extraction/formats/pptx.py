@@ -1,0 +1,58 @@
+"""PPTX by python-pptx: one page per slide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.formats.zip_container import check_archive, open_archive
+from ingestion.types import ExtractionLimits, FileRefused
+
+
+def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
+    """The blocks of a PPTX (title, bodies and tables as they lie, notes), its declared title, its slides."""
+    with open_archive(path) as archive:
+        check_archive(archive, path, limits)
+    from lxml.etree import XMLSyntaxError
+    from pptx import Presentation
+    from pptx.exc import PackageNotFoundError
+
+    try:
+        presentation = Presentation(str(path))
+        blocks = [
+            block for number, slide in enumerate(presentation.slides, 1) for block in _slide_blocks(slide, number)
+        ]
+        return blocks, presentation.core_properties.title or "", len(presentation.slides)
+    except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
+        raise FileRefused(
+            "damaged", f"{path.name} is a damaged presentation: {error}.", help="Save it again and add that."
+        ) from error
+
+
+def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:
+    title = slide.shapes.title
+    if title is not None:
+        yield paragraph(title.text_frame.text, number, "heading")
+    for shape in _flat(slide.shapes):
+        if title is not None and shape.shape_id == title.shape_id:
+            continue
+        if getattr(shape, "has_table", False):
+            cells = ([cell.text for cell in row.cells] for row in shape.table.rows)
+            yield table(cells, number, 1 if shape.table.first_row else None)
+        elif shape.has_text_frame:
+            for line in shape.text_frame.paragraphs:
+                # Not the runs alone: line breaks and fields (dates, numbers) stand between them.
+                yield paragraph(line.text, number)
+    if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
+        yield paragraph(notes.text, number, "note")
+
+
+def _flat(shapes: Any) -> Iterator[Any]:
+    """Shapes with the members of groups in their place."""
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _flat(shape.shapes)
+        else:
+            yield shape

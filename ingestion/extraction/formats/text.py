@@ -1,0 +1,79 @@
+"""Plain text and Markdown."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
+from ingestion.types import FileRefused
+
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
+_UNDERLINE = re.compile(r"(=+|-+)\s*$")
+_FENCE = re.compile(r"\s*(```|~~~)")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+_ROW = re.compile(r"\s*\|.*\|\s*$")
+_RULE = re.compile(r"[\s|:-]+$")
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, or of UTF-16 with a byte order mark; FileRefused "not_utf8" for all else."""
+    raw = path.read_bytes()
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return raw.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileRefused(
+            "not_utf8",
+            f"{path.name} is not {'UTF-16' if wide else 'UTF-8'}: byte 0x{raw[error.start]:02x} "
+            f"at offset {error.start}.",
+            help="Save it as UTF-8.",
+        ) from error
+
+
+def text_blocks(text: str) -> Iterator[DraftBlock]:
+    """Paragraphs, which blank lines part; a list item begins a line of its own."""
+    return _paragraphs(text, vocabulary_of(text.splitlines()))
+
+
+def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
+    lines: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if lines and (not line.strip() or _ITEM.match(line)):
+            yield DraftBlock(1, "text", join_lines([(kept.strip(), None) for kept in lines], vocabulary))
+            lines = []
+        if line.strip():
+            lines.append(line)
+
+
+def markdown_blocks(text: str) -> Iterator[DraftBlock]:
+    """Headings, tables and paragraphs of Markdown; inline marks stay, since an analyst quotes what stands there."""
+    vocabulary = vocabulary_of(text.splitlines())
+    pending: list[str] = []
+    rows: list[str] = []
+    fenced = False
+    for line in [*text.splitlines(), ""]:
+        if rows and not _ROW.match(line):
+            yield table(row.strip().strip("|").split("|") for row in rows if not _RULE.match(row))
+            rows = []
+        heading = None if fenced else _HEADING.match(line)
+        underlined = len(pending) == 1 and not fenced and _UNDERLINE.match(line) is not None
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif underlined:
+            yield paragraph(pending.pop(), kind="heading")
+        elif heading or (not fenced and _ROW.match(line)):
+            yield from _paragraphs("\n".join(pending), vocabulary)
+            pending = []
+            if heading:
+                yield paragraph(heading[1], kind="heading")
+            else:
+                rows.append(line)
+        elif line.strip():
+            pending.append(line)
+        else:
+            yield from _paragraphs("\n".join(pending), vocabulary)
+            pending = []

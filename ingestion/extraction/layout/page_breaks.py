@@ -1,0 +1,102 @@
+"""Paragraphs and tables that run over the end of a page, made whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ingestion.extraction.assemble import DraftBlock, DraftLine, with_header
+from ingestion.extraction.layout.hyphenation import join_lines
+from ingestion.extraction.layout.paragraphs import ends_sentence
+from ingestion.extraction.layout.text_rows import LABEL
+
+_HYPHENS = ("-", "\u00ad", "\u2010")
+
+# Lines of a column of three have some forty characters.
+_FULL_LINE = 30
+
+
+def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
+    """The blocks of all pages in order; a sentence that goes on on the next page is interrupted by nothing.
+
+    The notes of a page stand before its last paragraph when that goes on: so no sentence is torn, and pages still
+    follow each other.
+    """
+    held: DraftBlock | None = None
+    held_notes: list[DraftBlock] = []
+    above: DraftBlock | None = None
+    for blocks in pages:
+        texts = [block for block in blocks if block.kind != "note"]
+        notes = [block for block in blocks if block.kind == "note"]
+        if held is not None:
+            if texts and _goes_on(held, texts[0]):
+                texts[0] = _whole(held, texts[0], vocabulary)
+                # One that began before the page of these notes is followed by them, or pages would go back.
+                if held_notes and held.page < held_notes[0].page:
+                    texts[1:1] = held_notes
+                else:
+                    yield from held_notes
+            else:
+                yield held
+                yield from held_notes
+            held, held_notes = None, []
+        if texts and above is not None:
+            texts[0] = _with_header_of(above, texts[0])
+        above = texts[-1] if texts else None
+        if above is not None and _is_open(above):
+            held, held_notes = texts.pop(), notes
+            notes = []
+        yield from texts
+        yield from notes
+    if held is not None:
+        yield held
+    yield from held_notes
+
+
+def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:
+    """A table that goes on at the top of a page, under the header of the page before; that has no place here."""
+    header = table.header
+    if following.kind != "table" or following.header or len(header) != 1:
+        return following
+    if following.lines[0].text == header[0].text or following.lines[0].text.count(" | ") != header[0].text.count(" | "):
+        return following
+    named = (DraftLine(header[0].text, joint="\n"),)
+    return replace(following, lines=with_header(named, following.lines), header=named)
+
+
+def _is_open(block: DraftBlock) -> bool:
+    last = block.lines[-1].text
+    return block.kind == "text" and not ends_sentence(last) and any(character.isalpha() for character in last)
+
+
+def _goes_on(block: DraftBlock, following: DraftBlock) -> bool:
+    """Whether the first block of a page is the rest of the open last one of the page before."""
+    if following.kind != "text" or not _alike(block.font_size, following.font_size):
+        return False
+    text = following.lines[0].text
+    if LABEL.match(text):
+        return False
+    if text[0].islower() or block.lines[-1].text.endswith(_HYPHENS):
+        return True
+    return text[0].isalnum() and len(block.lines) > 1 and _fills_its_line(block)
+
+
+def _fills_its_line(block: DraftBlock) -> bool:
+    """Whether the last line reaches as far to the right as any: then what begins with a capital may go on too."""
+    if len(block.lines[-1].text) < _FULL_LINE:
+        return False
+    edges = [line.box.x1 for line in block.lines if line.box is not None]
+    lefts = [line.box.x0 for line in block.lines if line.box is not None]
+    return len(edges) == len(block.lines) and edges[-1] > max(edges) - 0.05 * (max(edges) - min(lefts))
+
+
+def _alike(size: float | None, other: float | None) -> bool:
+    return size == other or (size is not None and other is not None and abs(size - other) <= 0.05 * size)
+
+
+def _whole(block: DraftBlock, rest: DraftBlock, vocabulary: frozenset[str]) -> DraftBlock:
+    last, first = block.lines[-1], rest.lines[0]
+    cut = join_lines([(last.text, last.box), (first.text, first.box)], vocabulary)[0]
+    moved = (replace(line, page=line.page or rest.page) for line in rest.lines)
+    joined = DraftLine(cut.text, last.box, cut.joint, last.page)
+    return replace(block, lines=(*block.lines[:-1], joined, *moved))

@@ -1,0 +1,92 @@
+"""A document's title from what it says about itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ingestion.extraction.assemble import tidy
+from ingestion.extraction.layout.title_block import LONGEST_TITLE, is_furniture, printed_titles
+from rag_engine.types import Block
+
+_PROGRAM = re.compile(
+    r"microsoft (word|excel|powerpoint)|powerpoint|adobe |untitled|sans titre|unbenannt|senza titolo|"
+    r"(document|slide|folie|diapositiva|layout|présentation|presentazione|sheet|book|mappe) ?\d*$",
+    re.IGNORECASE,
+)
+_FILE_NAME = re.compile(r"\.(docx?|pdf|indd|qxd|wpd|rtf|odt|pptx?|xlsx?|html?|tex|dvi|fm|pmd)\s*$|[\\_]", re.IGNORECASE)
+_WORD = re.compile(r"(?<!\S)[^\W\d_]{3,}")
+# The headings of an excerpt that has lost its first page.
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]{2}")
+_NAME = re.compile(r"[^\W\d_]{3,30}(?:_[^\W_]{2,30}){1,8}")
+_LONGEST = 250
+_LONGEST_HEADING = 120
+_OPENING = 8_000
+# From here on a printed line is a title for certain, and a declared one that is not printed was left over.
+STRONG = 2.6
+
+
+def looks_like_title(text: str) -> bool:
+    """True for words a person would put above a text; false for file names, document numbers and programs."""
+    enough_words = len(_WORD.findall(text)) >= 2
+    return enough_words and len(text) <= _LONGEST and not _PROGRAM.match(text) and not _FILE_NAME.search(text)
+
+
+def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) -> str:
+    """The declared title if it is printed, else the printed one, else the declared one, else the file name.
+
+    A workbook has no print: its sheets' names and columns are no titles.
+    """
+    declared = tidy(declared)
+    usable = looks_like_title(declared)
+    if usable and is_printed(declared, text):
+        return whole_line(declared, text, blocks)
+    printed = [] if is_workbook(blocks) else printed_titles(text, blocks)
+    if printed and (not usable or printed[0].strength >= STRONG):
+        return printed[0].text
+    if usable:
+        return declared
+    return first_line(text, blocks) or " ".join(re.sub(r"[_\-.]+", " ", path.stem).split()) or path.name
+
+
+def is_printed(title: str, text: str) -> bool:
+    """Whether a title stands in the opening of a text, whatever its capitals and line ends."""
+    return _letters(title) in _letters(text[:_OPENING])
+
+
+def is_workbook(blocks: Sequence[Block]) -> bool:
+    """Whether there is nothing but tables below the names of their sheets."""
+    kinds = [block.kind for block in blocks]
+    return "table" in kinds and kinds[0] == "heading" and not {"text", "note"} & set(kinds)
+
+
+def first_line(text: str, blocks: Sequence[Block]) -> str:
+    """The first line that could stand above a text; "" where there is none."""
+    if is_workbook(blocks):
+        first = next(block for block in blocks if block.kind == "table")
+        line = tidy(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
+        return line if looks_like_title(line) and " | " not in line and len(line) <= 120 else ""
+    lines = [(block, tidy(text[block.start : min(block.end, block.start + LONGEST_TITLE)])) for block in blocks[:200]]
+    numbered = [line for _, line in lines[:40] if _NUMBERED.match(line) and len(line) <= _LONGEST_HEADING]
+    headings = [line for block, line in lines if block.kind == "heading"]
+    for line in [*numbered, *headings] or [line for _, line in lines[:20]]:
+        whole = line[:1].isalnum() and not line[:1].islower() and not line.endswith((".", ";", ":", ","))
+        if whole and looks_like_title(line) and not is_furniture(line):
+            return line
+    # The name of a table or a variable is all that some technical files are called.
+    return lines[0][1] if lines and _NAME.fullmatch(lines[0][1]) else ""
+
+
+def whole_line(title: str, text: str, blocks: Sequence[Block]) -> str:
+    """The printed line that begins with the title and goes on a little, where there is one; else the title."""
+    for block in blocks[:20]:
+        line = tidy(text[block.start : min(block.end, block.start + LONGEST_TITLE)])
+        longer = len(title) < len(line) <= min(_LONGEST_HEADING, 3 * len(title)) and not line.endswith((".", ";", ":"))
+        if longer and block.kind in ("heading", "text") and _letters(line).startswith(_letters(title)):
+            return line
+    return title
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -1,0 +1,120 @@
+"""The process in which foreign files are parsed; started by `Sandbox`, never by hand.
+
+It reads requests from the pipe that was its standard input and answers on the one that was its standard
+output; both are moved away first, so that no library and no document can write on them.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import queue
+import resource
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from ingestion.extraction.extract import extract
+from ingestion.extraction.formats.pdf_lines import printed_to_json
+from ingestion.extraction.ocr.choose import choose_ocr
+from ingestion.extraction.properties import read_declared
+from ingestion.extraction.sandbox.wire import Message, Reassembler, encode, to_json, write_all
+from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
+from rag_engine.errors import BackendError
+
+# Written out by hand when there is no memory left to build it.
+_OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
+
+
+def main() -> None:
+    """Nothing; serves requests until the parent closes the pipe."""
+    requests_from, answers_to = _take_over_streams()
+    requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests_from, requests.put), daemon=True).start()
+    settings = requests.get()
+    limits = ExtractionLimits(**settings["limits"])
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    ocr: OcrEngine | None = _LazyOcr(lambda: choose_ocr(settings["ocr"], limits), limits, answers_to)
+    if settings["ocr"] == "none":
+        ocr = None
+    while True:
+        request = requests.get()
+        path = Path(next(request[name] for name in ("path", "declare", "printed") if name in request))
+        _allow_processor_time(limits.seconds)
+        try:
+            if "declare" in request:
+                answer = encode({"declared": asdict(read_declared(path, limits))})
+            elif "printed" in request:
+                from ingestion.extraction.formats.pdf_lines import read_printed
+
+                answer = encode({"lines": printed_to_json(read_printed(path, set(request["pages"])))})
+            else:
+                answer = encode({"extracted": to_json(extract(path, limits, ocr))})
+        except FileRefused as refusal:
+            answer = encode({"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help})
+        except MemoryError:
+            answer = _OUT_OF_MEMORY
+        except ValueError as error:
+            answer = encode({"refused": "crashed", "message": f"{path.name} could not be read: {error}"})
+        write_all(answers_to, answer)
+        if not gc.get_freeze_count():
+            # Modules, patterns and tables are there to stay: no later collection has to look through them.
+            gc.collect()
+            gc.freeze()
+
+
+def _take_over_streams() -> tuple[int, int]:
+    requests_from, answers_to = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    return requests_from, answers_to
+
+
+def _listen(descriptor: int, deliver: Callable[[Message], None]) -> None:
+    """Deliver requests; when the parent is gone, take the whole group (a running tesseract too) along."""
+    stream = Reassembler()
+    while piece := os.read(descriptor, 2**16):
+        stream.feed(piece)
+        while (message := stream.next()) is not None:
+            deliver(message)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _allow_processor_time(seconds: float) -> None:
+    """Set the kernel's limit: the last guard when the parent is gone and a parser never yields."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    cores = os.cpu_count() or 1
+    limit = int(used.ru_utime + used.ru_stime + seconds * cores) + 5
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+class _LazyOcr:
+    """The engine, found at the first scan, which tells the parent of every page so that it waits longer."""
+
+    name = "lazy"
+
+    def __init__(self, choose: Callable[[], OcrEngine | None], limits: ExtractionLimits, answers_to: int) -> None:
+        self._choose = choose
+        self._limits = limits
+        self._answers_to = answers_to
+        self._engine: OcrEngine | None = None
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        """The engine's lines for each picture."""
+        self._engine = self._engine or self._choose()
+        if self._engine is None:
+            raise BackendError("No OCR is installed.", help="Install Tesseract.")
+        return self._engine.read(map(self._announced, pictures))
+
+    def _announced(self, picture: Picture) -> Picture:
+        write_all(self._answers_to, encode({"ocr_page": picture.page}))
+        _allow_processor_time(self._limits.seconds)
+        return picture
+
+
+if __name__ == "__main__":
+    main()

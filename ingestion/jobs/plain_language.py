@@ -1,0 +1,118 @@
+"""What an admin asks for in words, as a request that is shown and confirmed before anything runs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ingestion.protocols import Judge
+from ingestion.types import PHASES, Phase, Request, Which
+from rag_engine.errors import BackendError
+
+# Beginnings of words, without accents, in the languages of the page's users.
+_PHASE_WORDS: dict[Phase, str] = {
+    "licence": "li[cz]en[csz]|rights|diritti|droits|derechos|direitos|lisans|copyright",
+    "acquisition": "download|acquir|acquisi|adquis|aquisi|fetch|herunterlad|scaric|telecharg|descarg|baixar|indir",
+    "portals": "portal|explor|director|catalog|verzeichnis",
+    "extraction": "extract|extra[cz]|estra|read the|ocr|texts?\\b|lesen|metin",
+    "quality": "qualit|calidad|qualidad|kalite|quarantin",
+    "deduplication": "dedup|duplic|dublet|doppel|doppi|doublon|tekrar",
+    "metadata": "metada|describ|descri[bpv]|beschreib|decri|taxonom|classif|ustveri",
+    "indexing": "index|indiz|indic[ei]z|dizin",
+}
+_FAILED = "fail|error|retry|again what|fehl|fallit|falli|echou|echec|fallid|falh|basarisiz|hata"
+_ALL = r"\ball\b|everything|every source|again|\balle[sn]?\b|noch ?mal|tutt[oiae]|\btou[st]|todo|todas|hepsi|tum\b"
+_NEWER = "refresh|updat|newer|changed|aktualis|aggiorn|mise a jour|actualiz|atualiz|guncel"
+_RUN = "run|start|process|pipeline|check|pruef|pruf|avvia|control|lance|verif|ejecut|comprueb|execut|calistir"
+_SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "phases": {"type": "array", "items": {"enum": list(PHASES)}},
+        "which": {"enum": ["due", "failed", "all"]},
+        "codes": {"type": "array", "items": {"type": "string"}},
+        "refresh": {"type": "boolean"},
+        "understood": {"type": "boolean"},
+    },
+    "required": ["phases", "which", "codes", "refresh", "understood"],
+    "additionalProperties": False,
+}
+_SYSTEM = """You turn an administrator's wish about a document collection into one JSON request.
+Phases, in order: licence (may it be used), acquisition (download), portals (look for documents on list pages),
+extraction (read text), quality, deduplication, metadata (describe), indexing. No phase named means all of them.
+which: "failed" for what went wrong, "all" to do again what was done, otherwise "due".
+codes: only codes that stand in the wish. refresh: true to look for newer files at known addresses.
+understood: false when the wish is not about running these phases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A request made of words. `spoken` says it back for the person who confirms it; `by` is a model's name or
+    "rules"."""
+
+    request: Request
+    spoken: str
+    by: str
+
+
+def interpret(
+    words: str, codes: Collection[str], judge: Judge | None = None, *, seconds: float = 20.0
+) -> Command | None:
+    """The request that the words ask for, by the model when it answers, else by rules; None where it is not
+    understood. Nothing is run by it."""
+    if not words.strip():
+        return None
+    if judge is not None:
+        asked = _by_model(words, codes, judge, seconds)
+        if asked is not None:
+            return Command(asked, spoken(asked), judge.name)
+    asked = _by_rules(words, codes)
+    return Command(asked, spoken(asked), "rules") if asked else None
+
+
+def spoken(request: Request) -> str:
+    """The request in a sentence."""
+    every = request.phases == PHASES
+    phases = "all phases" if every else "the phases " + ", ".join(request.phases)
+    phases = f"the phase {request.phases[0]}" if len(request.phases) == 1 else phases
+    which = {"due": "what is new or changed", "failed": "what failed", "all": "everything, also what is done"}
+    whose = f" of {', '.join(request.codes)}" if request.codes else ""
+    newer = "; ask known addresses for newer files" if request.refresh else ""
+    return f"Run {phases} for {which[request.which]}{whose}{newer}."
+
+
+def _by_rules(words: str, codes: Collection[str]) -> Request | None:
+    folded = _folded(words)
+    phases = tuple(phase for phase in PHASES if re.search(rf"\b(?:{_PHASE_WORDS[phase]})", folded))
+    failed = bool(re.search(rf"\b(?:{_FAILED})", folded))
+    newer = bool(re.search(rf"\b(?:{_NEWER})", folded))
+    named = _codes(words, codes)
+    if not (phases or failed or newer or named or re.search(rf"\b(?:{_RUN})", folded)):
+        return None
+    which: Which = "failed" if failed else "all" if re.search(_ALL, folded) else "due"
+    return Request(phases or PHASES, named, which, newer)
+
+
+def _by_model(words: str, codes: Collection[str], judge: Judge, seconds: float) -> Request | None:
+    try:
+        said = judge.complete_json(_SYSTEM, words[:1000], _SCHEMA, seconds=seconds)
+    except BackendError:
+        return None
+    phases, which = said.get("phases"), said.get("which")
+    if not said.get("understood") or not isinstance(phases, list) or which not in ("due", "failed", "all"):
+        return None
+    chosen = tuple(phase for phase in PHASES if phase in phases)
+    # Codes that the words do not hold are an invention.
+    return Request(chosen or PHASES, _codes(words, codes), which, said.get("refresh") is True)
+
+
+def _codes(words: str, codes: Collection[str]) -> tuple[str, ...]:
+    known = {code.casefold(): code for code in codes}
+    found = (known.get(word.strip(".,;:!?()\"'").casefold()) for word in words.split())
+    return tuple(dict.fromkeys(code for code in found if code))
+
+
+def _folded(words: str) -> str:
+    plain = unicodedata.normalize("NFKD", words.casefold().replace("ı", "i").replace("ß", "ss"))
+    return "".join(character for character in plain if not unicodedata.combining(character))

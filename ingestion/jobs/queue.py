@@ -1,0 +1,164 @@
+"""What work was asked for, how far it is and what became of it; in the same database as the catalog."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import sqlalchemy as sql
+
+from ingestion.add_files import Progress
+from ingestion.records.source_store import now
+from rag_engine.storage.catalog import Catalog
+
+RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
+Wish = Literal["", "pause", "cancel"]
+
+# A killed worker may still answer signals as a zombie: it lives as long as its heart beats.
+HEARTBEAT_SECONDS = 2.0
+DEAD_AFTER_SECONDS = 15.0
+
+_tables = sql.MetaData()
+runs = sql.Table(
+    "runs",
+    _tables,
+    sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
+    sql.Column("action", sql.String, nullable=False),
+    sql.Column("arguments", sql.String, nullable=False),
+    sql.Column("status", sql.String, nullable=False, index=True),
+    sql.Column("progress", sql.String, nullable=False, default=""),
+    sql.Column("results", sql.String, nullable=False, default="[]"),
+    sql.Column("message", sql.String, nullable=False, default=""),
+    sql.Column("wish", sql.String, nullable=False, default=""),
+    sql.Column("queued", sql.String, nullable=False),
+    sql.Column("started", sql.String, nullable=False, default=""),
+    sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
+    sql.Column("attempts", sql.Integer, nullable=False, default=0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A piece of work: what was asked, how far it is, what came out."""
+
+    id: int
+    action: str
+    arguments: Mapping[str, Any]
+    status: RunStatus
+    progress: Progress | None
+    results: Sequence[Mapping[str, Any]]
+    message: str
+    wish: Wish
+    queued: str
+    started: str
+    heartbeat: float
+    attempts: int
+
+    @property
+    def alive(self) -> bool:
+        """Whether a worker is on it at this moment."""
+        return self.status == "running" and time.time() - self.heartbeat < DEAD_AFTER_SECONDS
+
+
+class Ledger:
+    """The runs of a workspace."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        with catalog.begin() as connection:
+            _tables.create_all(connection)
+
+    def queue(self, action: str, arguments: Mapping[str, Any]) -> int:
+        """Id of a new run that waits for the worker."""
+        values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": now()}
+        with self._catalog.begin() as connection:
+            inserted = connection.execute(sql.insert(runs).values(values)).inserted_primary_key
+        return int(inserted[0])
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """The latest runs, newest first."""
+        return [_run(row) for row in self._catalog.read(sql.select(runs).order_by(runs.c.id.desc()).limit(limit))]
+
+    def finished(self) -> list[Run]:
+        """All runs that have ended, oldest first."""
+        ended = runs.c.status.not_in(("queued", "running", "paused"))
+        return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
+
+    def find(self, id: int) -> Run | None:
+        """The run with this id."""
+        rows = self._catalog.read(sql.select(runs).where(runs.c.id == id))
+        return _run(rows[0]) if rows else None
+
+    def waiting(self) -> bool:
+        """Whether there is work that has not ended."""
+        active = runs.c.status.in_(("queued", "running"))
+        return bool(self._catalog.read(sql.select(runs.c.id).where(active).limit(1)))
+
+    def next(self) -> Run | None:
+        """The oldest run that waits, or that a dead worker left; it is marked as running, and counts the attempt."""
+        dead = sql.and_(runs.c.status == "running", runs.c.heartbeat < time.time() - DEAD_AFTER_SECONDS)
+        waiting = sql.select(runs).where(sql.or_(runs.c.status == "queued", dead)).order_by(runs.c.id).limit(1)
+        rows = self._catalog.read(waiting)
+        if not rows:
+            return None
+        run = _run(rows[0])
+        return self._set(run.id, status="running", started=now(), heartbeat=time.time(), attempts=run.attempts + 1)
+
+    def take_over(self) -> None:
+        """Nothing; whoever was at a run is dead, as the one worker knows that calls this."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.status == "running").values(heartbeat=0.0))
+
+    def beat(self, id: int, progress: Progress | None) -> Wish:
+        """What people wish of the run; notes that its worker lives and how far it is."""
+        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").wish
+
+    def advance(self, id: int) -> None:
+        """Nothing; the run has got somewhere, so that being broken off now does not count against it."""
+        self._set(id, attempts=1)
+
+    def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
+        """The run as it ended."""
+        return self._set(id, status=status, results=json.dumps(results), message=message)
+
+    def cancel(self, id: int, message: str = "") -> None:
+        """Nothing; a waiting run ends at once with the message, a running one after the file it is at."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.id == id).values(wish="cancel"))
+            waiting = sql.and_(runs.c.id == id, runs.c.status.in_(("queued", "paused")))
+            connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message))
+
+    def pause(self, id: int) -> None:
+        """Nothing; a waiting run is laid aside at once, a running one after what it is at."""
+        with self._catalog.begin() as connection:
+            wished = sql.and_(runs.c.id == id, runs.c.wish == "")
+            connection.execute(sql.update(runs).where(wished).values(wish="pause"))
+            waiting = sql.and_(runs.c.id == id, runs.c.status == "queued", runs.c.wish == "pause")
+            connection.execute(sql.update(runs).where(waiting).values(status="paused"))
+
+    def resume(self, id: int) -> None:
+        """Nothing; a run that was laid aside waits for the worker again."""
+        with self._catalog.begin() as connection:
+            paused = sql.and_(runs.c.id == id, runs.c.status.in_(("paused", "running")), runs.c.wish == "pause")
+            connection.execute(sql.update(runs).where(paused).values(wish=""))
+            aside = sql.and_(runs.c.id == id, runs.c.status == "paused")
+            connection.execute(sql.update(runs).where(aside).values(status="queued", attempts=0))
+
+    def _set(self, id: int, **values: object) -> Run:
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.id == id).values(values))
+            return _run(connection.execute(sql.select(runs).where(runs.c.id == id)).one())
+
+
+def _run(row: Sequence[Any]) -> Run:
+    values = dict(zip(runs.c.keys(), row, strict=True))
+    progress = json.loads(values["progress"]) if values["progress"] else None
+    decoded = {
+        "arguments": json.loads(values["arguments"]),
+        "results": json.loads(values["results"]),
+        "progress": Progress(**progress) if progress else None,
+    }
+    return Run(**values | decoded)

@@ -1,0 +1,88 @@
+"""Files that come in through the page: kept until they are in the collection."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from ingestion.jobs.queue import Ledger, Run
+from rag_engine import workspace as places
+
+# File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
+_LONGEST_BYTES = 180
+_SETTLED = ("indexed", "unchanged", "rejected")
+
+
+def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
+    """Where the upload was written, in portions; visible under its name only when it is whole.
+
+    It has a folder of its own, so that two people may upload different files of one name.
+    """
+    folder = places.uploads(workspace) / secrets.token_hex(8)
+    folder.mkdir(parents=True)
+    path = folder / safe_name(name)
+    temporary = folder / f".{path.name}.new"
+    with temporary.open("wb") as file:
+        shutil.copyfileobj(data, file, 1 << 20)
+    temporary.replace(path)
+    return path
+
+
+def safe_name(name: str) -> str:
+    """A file name without folders, control characters or a leading dot, of at most 180 bytes; never empty."""
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")
+    kept = re.sub(r'[<>:"|?*]', "_", printable).strip().lstrip(".") or "upload"
+    stem, dot, suffix = kept.rpartition(".")
+    if not dot or len(suffix) > 10:
+        return _cut(kept, _LONGEST_BYTES)
+    return f"{_cut(stem, _LONGEST_BYTES - len(suffix.encode()) - 1)}.{suffix}"
+
+
+def upload_name(workspace: Path, path: str) -> str:
+    """An upload as FOLDER/NAME, the name by which results know it; any other path as it is."""
+    return "/".join(Path(path).parts[-2:]) if is_upload(workspace, path) else path
+
+
+def is_upload(workspace: Path, path: str) -> bool:
+    """Whether the path is that of an upload kept in the workspace."""
+    return Path(path).parent.parent == places.uploads(workspace)
+
+
+def remove_settled(workspace: Path, run: Run) -> None:
+    """Nothing; removes the uploads of a finished run that the collection holds or that can never be read."""
+    for path in _uploads(workspace, run):
+        if upload_name(workspace, path) in _settled(run):
+            shutil.rmtree(Path(path).parent, ignore_errors=True)
+
+
+def remove_leftovers(workspace: Path, ledger: Ledger) -> None:
+    """Nothing; removes what a worker that was killed after a run could not remove."""
+    folder = places.uploads(workspace)
+    if folder.is_dir() and any(folder.iterdir()):
+        for run in ledger.finished():
+            remove_settled(workspace, run)
+
+
+def kept_uploads(workspace: Path, run: Run) -> str:
+    """A sentence on the uploads that stay in the workspace after the run, for the person; empty when there are none."""
+    kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _settled(run)]
+    names = ", ".join(path.name for path in kept if path.exists())
+    return f"Kept in {places.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
+
+
+def _uploads(workspace: Path, run: Run) -> Iterator[str]:
+    return (path for path in run.arguments.get("paths", ()) if is_upload(workspace, path))
+
+
+def _settled(run: Run) -> set[str]:
+    return {str(result["path"]) for result in run.results if result.get("status") in _SETTLED}
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode()[:size].decode(errors="ignore")

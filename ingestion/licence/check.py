@@ -1,0 +1,271 @@
+"""The licence of a source before anything of it is kept: a traffic light with the evidence it rests on.
+
+The cascade of Buriasco (2026, section 4.1): hosts whose works are free, then what a page tells machines and people,
+then a language model for what is still open. What contradicts itself is for a person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from ingestion.jobs.uploads import safe_name
+from ingestion.licence.html_marks import mark_of, marks_of, parse_page, read_xmp
+from ingestion.licence.model import ask_model
+from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
+from ingestion.licence.patterns import PLAIN, read_statements
+from ingestion.licence.table import TrustedDomain, load_licences
+from ingestion.licence.verdict import decide
+from ingestion.types import (
+    Fetched,
+    FileRefused,
+    LicenceMark,
+    LicenceVerdict,
+    Light,
+    Outcome,
+    OutcomeReason,
+    Refused,
+    Source,
+)
+from rag_engine.types import ExtractedText
+
+if TYPE_CHECKING:
+    from ingestion.protocols import Extractor, Judge, Web
+
+_REASONS: dict[Light, OutcomeReason] = {
+    "GREEN": "licence_green",
+    "YELLOW": "licence_unclear",
+    "RED": "licence_reserved",
+}
+_LISTED = 15.0
+_READ_BYTES = 200_000_000
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_ELSEWHERE = re.compile(r"://|%3a%2f%2f|(?:^|&)(?:url|target|goto|redirect|link|dest)=", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a file or page gave: its marks, the texts a model may read, its terms page, and what went wrong."""
+
+    marks: tuple[LicenceMark, ...] = ()
+    texts: tuple[str, ...] = ()
+    terms: str = ""
+    warnings: tuple[str, ...] = ()
+    refused: FileRefused | None = None
+
+
+def judge_licence(
+    source: Source, web: Web, extractor: Extractor | None, judge: Judge | None, *, folder: Path, seconds: float
+) -> Outcome:
+    """The light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
+
+    GREEN passes; YELLOW waits for a person; RED is rejected. A file that the analyst has at hand passes with
+    whatever light. `folder` takes downloads, which are removed again; `seconds` is the model's time.
+    """
+    listed = _listed(source)
+    if source.path:
+        reading = _read_file(Path(source.path), extractor)
+        verdict, messages = _weigh((*listed, *reading.marks), reading.texts, judge, seconds)
+        return _local(verdict, (*reading.warnings, *messages))
+    domain = domain_mark(source.url)
+    marks = (*([domain] if domain else []), *listed)
+    verdict = decide(marks)
+    if domain is not None and domain.light == "GREEN":
+        return _outcome(verdict)
+    try:
+        reading = _read_address(source.url, web, extractor, folder)
+    except Refused as refusal:
+        return refusal.outcome(verdict)
+    marks, texts, warnings = (*marks, *reading.marks), reading.texts, list(reading.warnings)
+    if reading.terms:
+        try:
+            terms = _read_address(reading.terms, web, extractor, folder)
+            marks += tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
+            texts += terms.texts
+        except Refused as refusal:
+            warnings.append(f"The terms at {reading.terms} could not be read: {refusal}")
+    if reading.refused is not None and not any(mark.light == "GREEN" for mark in marks):
+        # Whatever its licence, nothing can be done with a file that cannot be read.
+        refused = reading.refused
+        return Outcome(refused.status, refused.reason, str(refused), decide(marks), refused.retryable)
+    verdict, messages = _weigh(marks, texts, judge, seconds)
+    return _outcome(verdict, (*warnings, *messages))
+
+
+def domain_mark(url: str) -> LicenceMark | None:
+    """What the name of the host alone says, by whole labels; None for a host that is not in the table.
+
+    An address that browsers could read in another way, or that leads elsewhere by its query, has no mark.
+    """
+    if re.search(r"[\\\s\x00-\x20]", url):
+        return None
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or "@" in parts.netloc or not _HOST.fullmatch(host):
+        return None
+    found = next((one for one in load_licences().domains if _is_under(host, one)), None)
+    if found is None or (found.light == "GREEN" and (port not in (None, 80, 443) or _ELSEWHERE.search(parts.query))):
+        return None
+    score = PLAIN if found.light == "GREEN" else 0.0
+    return LicenceMark("domain", found.light, found.licence, score, host, f"trusted domain {found.suffix}")
+
+
+def _is_under(host: str, domain: TrustedDomain) -> bool:
+    def below(suffix: str) -> bool:
+        return host == suffix or host.endswith(f".{suffix}")
+
+    return below(domain.suffix) and not any(below(other) for other in domain.exceptions)
+
+
+def _listed(source: Source) -> tuple[LicenceMark, ...]:
+    """What the list of sources says of the licence: it counts, but does not free a document alone."""
+    mark = mark_of(source.licence, "list of sources", _LISTED)
+    if mark is None:
+        return ()
+    return (replace(mark, score=PLAIN if mark.light == "RED" else min(mark.score, _LISTED)),)
+
+
+def _read_address(url: str, web: Web, extractor: Extractor | None, folder: Path) -> _Reading:
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix="licence_") as temporary:
+        into = Path(temporary) / "page"
+        fetched = web.fetch(url, into=into)
+        path = Path(fetched.path) if fetched.path else into
+        if not fetched.path:
+            path.write_bytes(fetched.body)
+        return _read_fetched(fetched, path, extractor)
+
+
+def _read_fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> _Reading:
+    with path.open("rb") as file:
+        start = file.read(1024)
+    looks_html = re.search(rb"<(?:!doctype html|html|head|body)", start, re.IGNORECASE)
+    if not start.startswith(b"%PDF-") and (fetched.media_type in _HTML or looks_html):
+        return _read_page(path.read_bytes(), fetched.url)
+    # The extractor tells a file by its bytes and, where these say nothing, by its name, which a refusal bears too.
+    name = safe_name(fetched.file_name or unquote(urlsplit(fetched.url).path) or "document")
+    return _read_file(path.rename(path.with_name(name)), extractor)
+
+
+def _read_page(page: bytes, url: str) -> _Reading:
+    root = parse_page(page)
+    if root is None:
+        return _Reading(warnings=("The page is empty.",))
+    text = text_of(root)
+    said = _page_statements(text)
+    marks = (*marks_of(root, url), *said)
+    # Terms are for a page that decides nothing itself.
+    terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
+    return _Reading(marks, _snippets(text, said), terms)
+
+
+def _page_statements(text: PageText) -> list[LicenceMark]:
+    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
+    quoted = {(mark.light, mark.quote) for mark in footer}
+    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
+    return [*footer, *rest]
+
+
+def _snippets(text: PageText, said: Sequence[LicenceMark]) -> tuple[str, ...]:
+    """What the model reads: the sentences that name rights first, then the beginning and the end."""
+    told = list(dict.fromkeys(mark.quote for mark in said))[:12]
+    return (*told, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
+
+
+def _read_file(path: Path, extractor: Extractor | None) -> _Reading:
+    """A file by its own words and metadata; a page saved as HTML by its marks as well."""
+    if not path.is_file():
+        return _Reading(warnings=(f"{path.name} is not there.",))
+    marks: list[LicenceMark] = []
+    if path.stat().st_size <= _READ_BYTES:
+        raw = path.read_bytes()
+        if raw.startswith(b"%PDF-") or b"%PDF-" in raw[:1024]:
+            marks += read_xmp(raw)
+        elif path.suffix.lower() in (".html", ".htm", ".xhtml"):
+            return replace(_read_page(raw, ""), terms="")
+    if extractor is None:
+        return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: there is no extractor.",))
+    try:
+        extracted = extractor.extract(path)
+    except FileRefused as refusal:
+        return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: {refusal}",), refused=refusal)
+    pages = _front_and_back(extracted)
+    for name, text in pages:
+        marks += read_statements(text, name)
+    return _Reading(tuple(marks), tuple(text[: HEAD * 2] for _, text in pages))
+
+
+def _front_and_back(extracted: ExtractedText) -> Sequence[tuple[str, str]]:
+    """The first two pages and the last with their names; of a file without pages its beginning and end."""
+    if extracted.pages <= 1 or not extracted.blocks:
+        text = extracted.text
+        return [("text", text)] if len(text) <= 30_000 else [("beginning", text[:15_000]), ("end", text[-15_000:])]
+    wanted = dict.fromkeys((1, 2, extracted.pages))
+    texts = {
+        page: "\n\n".join(extracted.text[b.start : b.end] for b in extracted.blocks if b.page == page)
+        for page in wanted
+    }
+    return [(f"page {page}", text) for page, text in texts.items() if text]
+
+
+def _weigh(
+    marks: Sequence[LicenceMark], texts: Sequence[str], judge: Judge | None, seconds: float
+) -> tuple[LicenceVerdict, tuple[str, ...]]:
+    """The verdict of all marks, with the model's where they decide nothing."""
+    verdict = _with_language(decide(marks))
+    if verdict.light != "YELLOW" or verdict.conflict:
+        return verdict, ()
+    if judge is None:
+        return verdict, ("No language model was asked: none is connected.",)
+    mark, language, message = ask_model(judge, texts, seconds=seconds)
+    if mark is not None:
+        verdict = replace(decide((*marks, mark)), language=language)
+    return verdict, (message,) if message else ()
+
+
+def _with_language(verdict: LicenceVerdict) -> LicenceVerdict:
+    """The verdict with the language of the statement that decided."""
+    decided = [mark for mark in verdict.marks if mark.light == verdict.light and mark.layer == "pattern"]
+    if not decided or " " not in decided[0].quote:
+        return verdict
+    from rag_engine.backends.language_identification import identify_language
+
+    return replace(verdict, language=identify_language(decided[0].quote))
+
+
+def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
+    telling = [mark for mark in verdict.marks if mark.score > 0 or mark.layer == "model"] or list(verdict.marks)
+    quoted = "; ".join(f"{mark.place}: “{mark.quote[:120]}”" for mark in telling[:3])
+    limits = f" Restrictions: {', '.join(verdict.restrictions)}." if verdict.restrictions else ""
+    opening = {
+        "GREEN": f"Free to use under {verdict.licence}.",
+        "RED": f"Rights are reserved ({verdict.licence}).",
+        "YELLOW": "What it says of its licence contradicts itself."
+        if verdict.conflict
+        else "It does not say under which licence it stands.",
+    }[verdict.light]
+    return " ".join(filter(None, (opening + limits, quoted and f"Evidence: {quoted}.", *notes)))
+
+
+def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = ()) -> Outcome:
+    reason: OutcomeReason = "licence_conflict" if verdict.conflict else _REASONS[verdict.light]
+    message = _sentence(verdict, notes)
+    if verdict.light == "GREEN":
+        return Outcome("done", reason, message, verdict)
+    return Outcome("rejected" if verdict.light == "RED" else "skipped", reason, message, verdict)
+
+
+def _local(verdict: LicenceVerdict, notes: Sequence[str]) -> Outcome:
+    """A file that the analyst has: the light is recorded and the file goes on."""
+    reason: OutcomeReason = "licence_conflict" if verdict.conflict else _REASONS[verdict.light]
+    recorded = "The file is at hand and goes on whatever its licence; the light is recorded."
+    return Outcome("done", reason, f"{_sentence(verdict, notes)} {recorded}", verdict)

@@ -1,0 +1,313 @@
+"""What a page or a PDF says of its licence to machines: links, meta elements, JSON-LD, microdata, RDFa, XMP."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from urllib.parse import urljoin, urlsplit
+
+from lxml import etree, html
+
+from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in
+from ingestion.licence.patterns import NOTICE, PLAIN, read_statements
+from ingestion.types import LicenceMark, Light
+
+META, LINK = 30.0, 25.0
+MINING = "Text and data mining reserved"
+
+_MOST_BYTES = 10_000_000
+_JSON_BYTES = 1_000_000
+_JSON_NODES = 5_000
+_QUOTE = 300
+_META = {
+    "license", "licence", "dcterms.license", "dc.license", "dc.rights", "dcterms.rights", "dc.rights.license",
+    "dcterms.accessrights", "copyright", "rights", "rights-standard", "citation_license", "cc:license",
+}  # fmt: skip
+_RDFA = {
+    "cc:license", "dct:license", "dcterms:license", "schema:license", "xhv:license", "dc:rights", "dct:rights",
+    "dcterms:rights", "http://creativecommons.org/ns#license", "http://purl.org/dc/terms/license",
+    "https://schema.org/license", "http://schema.org/license",
+}  # fmt: skip
+# What these elements hold is of someone else: pictures, widgets, quoted pages, comments, other articles' teasers.
+_ASIDE_TAGS = frozenset((
+    "figure", "figcaption", "picture", "aside", "iframe", "blockquote", "video", "audio", "object", "code", "pre",
+))  # fmt: skip
+_ASIDE_NAMES = re.compile(
+    r"(?:^|[\s_-])(?:caption|credit|credits|photo|image|img|gallery|thumb|thumbnail|widget|embed|comment|comments|"
+    r"related|teaser|attribution|theme|powered|plugin|figure|media|slideshow|carousel|card)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_ASIDE_TEXT = re.compile(
+    r"photo|foto|image|bild|immagin|imagen|picture|icon|logo|theme|template|plugin|powered by|software|source code|"
+    r"font|map tiles|openstreetmap|video|figure|g[oö]rsel|afbeelding|design by|built with|syntax highlight",
+    re.IGNORECASE,
+)
+_OF_THE_PAGE = {
+    "", "webpage", "article", "newsarticle", "report", "scholarlyarticle", "techarticle", "blogposting", "dataset",
+    "creativework", "website", "book", "digitaldocument", "legislation", "publicationissue", "webcontent",
+    "collectionpage", "itempage", "governmentservice", "datacatalog", "publicationvolume", "textdigitaldocument",
+    "presentationdigitaldocument",
+}  # fmt: skip
+_LICENCE_KEYS = (
+    "license", "schema:license", "http://schema.org/license", "https://schema.org/license", "dct:license",
+)  # fmt: skip
+_XMP = re.compile(rb"<x:xmpmeta[\s>]")
+_XMP_END = b"</x:xmpmeta>"
+_XMP_STREAM = re.compile(rb"/Subtype\s*/XML[^>]{0,200}>>\s*stream\r?\n|/Type\s*/Metadata[^>]{0,200}>>\s*stream\r?\n")
+_XMP_BYTES = 500_000
+_XMP_FIELDS = {
+    "{http://ns.adobe.com/xap/1.0/rights/}WebStatement": "XMP xmpRights:WebStatement",
+    "{http://ns.adobe.com/xap/1.0/rights/}UsageTerms": "XMP xmpRights:UsageTerms",
+    "{http://creativecommons.org/ns#}license": "XMP cc:license",
+    "{http://purl.org/dc/elements/1.1/}rights": "XMP dc:rights",
+    "{http://purl.org/dc/terms/}license": "XMP dcterms:license",
+    "{http://purl.org/dc/terms/}rights": "XMP dcterms:rights",
+}
+_RESOURCE = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
+# A packet that tells of a PDF is the document's; others come with the pictures in it.
+_OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pdf:|pdfx/1\.3")
+
+
+def read_marks(page: bytes | str, url: str) -> list[LicenceMark]:
+    """The marks of an HTML page; those of a picture, a widget or a theme on it are left out."""
+    root = parse_page(page)
+    return [] if root is None else marks_of(root, url)
+
+
+def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
+    """As `read_marks`, of a page that is parsed already; changes nothing in it."""
+    marks = [*_metas(root), *_links(root, url), *_json_ld(root, url), *_properties(root, url)]
+    return list(dict.fromkeys(marks))
+
+
+def parse_page(page: bytes | str) -> html.HtmlElement | None:
+    """The page as a tree, without fetching anything; None when it holds no element."""
+    page = page[:_MOST_BYTES]
+    if isinstance(page, bytes):
+        page = _decoded(page)
+    page = re.sub(r"^[\s\ufeff]{0,100}<\?xml[^>]{0,200}\?>", "", page).replace("\0", "")
+    if not page.strip():
+        return None
+    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
+    try:
+        return html.document_fromstring(page, parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def read_xmp(raw: bytes) -> list[LicenceMark]:
+    """The marks in the metadata packets of a PDF's bytes; those of pictures inside it are left out.
+
+    Metadata streams lie in the open in a PDF, by its own standard, so that they can be read without parsing it.
+    """
+    marks: list[LicenceMark] = []
+    for packet in _packets(raw):
+        if _OF_A_PDF.search(packet):
+            marks += _packet_marks(packet)
+    return list(dict.fromkeys(marks))
+
+
+def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark | None:
+    """What a machine-readable value says: an address of a licence, its name, or a sentence; None if nothing."""
+    value = " ".join(value[: 4 * _QUOTE].split())
+    if not value:
+        return None
+    address = urljoin(url, value) if url and re.match(r"[./]", value) else value
+    light: Light = "GREEN"
+    licence = name_of_address(address) if re.match(r"(?:https?:)?//|www\.|creativecommons", address) else ""
+    if not licence and " " not in value and not re.match(r"https?:", value):
+        licence = name_of_text(value.replace("_", "-")) or name_of_text(f"License: {value}")
+    if not licence:
+        said = read_statements(value, place)
+        if any(mark.light == "RED" for mark in said):
+            light, licence = "RED", next(mark.licence for mark in said if mark.light == "RED")
+        else:
+            granted = [mark for mark in said if mark.light == "GREEN"]
+            licence = granted[0].licence if granted else ""
+            if not licence and re.search(r"(?i)(?<!\w)public domain(?!\w)", value) and len(value) < 40:
+                licence = "Public domain"
+            if not licence:
+                named = names_in(value)
+                light = "YELLOW"
+                licence = named[0].name if named else NOTICE
+                score = 0.0
+    elif licence == UNSTATED:
+        light, score = "YELLOW", PLAIN / 2
+    return LicenceMark("mark", light, licence, score, value[:_QUOTE], place)
+
+
+def _metas(root: html.HtmlElement) -> Iterator[LicenceMark]:
+    for element in root.iter("meta"):
+        name = (element.get("name") or element.get("property") or "").strip().lower()
+        content = element.get("content") or ""
+        if name in ("tdm-reservation", "tdm:reservation") and content.strip() == "1":
+            yield LicenceMark(
+                "mark", "RED", "Text and data mining reserved", META, "tdm-reservation: 1", f"meta {name}"
+            )
+        elif name in _META and (mark := mark_of(content, f"meta {name}", META)):
+            yield mark
+
+
+def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
+    for element in root.iter("link", "a", "area"):
+        rel = (element.get("rel") or "").lower().split()
+        href = (element.get("href") or "").strip()
+        licence = name_of_address(urljoin(url, href[:2000])) if _is_sound(url, href) else ""
+        if "license" not in rel and "licence" not in rel and "copyright" not in rel:
+            # Without rel an address of a licence is a mention; it weighs only beside words that grant.
+            continue
+        if not licence or _is_aside(element):
+            continue
+        place = f"<{element.tag} rel=license>"
+        if licence == UNSTATED:
+            yield LicenceMark("mark", "YELLOW", licence, PLAIN / 2, href[:_QUOTE], place)
+        else:
+            yield LicenceMark("mark", "GREEN", licence, LINK, href[:_QUOTE], place)
+
+
+def _is_sound(base: str, href: str) -> bool:
+    try:
+        urlsplit(urljoin(base, href))
+    except ValueError:
+        return False
+    return bool(href)
+
+
+def _is_aside(element: html.HtmlElement) -> bool:
+    """Whether the element speaks of a picture, a widget or a theme, by what it stands in and what stands around it."""
+    if element.tag == "link":
+        return False
+    for depth, above in enumerate(element.iterancestors()):
+        if above.tag in _ASIDE_TAGS or (
+            above.tag not in ("html", "body", "main")
+            and _ASIDE_NAMES.search(f"{above.get('class', '')} {above.get('id', '')}")
+        ):
+            return True
+        if depth > 12:
+            break
+    parent = element.getparent()
+    around = "" if parent is None else " ".join(map(str, parent.itertext()))[:400]
+    if not _ASIDE_TEXT.search(around):
+        return False
+    # "Text and images of this site": the page after all.
+    return not any(mark.light == "GREEN" for mark in read_statements(around, ""))
+
+
+def _json_ld(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
+    for element in root.iter("script"):
+        if "ld+json" not in (element.get("type") or "").lower():
+            continue
+        text = element.text or ""
+        if len(text) > _JSON_BYTES:
+            continue
+        try:
+            loaded = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        for value in _json_licences(loaded):
+            if mark := mark_of(value, "JSON-LD license", META, url):
+                yield mark
+
+
+def _json_licences(loaded: object) -> Iterator[str]:
+    """The licences of the page's own nodes; a picture's or a program's inside them are not the page's."""
+    waiting, seen = [loaded], 0
+    while waiting and seen < _JSON_NODES:
+        seen += 1
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            kinds = node.get("@type", "")
+            named = {
+                str(kind).rpartition("/")[2].rpartition(":")[2].lower()
+                for kind in (kinds if isinstance(kinds, list) else [kinds])
+            }
+            if named & _OF_THE_PAGE:
+                for key in _LICENCE_KEYS:
+                    yield from _json_values(node.get(key))
+                waiting += [node[key] for key in ("@graph", "mainEntity", "mainEntityOfPage") if key in node]
+
+
+def _json_values(value: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < 3:
+        for one in value[:20]:
+            yield from _json_values(one, depth + 1)
+    elif isinstance(value, dict) and depth < 3:
+        for key in ("@id", "url", "name", "@value"):
+            if isinstance(value.get(key), str):
+                yield str(value[key])
+                return
+
+
+def _properties(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
+    for element in root.xpath("//*[@itemprop or @property]"):
+        names = {name.lower() for name in f"{element.get('itemprop') or ''} {element.get('property') or ''}".split()}
+        if element.tag == "meta" and not element.get("itemprop"):
+            continue
+        if not (names & _RDFA or "license" in names):
+            continue
+        scope = next((above for above in element.iterancestors() if above.get("itemtype")), None)
+        kind = (scope.get("itemtype") or "").rstrip("/").rpartition("/")[2].lower() if scope is not None else ""
+        if kind not in _OF_THE_PAGE or _is_aside(element):
+            continue
+        value = (
+            element.get("href")
+            or element.get("resource")
+            or element.get("content")
+            or " ".join(map(str, element.itertext()))
+        )
+        if mark := mark_of(value, f"property {' '.join(sorted(names))}", LINK, url):
+            yield mark
+
+
+def _packets(raw: bytes) -> Iterator[bytes]:
+    for match in _XMP.finditer(raw):
+        end = raw.find(_XMP_END, match.start(), match.start() + _XMP_BYTES)
+        if end > 0:
+            yield raw[match.start() : end + len(_XMP_END)]
+    for match in _XMP_STREAM.finditer(raw):
+        if b"FlateDecode" in match.group() or b"FlateDecode" in raw[max(0, match.start() - 200) : match.start()]:
+            try:
+                opened = zlib.decompressobj().decompress(raw[match.end() : match.end() + _XMP_BYTES], _XMP_BYTES)
+            except zlib.error:
+                continue
+            start, end = opened.find(b"<x:xmpmeta"), opened.find(_XMP_END)
+            if 0 <= start < end:
+                yield opened[start : end + len(_XMP_END)]
+
+
+def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False)
+    try:
+        root = etree.fromstring(packet, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return
+    for element in root.iter():
+        if not isinstance(element.tag, str):
+            continue
+        values = [(element.tag, f"{element.get(_RESOURCE) or ''} {' '.join(map(str, element.itertext()))}")]
+        # Properties may be written as attributes of their description.
+        values += [(str(name), str(value)) for name, value in element.attrib.items()]
+        for name, value in values:
+            if name in _XMP_FIELDS and (mark := mark_of(value, _XMP_FIELDS[name], META)):
+                yield mark
+            elif name.endswith("xap/1.0/rights/}Marked") and value.strip().lower() == "true":
+                yield LicenceMark("mark", "YELLOW", NOTICE, 0.0, "Marked: True", "XMP xmpRights:Marked")
+
+
+def _decoded(raw: bytes) -> str:
+    declared = re.search(
+        rb"<meta[^>]{1,200}charset\s{0,5}=\s{0,5}[\"']?\s{0,5}([\w.:-]{1,40})", raw[:4096], re.IGNORECASE
+    )
+    charset = declared[1].decode("ascii") if declared else "utf-8"
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        charset = "utf-16"
+    try:
+        return raw.decode("cp1252" if charset.lower() in ("iso-8859-1", "latin1") else charset, "replace")
+    except LookupError:
+        return raw.decode("utf-8", "replace")

@@ -1,0 +1,212 @@
+"""Issuing bodies by any of their names, their Internet domains or their document symbols."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from rapidfuzz import fuzz
+
+from ingestion.metadata.term_matching import Mention, TermTable, Word, build_table, cut_words, find_terms
+from rag_engine.config import DATA
+from rag_engine.errors import InputError
+
+DEFAULT_AUTHORITIES = DATA / "authorities.toml"
+
+_ACRONYM = re.compile(r"\(\s*[^\W\d_]{2,10}\s*\)\s*$")
+_TAIL = re.compile(r"\s*[,;–—|(].*$")
+_ARTICLES = frozenset({"the", "il", "la", "lo", "l", "le", "les", "el", "der", "die", "das", "o", "a", "t", "c"})
+_HOST = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)++")
+# A slip of the pen is allowed in names that are long enough to stay apart.
+_FUZZY_LENGTH = 14
+_FUZZY_WHOLE = 93.0
+_FUZZY_WORD = 78.0
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A body that issues documents; `country` is "" unless its level is National."""
+
+    name: str
+    level: str
+    country: str
+    aliases: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """A place in a text that names an authority; `kind` says by what."""
+
+    authority: Authority
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AuthorityTable:
+    """All known authorities, ready for look-up."""
+
+    authorities: tuple[Authority, ...]
+    by_key: Mapping[str, Authority]
+    by_domain: Mapping[str, Authority]
+    names: TermTable
+    marks: TermTable
+    symbols: re.Pattern[str]
+    by_symbol: Mapping[str, Authority]
+
+
+@lru_cache(maxsize=4)
+def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
+    """The table of a TOML file, read once per path; InputError when it cannot be read or a name stands twice."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        authorities = tuple(_authority(group, entry) for group in table["group"] for entry in group["authorities"])
+    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        raise InputError(
+            f"The table of authorities {path} cannot be read: {error}.", help="Restore data/authorities.toml."
+        ) from error
+    by_key: dict[str, Authority] = {}
+    for authority in authorities:
+        for name in (authority.name, *authority.aliases):
+            other = by_key.setdefault(_key(name), authority)
+            if other is not authority:
+                raise InputError(
+                    f"{path}: the name {name!r} stands for {other.name} and for {authority.name}.",
+                    help="Take it from one of them.",
+                )
+    by_symbol = {symbol: authority for authority in authorities for symbol in authority.symbols}
+    symbols = "|".join(re.escape(symbol) for symbol in sorted(by_symbol, key=len, reverse=True))
+    return AuthorityTable(
+        authorities,
+        by_key,
+        {domain: authority for authority in authorities for domain in authority.domains},
+        build_table((one.name, name) for one in authorities for name in (one.name, *one.aliases)),
+        build_table((one.name, mark) for one in authorities for mark in one.marks),
+        re.compile(rf"(?<![\w/])(?:{symbols})(?=\w)"),
+        by_symbol,
+    )
+
+
+def canonical_authority(text: str, table: AuthorityTable | None = None) -> Authority | None:
+    """The authority that a text names and nothing else: by name, alias, acronym, or a name with a slip of the pen.
+
+    None for what is not known and for what two authorities might be.
+    """
+    table = table or load_authorities()
+    bare = _ACRONYM.sub("", text.strip())
+    for candidate in (text, bare, _TAIL.sub("", bare)):
+        key = _key(candidate)
+        if not key:
+            continue
+        found = table.by_key.get(key)
+        # "who" and "sec" are words unless they stand in capitals.
+        if found is not None and (" " in key or len(key) > 6 or candidate.strip(" .").isupper() or not _is_acronym(
+            key, found
+        )):  # fmt: skip
+            return found
+    return _nearly(_key(bare), table)
+
+
+def authority_of_host(address: str, table: AuthorityTable | None = None) -> Authority | None:
+    """The authority whose domain holds an address or a bare host name; the longest domain wins."""
+    table = table or load_authorities()
+    try:
+        host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").removeprefix("www.")
+    except ValueError:
+        return None
+    labels = host.split(".")
+    for first in range(len(labels) - 1):
+        found = table.by_domain.get(".".join(labels[first:]))
+        if found is not None:
+            return found
+    return None
+
+
+def named_authorities(text: str, words: Sequence[Word], table: AuthorityTable | None = None) -> list[Naming]:
+    """Every place of a text that names an authority, in order: "symbol", "mark", "name", "acronym" or "address"."""
+    table = table or load_authorities()
+    by_name = {authority.name: authority for authority in table.authorities}
+    found = [
+        Naming(table.by_symbol[match.group()], match.start(), match.end(), "symbol")
+        for match in table.symbols.finditer(text)
+    ]
+    found += [_naming(by_name, mention, "mark") for mention in find_terms(words, table.marks)]
+    names = [
+        _naming(by_name, one, "acronym" if one.term.isupper() and " " not in one.term else "name")
+        for one in find_terms(words, table.names)
+    ]
+    found += _longest(names)
+    for match in _HOST.finditer(text):
+        authority = authority_of_host(match.group().lower(), table) if "." in match.group() else None
+        if authority is not None:
+            found.append(Naming(authority, match.start(), match.end(), "address"))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _longest(namings: Sequence[Naming]) -> list[Naming]:
+    """The namings without those that lie inside another: "WHO Europe" is not "WHO"."""
+    kept: list[Naming] = []
+    for one in sorted(namings, key=lambda one: (one.start, -one.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+        elif one.end > kept[-1].end:
+            kept[-1] = one
+    return kept
+
+
+def _naming(by_name: Mapping[str, Authority], mention: Mention, kind: str) -> Naming:
+    return Naming(by_name[mention.label], mention.start, mention.end, kind)
+
+
+def _nearly(key: str, table: AuthorityTable) -> Authority | None:
+    """The one authority whose name differs by a slip in a word; None when there are two or the name is short."""
+    if len(key) < _FUZZY_LENGTH:
+        return None
+    words = key.split()
+    found: dict[str, Authority] = {}
+    for known, authority in table.by_key.items():
+        if abs(len(known) - len(key)) > 3 or len(known) < _FUZZY_LENGTH:
+            continue
+        others = known.split()
+        if (
+            len(others) == len(words)
+            and fuzz.ratio(known, key) >= _FUZZY_WHOLE
+            and all(fuzz.ratio(one, other) >= _FUZZY_WORD for one, other in zip(words, others, strict=True))
+        ):
+            found[authority.name] = authority
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _is_acronym(key: str, authority: Authority) -> bool:
+    return any(name.isupper() and _key(name) == key for name in (authority.name, *authority.aliases))
+
+
+def _key(name: str) -> str:
+    words = [word.folded for word in cut_words(name)]
+    while len(words) > 2 and words[0] in _ARTICLES:
+        words = words[1:]
+    return " ".join(words)
+
+
+def _authority(group: Mapping[str, Any], entry: Mapping[str, Any]) -> Authority:
+    return Authority(
+        entry["name"],
+        group["level"],
+        group["country"],
+        tuple(entry.get("aliases", ())),
+        tuple(entry.get("domains", ())),
+        tuple(entry.get("symbols", ())),
+        tuple(entry.get("marks", ())),
+        bool(entry.get("weak", False)),
+    )

@@ -1,0 +1,300 @@
+"""When a document was published or adopted: from its first and last pages, its properties and its address."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import unquote, urlsplit
+
+from ingestion.extraction.date_patterns import WrittenDate, written_dates
+from ingestion.extraction.properties import Declared
+from ingestion.types import FieldValue, Source
+from rag_engine.types import Block, ExtractedText, Line
+
+_EARLIEST = 1700
+_FIRST_PAGES = 3
+# Without pages, a title block ends somewhere in here; with them, this bounds what is looked at of each.
+_OPENING = 6_000
+_CLOSING = 3_000
+_BEFORE = 70
+_LONG_LINE = 160
+_LONGEST_QUOTE = 400
+_LONGEST_LEAD = 8
+_MOST = 8
+# Below this a date is more likely another's; none is better than that.
+_LEAST = 0.3
+_PAGED = frozenset({"application/pdf"})
+
+# What stands before the date of the document itself.
+_ISSUED = re.compile(
+    r"(?<!\w)(?:distr\b|publi(?:shed|cation|ée?|cado|cato|cación|cação|cazione|catiedatum|sert|serings)|"
+    r"(?:date|datum|data|fecha|dato|tarih)\s?:|(?:date of issue|issue date|issued|release date|released)\b|"
+    r"(?:erst)?ausgabe|ausgegeben|erschienen|veröffentlicht|herausgegeben|ausfertigungsdatum|"
+    r"adopt(?:ed|ion|ée?|ado|ato|ata|ada)\b|approv(?:ed|ato|ata)\b|aprobad[oa]|aprovad[oa]|approuvée?|"
+    r"beschlossen|verabschiedet|vastgesteld|vedtatt|utgitt|uitgave|uitgegeven|gepubliceerd|"
+    r"kabul tarihi|kabul edildi|yayım|yayin|edition|édition|edición|edizione|edição|"
+    r"done (?:at|in)\b|fait à|hecho en|fatto a|geschehen zu|gedaan te|data a\b|dado en|dated?\b|"
+    r"signed|promulga|sancion|enacted|royal assent|delivered|rede von|press release|comunicado|communiqué)",
+    re.IGNORECASE,
+)
+# What stands before the date of something that happened to it later.
+_LATER = re.compile(
+    r"geändert|änderung|aktualisier|amend|\brevis|reviewed|updat|aggiornat|actualiz|atualiz|mise? à jour|modifi|"
+    r"gewijzigd|bijgewerkt|endret|oppdatert|değişik|güncel|\bstand\b|in force|inkraft|in kraft|vigor|vigência|"
+    r"effective|geltung|yürürlük|resm[iî] gazete|as (?:at|of)\b|\bstatus|reissued|redação dada|printed|print date|"
+    r"gedruckt|\bimprim",
+    re.IGNORECASE,
+)
+# What stands before the date of a meeting, a deadline or a visit.
+_OTHERS = re.compile(
+    r"(?<!\w)(?:held (?:in|at|on|from)|celebrad[oa]s?|tenue?|svoltasi|abgehalten|realizad[oa]s?|accessed|retrieved|"
+    r"consulted|"
+    r"consult[ée]e?|abgerufen|cited|visited|source|quelle|fuente|fonte|kaynak|deadline|due|expires?|until|bis zum|"
+    r"before|by|vor dem|avant le|antes de|entro il|within|since|seit|depuis|desde|dal|valid|meeting|comments?|hearing|"
+    r"born)\b",
+    re.IGNORECASE,
+)
+# A law, decision or page that is cited: its name, then words of joining, then the date.
+_CITED = re.compile(
+    r"(?<!\w)(?:directive|regulation|decision|resolution|council|act|law|treaty|agreement|protocol|order|report|letter|"
+    r"directiva|reglamento|decisión|ley|decreto|orden|règlement|décision|loi|décret|arrêté|ordonnance|"
+    r"direttiva|regolamento|legge|diretiva|regulamento|lei|portaria|verordnung|gesetz(?:es|blatt)?|richtlinie|beschluss|"
+    r"bekanntmachung|artikels?|art|nr|no|n|n[º°o]|g|v|l|bgbl|wet|besluit|richtlijn|lov|forskrift|"
+    r"kanun|yönetmelik|karar|sayılı|tarihli)\b[^\n;:]{0,40}$",
+    re.IGNORECASE,
+)
+_LAW_LINE = re.compile(
+    r"\W{0,3}(?:consolidated |royal |ministerial )?(?:law|act|directive|regulation|decision|order|decree|ley|"
+    r"ley orgánica|real decreto|decreto|orden|resolución|directiva|reglamento|loi|décret|arrêté|ordonnance|"
+    r"circulaire|legge|decreto|direttiva|regolamento|lei|lei complementar|portaria|resolução|instrução|gesetz|"
+    r"verordnung|verwaltungsvorschrift|richtlinie|erlass|bekanntmachung|vom|wet|besluit|lov|forskrift|kanun)\b",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(
+    r"\d[^\W\d_]{0,2}\s?(?:[^\W\d_]{3,10}\s?)?(?:to|a|al|bis|au|à|ao|t/m|til|and|-|–|—)\s?$", re.IGNORECASE
+)
+_ISSUE = re.compile(r"\b(?:vol(?:ume)?|issue|no|n[º°]|nr|heft|tome|jahrgang|núm|sayı)\b\.?\s?\d", re.IGNORECASE)
+_JOURNAL = re.compile(r"journal|bulletin|gazette|zeitschrift|revue|revista|rivista|amtsblatt|review", re.IGNORECASE)
+_RIGHTS = re.compile(r"©|\(c\)\s|copyright", re.IGNORECASE)
+_CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
+# The line above the signatures, wherever annexes have pushed it.
+_SIGNED = re.compile(
+    r"(?:data a|dato a|done (?:at|in)|given (?:at|in|under)|fait à|hecho en|dad[oa] en|feito em|geschehen zu|gedaan te|"
+    r"fatto a|utferdiget|dated)\b",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20)\d\d)(?:/[\w.]{1,12}){0,4}")
+_ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
+_AMERICAN = re.compile(
+    r"\bU\.\s?S\. [A-Z]|\bUnited States (?:Dep|Cen|Co|Se|Env|Geo)|\bFederal Register\b|\.gov\b(?!\.)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    value: str
+    sentence: str
+    page: int | None
+    confidence: float
+
+
+def find_dates(
+    extracted: ExtractedText, source: Source, declared: Declared, language: str, *, today: date
+) -> list[FieldValue]:
+    """The dates that may be the document's own, the likeliest first, each with the line that says it.
+
+    Today's and yesterday's are the day of printing or of the visit, never that of publication.
+    """
+    month_first = language in ("", "en") and bool(_AMERICAN.search(extracted.text[:_OPENING]))
+    guesses = [
+        *_written(extracted, today, month_first),
+        *_closing(extracted),
+        *_running(declared, month_first),
+        *_symbols(extracted),
+        *_declared(declared, extracted.media_type),
+        *_addressed(source),
+    ]
+    best: dict[str, _Guess] = {}
+    for guess in guesses:
+        if _possible(guess.value, today) and (
+            guess.value not in best or guess.confidence > best[guess.value].confidence
+        ):
+            best[guess.value] = guess
+    # A date that is said twice is the surer for it: a letterhead and the file's properties agree.
+    ranked = sorted(
+        (_borne_out(guess, guesses) for guess in best.values()), key=lambda guess: guess.confidence, reverse=True
+    )
+    return [
+        FieldValue("date", guess.value, "rule", guess.sentence, guess.page, round(min(0.97, guess.confidence), 2))
+        for guess in ranked[:_MOST]
+        if guess.confidence >= _LEAST
+    ]
+
+
+def _possible(value: str, today: date) -> bool:
+    if not _EARLIEST <= int(value[:4]) <= today.year:
+        return False
+    if len(value) < 10:
+        return value <= today.isoformat()[: len(value)]
+    return value < (today - timedelta(days=1)).isoformat()
+
+
+def _borne_out(guess: _Guess, guesses: Sequence[_Guess]) -> _Guess:
+    others = [other for other in guesses if other is not guess and other.sentence != guess.sentence]
+    same = any(other.value.startswith(guess.value) or guess.value.startswith(other.value) for other in others)
+    bonus = 0.04 if same and guess.confidence >= 0.3 else 0.0
+    return _Guess(guess.value, guess.sentence, guess.page, guess.confidence + bonus)
+
+
+def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterator[_Guess]:
+    """The dates of the first pages and of the last."""
+    last = max((block.page for block in extracted.blocks[-50:]), default=1)
+    starts = [line.start for line in extracted.lines]
+    for number, (block, cut) in enumerate(_looked_at(extracted.blocks, last)):
+        text = extracted.text[block.start : min(block.end, block.start + cut)]
+        if not any(letter.isdigit() for letter in text) and "M" not in text:
+            continue
+        for found in written_dates(text, month_first=month_first, century=today.year):
+            line = _line(extracted, starts, block.start + found.start)
+            closing = block.page == last and block.page > _FIRST_PAGES
+            sure = _confidence(extracted, block, line, found, number, closing)
+            if sure > 0:
+                page = block.page if line is None else line.page
+                yield _Guess(found.value, _quote(extracted.text, block, line, found), page, sure)
+
+
+def _looked_at(blocks: Sequence[Block], last: int) -> Iterator[tuple[Block, int]]:
+    """The blocks of the first pages, then those of the last, with how much of each is read."""
+    left = 3 * _OPENING
+    for block in blocks:
+        if block.page > _FIRST_PAGES or left <= 0:
+            break
+        yield block, min(left, _OPENING)
+        left -= block.end - block.start
+    left = _CLOSING
+    for block in reversed(blocks):
+        if block.page <= _FIRST_PAGES or block.page < last or left <= 0:
+            break
+        yield block, min(left, _CLOSING)
+        left -= block.end - block.start
+
+
+def _line(extracted: ExtractedText, starts: Sequence[int], at: int) -> Line | None:
+    index = bisect_right(starts, at) - 1
+    return extracted.lines[index] if index >= 0 and extracted.lines[index].end > at else None
+
+
+def _confidence(
+    extracted: ExtractedText, block: Block, line: Line | None, found: WrittenDate, number: int, closing: bool
+) -> float:
+    text = extracted.text
+    start, end = block.start + found.start, block.start + found.end
+    before = text[max(block.start, start - _BEFORE) : start]
+    above = text[max(0, block.start - 30) : block.start] if start - block.start < 40 else ""
+    length = block.end - block.start
+    line_start, line_end = (block.start, block.end) if line is None else (line.start, line.end)
+    # A line may be a megabyte long and full of dates; what is near one is enough.
+    here = text[max(line_start, start - _LONGEST_QUOTE) : min(line_end, end + _LONGEST_QUOTE)]
+    beside = 60 if found.precision != "year" else 25
+    alone = (line_end - line_start) - (end - start) <= beside and (length <= 250 or block.kind == "table")
+    sure = {"day": 0.55, "month": 0.5, "year": 0.16}[found.precision]
+    sure += _place(block, number, closing)
+    sure += 0.12 if alone else -0.3 if length > _LONG_LINE and line_end - line_start > 60 else -0.05
+    clause = re.split(r"[;.]\s|\n", before)[-1]
+    if _RANGE.search(before):
+        return sure - 0.45
+    running = len(text[block.start : start].split()) > _LONGEST_LEAD and block.kind != "table"
+    if running and block.page > 1:
+        sure -= 0.15
+    issued = _ISSUED.search(clause) and not (running and block.page > 1)
+    if issued or (_ISSUED.search(above) and not clause.strip()):
+        sure += 0.3 if length <= 250 or block.kind == "table" else 0.0
+    elif _LAW_LINE.match(here) and length <= 250 and number < 40:
+        sure += 0.25
+    elif _CITED.search(clause) and (length > 120 or found.precision != "day"):
+        sure -= 0.3
+    if _LATER.search(clause):
+        sure -= 0.28
+    elif _OTHERS.search(clause):
+        sure -= 0.3
+    if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
+        # Several numbers in a line are data, or the years that were looked at.
+        sure -= 0.15
+    if block.kind == "note" or (block.kind == "table" and found.precision == "year" and not issued):
+        sure -= 0.3
+    if _RIGHTS.search(here):
+        sure += 0.2
+    if found.precision != "day" and _ISSUE.search(here):
+        sure += 0.15
+    return sure
+
+
+def _place(block: Block, number: int, closing: bool) -> float:
+    if closing:
+        return -0.25
+    if block.page == 1:
+        return 0.1 if number < 25 else 0.0
+    return -0.12 if block.page == 2 else -0.2
+
+
+def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> str:
+    """The block when it is short, else the line, else what stands around the date."""
+    start, end = block.start + found.start, block.start + found.end
+    if block.end - block.start <= _LONGEST_QUOTE:
+        return text[block.start : block.end]
+    if line is not None and line.end - line.start <= _LONGEST_QUOTE:
+        return text[line.start : line.end]
+    return text[max(block.start, start - 150) : min(block.end, end + 150)].strip()
+
+
+def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
+    """The dates in formulas of signature; in the text of a treaty or constitution nothing is surer."""
+    for block in extracted.blocks:
+        if _SIGNED.match(extracted.text, block.start):
+            line = extracted.text[block.start : min(block.end, block.start + _LONGEST_QUOTE)]
+            for found in written_dates(line)[:1]:
+                if found.precision == "day":
+                    yield _Guess(found.value, line, block.page, 0.72)
+
+
+def _running(declared: Declared, month_first: bool) -> Iterator[_Guess]:
+    """The dates in running heads; one with the time of day is that of printing, and so is the file's own."""
+    for line in declared.margins:
+        if _CLOCK.search(line) or "://" in line or _LATER.search(line):
+            continue
+        for found in written_dates(line, month_first=month_first):
+            sure = {"day": 0.6, "month": 0.55, "year": 0.2}[found.precision]
+            if found.value != declared.created:
+                issue = _ISSUE.search(line) or _JOURNAL.search(line)
+                yield _Guess(found.value, line, 1, sure + (0.15 if issue else 0.0))
+
+
+def _symbols(extracted: ExtractedText) -> Iterator[_Guess]:
+    """The years inside document symbols such as FCCC/CP/2015/10: those of the session, not of the issue."""
+    for block in extracted.blocks[:40]:
+        if block.page == 1:
+            for match in _SYMBOL.finditer(extracted.text[block.start : min(block.end, block.start + 200)]):
+                yield _Guess(match[1], match[0], block.page, 0.26)
+
+
+def _declared(declared: Declared, media_type: str) -> Iterator[_Guess]:
+    if declared.date:
+        sure = 0.72 if media_type not in _PAGED else 0.6
+        yield _Guess(declared.date, f"The file declares {declared.date} as its date.", None, sure)
+    for keyword in declared.keywords:
+        if keyword.lower().startswith(("date", "datum", "fecha", "data")):
+            for found in written_dates(keyword):
+                yield _Guess(found.value, keyword, None, 0.7)
+    if declared.created:
+        yield _Guess(declared.created, f"The file was made on {declared.created}.", None, 0.22)
+
+
+def _addressed(source: Source) -> Iterator[_Guess]:
+    """The dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
+    for where, name in (("address", unquote(urlsplit(source.url).path)), ("file name", source.path)):
+        for match in _ADDRESS.finditer(name[-300:]):
+            value = "-".join(filter(None, match.group(1, 3, 4)))
+            yield _Guess(value, f"The {where} holds {match[0]}.", None, 0.2 + 0.05 * len(value.split("-")))

@@ -1,0 +1,279 @@
+"""Where in the world a document belongs: its level in the taxonomy and its countries.
+
+A document that mentions a country is not about it. The issuing body comes first, then the title; then what the text
+speaks of throughout, counted in paragraphs; then the names of regions and laws that belong to one country.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ingestion.metadata.authorities import Authority
+from ingestion.metadata.taxonomy import NATIONAL
+from ingestion.metadata.term_matching import TermTable, Word, build_table, find_terms
+from rag_engine.config import DATA
+from rag_engine.geography import GLOBAL, Gazetteer, find_places
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import ExtractedText
+
+SUBNATIONAL = DATA / "subnational.toml"
+
+WORLD = "Global/Supranational"
+REGIONAL = "Supranational/regional"
+EUROPEAN = "European region"
+LATIN_AMERICAN = "Latin-American region"
+
+_LEVEL_OF_REGION = {
+    GLOBAL: WORLD,
+    "Europe": EUROPEAN,
+    "European Union": EUROPEAN,
+    "Latin America and the Caribbean": LATIN_AMERICAN,
+    "Central America": LATIN_AMERICAN,
+    "South America": LATIN_AMERICAN,
+    "Andean Region": LATIN_AMERICAN,
+    "Caribbean": LATIN_AMERICAN,
+}
+# A language spoken officially in one country alone, or nearly so, says where its documents come from.
+_LANGUAGE_COUNTRY = {"tr": "Turkey", "it": "Italy", "no": "Norway", "pl": "Poland", "sv": "Sweden", "da": "Denmark",
+                     "fi": "Finland", "el": "Greece", "cs": "Czechia", "hu": "Hungary", "bg": "Bulgaria",
+                     "ro": "Romania", "nl": "Netherlands"}  # fmt: skip
+_DOMAIN_CODES = {"uk": "GB", "gov": "US", "mil": "US", "eu": ""}
+_FEWEST = 3
+_SHORT_WORDS = 1_500
+# In the middle of a text "AU", "ISO" or "UK" may be anything; a body of the world or of Europe is worth the risk.
+_ABBREVIATION = re.compile(r"\b(?!EU\b|UE\b|UN\b|ONU\b|US\b|USA\b|UK\b)[A-ZÀ-Þ]{2,6}\b")
+_MOST_COUNTRIES = 4
+_MOST_CHARACTERS = 80_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A level or a country, how sure it is, and the place in the text that says so (-1: none), else why."""
+
+    value: str
+    confidence: float
+    start: int = -1
+    end: int = -1
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Geography:
+    """The level of a document and its countries; both may be missing."""
+
+    level: Place | None
+    countries: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    countries: Counter[str]
+    regions: Counter[str]
+    first: Mapping[str, tuple[int, int]]
+    words: int
+
+
+def locate(
+    title: str,
+    extracted: ExtractedText,
+    words: Sequence[Word],
+    language: str,
+    *,
+    authority: Authority | None,
+    url: str,
+    gazetteer: Gazetteer,
+    issuer: str = "",
+) -> Geography:
+    """The level and countries of a document; Geography(None) where nothing tells.
+
+    `issuer` is the name of an issuing body that no table knows, which may hold a country's.
+    """
+    found = _located(
+        title, extracted, words, language, authority=authority, url=url, gazetteer=gazetteer, issuer=issuer
+    )
+    countries = tuple(_pinned(place, extracted, language, gazetteer) for place in found.countries)
+    level = found.level
+    if level is not None and countries and level.start >= 0:
+        level = replace(level, start=countries[0].start, end=countries[0].end)
+    return Geography(level, countries)
+
+
+def _located(
+    title: str,
+    extracted: ExtractedText,
+    words: Sequence[Word],
+    language: str,
+    *,
+    authority: Authority | None,
+    url: str,
+    gazetteer: Gazetteer,
+    issuer: str,
+) -> Geography:
+    titled = find_places(_before_venue(title), gazetteer)
+    counts = _count(extracted, words, gazetteer)
+    # A title made of a file's name may hold the name of a language.
+    if 0 < len(titled.countries) <= _MOST_COUNTRIES and (
+        len(title.split()) > 3 or set(titled.countries) & set(counts.countries)
+    ):
+        return _national(titled.countries, 0.9, counts, "the title names it")
+    if authority is not None and authority.level == NATIONAL:
+        return _national((authority.country,), 0.9, counts, f"{authority.name} is a national body")
+    named = find_places(issuer, gazetteer).countries if authority is None else ()
+    if len(named) == 1:
+        return _national(named, 0.7, counts, f"{issuer} bears its name")
+    spoken = _spoken_of(counts, strict=authority is not None)
+    if spoken:
+        return _national(spoken, 0.7, counts, "most paragraphs that name a country name it")
+    if authority is not None:
+        why = f"{authority.name} works at this level"
+        return Geography(Place(authority.level, 0.9, *counts.first.get(_region_for(authority.level), (-1, -1)), why))
+    if titled.regions:
+        return Geography(Place(_level(titled.regions[0]), 0.8, why="the title names the region"))
+    return _by_traces(words, language, counts, url, gazetteer)
+
+
+def country_of_address(address: str, gazetteer: Gazetteer) -> str:
+    """The English name of the country whose top-level domain an address has, or ""."""
+    try:
+        host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    except ValueError:
+        return ""
+    top = host.rpartition(".")[2]
+    return gazetteer.countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
+
+
+def _pinned(place: Place, extracted: ExtractedText, language: str, gazetteer: Gazetteer) -> Place:
+    """The place moved from the beginning of its paragraph to the sentence that names it."""
+    if place.start < 0:
+        return place
+    stop = next((block.end for block in extracted.blocks if block.start == place.start), place.end)
+    paragraph = extracted.text[place.start : stop]
+    for start, end in sentence_spans(paragraph, language):
+        if place.value in find_places(paragraph[start:end], gazetteer).countries:
+            return replace(place, start=place.start + start, end=place.start + end)
+    return place
+
+
+def _by_traces(
+    words: Sequence[Word],
+    language: str,
+    counts: _Counts,
+    url: str,
+    gazetteer: Gazetteer,
+) -> Geography:
+    """What regions, laws, addresses and the language give away where no body and no title does."""
+    traces: Counter[str] = Counter()
+    first = dict(counts.first)
+    for mention in find_terms(words, _subnational()):
+        traces[mention.label] += 1
+        first.setdefault(mention.label, (mention.start, mention.end))
+    traces.update(counts.countries)
+    home = country_of_address(url, gazetteer) if url else ""
+    if home:
+        traces[home] += 5
+    spoken = _LANGUAGE_COUNTRY.get(language, "")
+    if spoken and len(words) > 100:
+        traces[spoken] += 2 + len(words) // 1000
+    common = counts.regions.most_common(1)
+    if traces:
+        country, count = traces.most_common(1)[0]
+        enough = count >= _FEWEST or country in (home, spoken)
+        if enough and count >= 0.5 * traces.total() and (not common or common[0][1] <= count):
+            start, end = first.get(country, (-1, -1))
+            why = (
+                "" if start >= 0 else ("its address lies there" if country == home else "its language is spoken there")
+            )
+            place = Place(country, 0.55, start, end, why)
+            return Geography(Place(NATIONAL, 0.55, start, end, why), (place,))
+    if len(counts.countries) == 1 and not counts.regions and counts.words <= _SHORT_WORDS:
+        # A short text that names one country alone is hardly about another.
+        return _national(tuple(counts.countries), 0.5, counts, "no other country is named")
+    if common and common[0][1] >= _FEWEST:
+        region = common[0][0]
+        return Geography(Place(_level(region), 0.5, *counts.first[region]))
+    return Geography(None)
+
+
+def _national(countries: Sequence[str], confidence: float, counts: _Counts, why: str) -> Geography:
+    places = tuple(
+        Place(country, confidence, *counts.first.get(country, (-1, -1)), why)
+        for country in dict.fromkeys(countries)
+        if country
+    )
+    return Geography(Place(NATIONAL, confidence, places[0].start, places[0].end, why) if places else None, places)
+
+
+def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
+    """The one to four countries that the text is about throughout, judged by their share of all mentions."""
+    total = counts.countries.total()
+    if not total or not counts.words:
+        return ()
+    region = max(counts.regions.values(), default=0)
+    country, most = counts.countries.most_common(1)[0]
+    dense = 1000 * most / counts.words
+    # What a body of many states writes about one of them speaks of it at every turn.
+    if (
+        most >= (5 if strict else _FEWEST)
+        and most >= 0.6 * total
+        and most > region
+        and dense >= (2.5 if strict else 0.3)
+    ):
+        return (country,)
+    several = [one for one, count in counts.countries.most_common(_MOST_COUNTRIES) if count >= 0.2 * total]
+    shared = sum(counts.countries[one] for one in several)
+    if (
+        len(several) > 1
+        and shared >= 0.85 * total
+        and shared >= 10
+        and shared > 2 * region
+        and 1000 * shared > 3 * counts.words
+    ):
+        return tuple(several)
+    return ()
+
+
+def _count(extracted: ExtractedText, words: Sequence[Word], gazetteer: Gazetteer) -> _Counts:
+    """In how many paragraphs each country and region is named, and where first."""
+    countries: Counter[str] = Counter()
+    regions: Counter[str] = Counter()
+    first: dict[str, tuple[int, int]] = {}
+    # Of a book every so many paragraphs are enough.
+    step = max(1, round(len(extracted.text) / _MOST_CHARACTERS))
+    for block in extracted.blocks[::step]:
+        found = find_places(_ABBREVIATION.sub(" ", extracted.text[block.start : block.end]), gazetteer)
+        countries.update(found.countries)
+        regions.update(found.regions)
+        for name in (*found.countries, *found.regions):
+            first.setdefault(name, (block.start, block.start + 1))
+    return _Counts(countries, regions, first, max(1, len(words) // step))
+
+
+def _before_venue(title: str) -> str:
+    """The title without the place where a meeting was held, which says nothing of what it was about."""
+    folded = title.casefold()
+    for word in (" held in ", " held at ", ", held ", " celebrad", " tenue à ", " tenu à ", " svoltas", " abgehalten "):
+        at = folded.find(word)
+        if at > 0:
+            title, folded = title[:at], folded[:at]
+    return title
+
+
+def _level(region: str) -> str:
+    return _LEVEL_OF_REGION.get(region, REGIONAL)
+
+
+def _region_for(level: str) -> str:
+    return next((region for region, known in _LEVEL_OF_REGION.items() if known == level), "")
+
+
+@cache
+def _subnational(path: Path = SUBNATIONAL) -> TermTable:
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return build_table((country, name) for country, names in table.items() for name in names)

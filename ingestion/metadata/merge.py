@@ -1,0 +1,117 @@
+"""What rules and a model say of a document, made one: where they agree it is surer, where they differ one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rapidfuzz import fuzz
+
+from ingestion.metadata.authorities import canonical_authority
+from ingestion.metadata.summary import DESCRIPTION_WORDS, TARGET_WORDS
+from ingestion.types import FIELDS, FieldName, FieldValue
+
+_AGREED = 0.15
+_SURE_RULE = 0.7
+_SAME_TITLE = 90.0
+# A model that miscounts by a few words has still written a summary.
+_SLACK = 0.12
+# What a model knows better than rules only where it quotes.
+_TOGETHER: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
+_RULE_WINS: frozenset[FieldName] = frozenset({"language", "date"})
+
+
+def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[str]]:
+    """The values of both, one for each single-valued field, in the order of the fields; and what was not taken."""
+    merged: list[FieldValue] = []
+    warnings: list[str] = []
+    rules = list(rules)
+    model = [_canonical(value) for value in model]
+    for name in FIELDS:
+        by_rules = [value for value in rules if value.field == name]
+        by_model = [value for value in model if value.field == name]
+        if name in _TOGETHER:
+            merged += _union(by_rules, by_model)
+        elif name == "countries":
+            merged += _countries(rules, model, by_rules, by_model)
+        elif name in ("description", "target"):
+            merged += _prose(name, by_rules, by_model, warnings)
+        else:
+            merged += _single(name, by_rules[:1], by_model[:1])
+    return merged, warnings
+
+
+def fits(name: FieldName, text: str) -> bool:
+    """Whether a description or target has about as many words as it should and ends as a sentence."""
+    least, most = DESCRIPTION_WORDS if name == "description" else TARGET_WORDS
+    count = len(text.split())
+    return least * (1 - _SLACK) <= count <= most * (1 + _SLACK) and text.rstrip().endswith((".", "!", "?", "”", '"'))
+
+
+def _canonical(value: FieldValue) -> FieldValue:
+    if value.field != "authority":
+        return value
+    known = canonical_authority(value.value)
+    return replace(value, value=known.name) if known else value
+
+
+def _union(by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> list[FieldValue]:
+    """Every label of either side; the model's have been held against the text before."""
+    said = {value.value: value for value in by_model}
+    merged = [_surer(value) if value.value in said else value for value in by_rules]
+    ruled = {value.value for value in by_rules}
+    return merged + [value for name, value in said.items() if name not in ruled]
+
+
+def _single(name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> list[FieldValue]:
+    if not by_rules or not by_model:
+        return [*by_rules, *by_model]
+    rule, said = by_rules[0], by_model[0]
+    if _same(name, rule.value, said.value):
+        return [_surer(rule)]
+    if rule.source == "seed" or name in _RULE_WINS or rule.confidence >= _SURE_RULE:
+        return [rule]
+    return [said if said.confidence > rule.confidence else rule]
+
+
+def _countries(
+    rules: Sequence[FieldValue],
+    model: Sequence[FieldValue],
+    by_rules: Sequence[FieldValue],
+    by_model: Sequence[FieldValue],
+) -> list[FieldValue]:
+    """Countries follow the side whose geographical level was taken, so that the two fit each other."""
+    level = _single(
+        "geographical_level",
+        [value for value in rules if value.field == "geographical_level"][:1],
+        [value for value in model if value.field == "geographical_level"][:1],
+    )
+    if level and level[0].source == "model":
+        return list(by_model) if level[0].value == "National" else []
+    said = {value.value for value in by_model}
+    return [_surer(value) if value.value in said else value for value in by_rules]
+
+
+def _prose(
+    name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue], warnings: list[str]
+) -> list[FieldValue]:
+    """The model's text where it has the length that it should have, else the document's own sentences."""
+    if not by_model:
+        return list(by_rules[:1])
+    if fits(name, by_model[0].value):
+        return [by_model[0]]
+    count = len(by_model[0].value.split())
+    warnings.append(f"The model's {name} was left out: it has {count} words or ends in the middle of a sentence.")
+    return list(by_rules[:1])
+
+
+def _surer(value: FieldValue) -> FieldValue:
+    return replace(value, confidence=round(min(1.0, value.confidence + _AGREED), 2))
+
+
+def _same(name: FieldName, one: str, other: str) -> bool:
+    if name == "title":
+        return fuzz.token_sort_ratio(one.casefold(), other.casefold()) >= _SAME_TITLE
+    if name == "date":
+        return one.startswith(other) or other.startswith(one)
+    return one.casefold() == other.casefold()

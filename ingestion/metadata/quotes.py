@@ -1,0 +1,68 @@
+"""Sentences of a document with their pages, for the values that rest on them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import ExtractedText
+
+_LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence, verbatim, with the page it stands on (None for nowhere)."""
+
+    text: str
+    page: int | None
+
+
+NOWHERE = Passage("", None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passages:
+    """A document's text, ready to be quoted from."""
+
+    extracted: ExtractedText
+    language: str
+    starts: tuple[int, ...]
+
+    def at(self, start: int, end: int | None = None) -> Passage:
+        """The sentence that holds [start, end); it is cut around them where it is very long."""
+        text = self.extracted.text
+        if not 0 <= start < len(text):
+            return NOWHERE
+        end = min(len(text), start + 1 if end is None else end)
+        index = bisect_right(self.starts, start) - 1
+        page: int | None = 1
+        first, last = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
+        whole = 0
+        if index >= 0:
+            block = self.extracted.blocks[index]
+            page = block.page
+            if block.start <= start < block.end:
+                whole = block.start
+                first, last = max(first, block.start), min(last, max(block.end, end))
+                if block.kind == "table":
+                    # A row says what it says on its own.
+                    first = max(first, text.rfind("\n", 0, start) + 1)
+                    stop = text.find("\n", end)
+                    last = min(last, stop if stop >= 0 else last)
+                    return Passage(text[first:last].strip(), page)
+        if first > whole:
+            # The window began inside a word or line; what is left of it is no sentence.
+            gap = text.find("\n", first, start)
+            gap = gap if gap >= 0 else text.find(" ", first, start)
+            first = gap + 1 if gap >= 0 else first
+        for one, other in sentence_spans(text[first:last], self.language):
+            if first + one <= start < first + other:
+                return Passage(text[first + one : max(first + other, end)][:_LONGEST].strip(), page)
+        return Passage(text[start:end], page)
+
+
+def passages_of(extracted: ExtractedText, language: str) -> Passages:
+    """The passages of a document."""
+    return Passages(extracted, language, tuple(block.start for block in extracted.blocks))

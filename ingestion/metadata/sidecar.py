@@ -1,0 +1,161 @@
+"""What is known of a file that is added: the metadata.jsonl beside it, and for the rest what rules find in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ingestion.extraction.properties import Declared
+from ingestion.metadata.dates import find_dates
+from ingestion.metadata.phase import clues_of
+from ingestion.metadata.rules import describe_by_rules, notes_on
+from ingestion.types import LIST_FIELDS, FieldValue, Source
+from rag_engine.errors import InputError
+from rag_engine.geography import Gazetteer, canonical_country
+from rag_engine.planning.instructions import plain
+from rag_engine.prompts import language_name
+from rag_engine.storage.catalog import read_metadata
+from rag_engine.types import ExtractedText, Metadata
+
+NAME = "metadata.jsonl"
+
+_FIELDS = {field.name for field in fields(Metadata)}
+# Fields of which one that is given speaks for the others: a year that is given is not a found date's.
+_TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
+_ISO_639_1 = """
+aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
+et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
+kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
+nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te
+tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+_OWN_NAMES = {
+    "en": "English", "it": "italiano", "fr": "français", "es": "español", "de": "Deutsch", "pt": "português",
+    "tr": "Türkçe", "nl": "Nederlands", "pl": "polski", "ro": "română", "el": "ελληνικά", "cs": "čeština",
+    "sv": "svenska", "da": "dansk", "no": "norsk", "fi": "suomi", "hu": "magyar", "bg": "български", "hr": "hrvatski",
+    "sk": "slovenčina", "sl": "slovenščina", "lt": "lietuvių", "lv": "latviešu", "et": "eesti", "ca": "català",
+    "ru": "русский", "uk": "українська", "ar": "العربية", "ja": "日本語", "zh": "中文", "ko": "한국어", "sr": "српски",
+    "is": "íslenska", "ga": "Gaeilge", "mt": "Malti",
+}  # fmt: skip
+# A name is looked up without accents, as people leave them out. The detector calls both forms of Norwegian "no".
+_NAMES = (
+    {plain(own): code for code, own in _OWN_NAMES.items()}
+    | {plain(language_name(code)): code for code in _OWN_NAMES}
+    | {"nb": "no", "nn": "no"}
+)
+
+
+def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
+    """Given metadata by file name, from the folder's metadata.jsonl; empty without one."""
+    path = folder / NAME
+    if not path.exists():
+        return {}
+    described: dict[str, dict[str, Any]] = {}
+    # Not splitlines(): JSON may hold U+2028 and its like as they are.
+    for number, line in enumerate(_read(path).split("\n"), start=1):
+        if line.strip():
+            values = _parse(path, number, line)
+            described[values.pop("file")] = values
+    return described
+
+
+def describe(
+    given: Mapping[str, Any],
+    extracted: ExtractedText,
+    language: str,
+    gazetteer: Gazetteer,
+    *,
+    file: str = "",
+    declared: Declared | None = None,
+) -> Metadata:
+    """The document's metadata: what was given, title and language from the text where they were not, and the rest as
+    rules describe a source of the list. `file` is its name, `declared` what the file says of itself."""
+    given = {field: value for field, value in given.items() if value not in ("", None)}
+    values = {"title": extracted.title, "language": language} | given
+    found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or Declared())
+    for together in _TOGETHER:
+        if together & given.keys():
+            found = {field: value for field, value in found.items() if field not in together}
+    metadata = read_metadata(found | values)
+    countries = tuple(canonical_country(name, gazetteer) or name for name in metadata.countries)
+    year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdigit() else None)
+    return replace(metadata, countries=countries, year=year)
+
+
+def _by_rules(
+    title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: Declared
+) -> dict[str, Any]:
+    source = Source(code=file, path=file)
+    found = describe_by_rules(
+        source,
+        extracted,
+        language,
+        titles=[FieldValue("title", title, "rule", "", None, 1.0)] if title else [],
+        dates=find_dates(extracted, source, declared, language, today=date.today()),
+        clues=clues_of(source, declared),
+        gazetteer=gazetteer,
+    )
+    values: dict[str, Any] = {"notes": " ".join(("Described by rules.", *notes_on(found)))}
+    for one in found:
+        if one.field in LIST_FIELDS:
+            values.setdefault(one.field, []).append(one.value)
+        else:
+            values.setdefault(one.field, one.value)
+    return values
+
+
+def _read(path: Path) -> str:
+    """The file's text; editors on Windows put a byte order mark before it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line} is not UTF-8.", help="Save the file in the encoding UTF-8.") from error
+
+
+def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
+    place = f"{path}, line {number}"
+    try:
+        values = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{place} is not JSON: {error.msg}.", help="Write one JSON object a line.") from error
+    if not isinstance(values, dict) or not isinstance(values.get("file"), str):
+        raise InputError(f"{place} does not name its file.", help='Add "file": "NAME" to the object.')
+    unknown = sorted(set(values) - _FIELDS - {"file"})
+    if unknown:
+        raise InputError(
+            f"{place} has unknown keys {', '.join(unknown)}.", help=f"Keys are {', '.join(sorted(_FIELDS))}."
+        )
+    for name, value in values.items():
+        if not _fits(name, value):
+            raise InputError(
+                f"{place}: {name} is {value!r}.",
+                help='Lists are written ["..", ".."], years as numbers, all else as text.',
+            )
+    if values.get("language"):
+        values["language"] = _language(place, values["language"])
+    return values
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a field may have this value."""
+    if name in LIST_FIELDS:
+        return isinstance(value, list) and all(isinstance(element, str) for element in value)
+    if name == "year":
+        # True and False are integers to Python.
+        return value is None or (isinstance(value, int) and not isinstance(value, bool))
+    return isinstance(value, str)
+
+
+def _language(place: str, given: str) -> str:
+    """ISO 639-1 code of a language given as a code, a locale (pt-BR) or by its English or own name."""
+    name = plain(given.strip())
+    code = re.split("[-_]", name, maxsplit=1)[0]
+    if found := _NAMES.get(name) or _NAMES.get(code) or (code if code in _ISO_639_1.split() else ""):
+        return found
+    raise InputError(f"{place}: language is {given!r}.", help="Write its two letters from ISO 639-1, such as en or pt.")

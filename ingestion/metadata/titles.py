@@ -1,0 +1,85 @@
+"""What a document may be called: as it is printed, as the file declares it, as the list or the link names it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ingestion.extraction.assemble import tidy
+from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
+from ingestion.extraction.layout.title_block import printed_titles
+from ingestion.extraction.properties import Declared
+from ingestion.types import FieldValue, Source
+from rag_engine.types import ExtractedText
+
+_SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
+_MOST = 6
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+def find_titles(
+    extracted: ExtractedText,
+    source: Source,
+    declared: Declared,
+    language: str = "",  # noqa: ARG001 - named by the seam; the words that are known are those of nine languages at once
+) -> list[FieldValue]:
+    """The titles that the document may have, the likeliest first; the title of the extraction is among them.
+
+    A declared title that is printed as well is the surest; one that is not printed may be left over from another
+    document, and gives way to a line that stands out.
+    """
+    best: dict[str, FieldValue] = {}
+    for value in (
+        *_declared(extracted, declared),
+        *_printed(extracted),
+        *_listed(source),
+        *_extracted(extracted, declared),
+    ):
+        key = value.value.casefold()
+        if value.value and (key not in best or value.confidence > best[key].confidence):
+            best[key] = value
+    return sorted(best.values(), key=lambda value: -value.confidence)[:_MOST]
+
+
+def without_site(title: str, text: str) -> str:
+    """A page's title without the name of its site: the part that the page prints, else the longer end."""
+    parts = [part.strip() for part in _SITE.split(title) if part.strip()]
+    if len(parts) < 2:
+        return title
+    printed = [part for part in parts if looks_like_title(part) and is_printed(part, text)]
+    if is_printed(title, text) or not (printed or looks_like_title(parts[0])):
+        return title
+    return max(printed, key=len) if printed else parts[0]
+
+
+def _declared(extracted: ExtractedText, declared: Declared) -> Iterator[FieldValue]:
+    title = tidy(declared.title)
+    if extracted.media_type in _PAGES or " | " in title:
+        title = without_site(title, extracted.text)
+    if looks_like_title(title):
+        if printed := is_printed(title, extracted.text):
+            title = whole_line(title, extracted.text, extracted.blocks)
+        said = f"The file declares the title “{declared.title}”."
+        page = 1 if printed else None
+        yield FieldValue("title", title, "rule", title if printed else said, page, 0.95 if printed else 0.6)
+
+
+def _printed(extracted: ExtractedText) -> Iterator[FieldValue]:
+    if not extracted.blocks or is_workbook(extracted.blocks):
+        return
+    for rank, title in enumerate(printed_titles(extracted.text, extracted.blocks)[:_MOST]):
+        sure = 0.55 if title.strength < STRONG else min(0.9, 0.62 + 0.07 * (title.strength - STRONG))
+        yield FieldValue("title", title.text, "rule", title.text, title.page, round(sure - 0.1 * min(rank, 4), 2))
+
+
+def _listed(source: Source) -> Iterator[FieldValue]:
+    # What a portal's link says is no title that the analyst gave.
+    if (title := tidy(source.title)) and not source.parent:
+        yield FieldValue("title", title, "seed", source.title, None, 1.0)
+
+
+def _extracted(extracted: ExtractedText, declared: Declared) -> Iterator[FieldValue]:
+    """What the extraction chose; a file's name, where it stands neither in the text nor in the properties."""
+    title = extracted.title
+    known = is_printed(title, extracted.text) or tidy(declared.title) == title
+    yield FieldValue("title", title, "rule", title if known else "The file has this name.", None, 0.5 if known else 0.2)

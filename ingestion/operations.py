@@ -1,0 +1,258 @@
+"""What a person is told of the sources, and what a person says of them, for page and terminal alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ingestion.dataset.columns import is_document, standing
+from ingestion.dataset.corrections import CorrectionReport, read_corrections
+from ingestion.extraction.text_cache import forget_reading
+from ingestion.file_names import file_hash, safe_code
+from ingestion.metadata.taxonomy import load_taxonomy
+from ingestion.pipeline.indexing_phase import FROM_LIST
+from ingestion.records.source_record import Decision, Dossier, metadata_of
+from ingestion.records.source_store import Register, now
+from ingestion.status.source_status import funnel
+from ingestion.types import FIELDS, PHASES, FieldName, Phase, Request, Source
+from rag_engine import workspace as places
+from rag_engine.errors import InputError
+from rag_engine.types import DocumentRecord
+
+_CONTROLLED: tuple[FieldName, ...] = ("hazards", "document_type", "geographical_level", "key_criteria", "tags")
+_LIGHTS = {"GREEN", "RED"}
+# Rejected there, a source has no file that could pass.
+_WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
+_PARTS = ("score", "length", "chunks", "sections", "cleaning")
+_LISTED = "`sextant seeds list` lists the codes."
+
+
+def status_json(register: Register) -> dict[str, Any]:
+    """The funnel, the documents by the light of their licence, and every source that was stopped with where and why."""
+    dossiers = list(register.dossiers().values())
+    stopped = [
+        {
+            "code": one.source.code,
+            "title": one.source.title,
+            "url": one.source.url,
+            "phase": at[0],
+            "status": at[1].status,
+            "reason": at[1].reason,
+            "message": at[1].message,
+        }
+        for one in dossiers
+        if (at := one.stopped) is not None and at[1].reason != "directory"
+    ]
+    lights = Counter(one.verdict.light if one.verdict else "unknown" for one in dossiers if is_document(one))
+    return {"funnel": [asdict(station) for station in funnel(dossiers)], "lights": dict(lights), "stopped": stopped}
+
+
+def list_json(register: Register) -> dict[str, Any]:
+    """Every source of the list in its order, with where it stands."""
+    sources = []
+    for one in register.dossiers().values():
+        at, title = standing(one), metadata_of(one).title
+        sources.append(
+            {
+                "code": one.source.code,
+                "phase": at.phase,
+                "status": at.status,
+                "reason": at.reason,
+                "title": "" if title == one.source.code else title,
+                "address": one.source.url or one.source.path,
+                "parent": one.source.parent,
+            }
+        )
+    return {"sources": sources}
+
+
+def source_json(register: Register, code: str) -> dict[str, Any]:
+    """What is known of a source at present, and what happened to it, oldest first.
+
+    A source that was taken off the list has a history alone.
+    """
+    events, dossier = register.history(code), register.dossiers().get(code)
+    if not events:
+        raise InputError(f"No source has the code {code!r}.", help=_LISTED)
+    history = [asdict(event) for event in events]
+    return {"code": code, "present": _present(dossier) if dossier else None, "history": history}
+
+
+def review_json(register: Register) -> dict[str, Any]:
+    """The sources whose licence a person must decide, with the evidence; files at hand that pass whatever theirs is;
+    and the decisions made."""
+    dossiers = list(register.dossiers().values())
+    waiting = []
+    for one in (one for one in dossiers if one.awaits_word):
+        at, verdict = one.stopped, one.verdict
+        assert at is not None, "what waits was stopped"
+        waiting.append(
+            {
+                "code": one.source.code,
+                "title": one.source.title,
+                "url": one.source.url,
+                "light": verdict.light if verdict else "YELLOW",
+                "reason": at[1].reason,
+                "message": at[1].message,
+                "marks": [asdict(mark) for mark in verdict.marks] if verdict else [],
+            }
+        )
+    decisions = [asdict(decision) for decision in register.decisions()]
+    return {"waiting": waiting, "at_hand": _at_hand(dossiers), "decisions": decisions}
+
+
+def add_sources(register: Register, new: Sequence[Source]) -> None:
+    """Nothing; the sources are on the list. InputError where somebody else has just given their codes to others."""
+    lost = len(new) - register.add(new)
+    if lost:
+        raise InputError(
+            f"{lost} of {len(new)} sources were not added: their codes were given to others at the same moment.",
+            help="Add the list again; these rows get other codes.",
+        )
+
+
+def check_codes(register: Register, codes: Sequence[str]) -> tuple[str, ...]:
+    """The codes, once each; InputError that names those of no source."""
+    known = {source.code for source in register.sources()}
+    unknown = list(dict.fromkeys(code for code in codes if code not in known))
+    if unknown:
+        raise InputError(f"No source has the code {', '.join(unknown)}.", help=_LISTED)
+    return tuple(dict.fromkeys(codes))
+
+
+def decide(register: Register, code: str, choice: str, author: str, note: str) -> bool:
+    """Whether a document must leave the index now (`index_request`); takes a person's word on a source.
+
+    The word is GREEN or RED on a licence, "restore" for what was rejected or withdrawn, "undo" for all earlier words.
+    """
+    dossier = register.dossiers().get(code)
+    if dossier is None:
+        raise InputError(f"No source has the code {code!r}.", help=_LISTED)
+    word = choice.strip().upper() if choice.strip().upper() in _LIGHTS else choice.strip().lower()
+    if word in _LIGHTS:
+        register.decide(Decision(code, "licence", word, author, note, now()))
+    elif word == "restore":
+        _restore(register, dossier, author, note)
+    elif word == "undo":
+        for decision in dossier.decisions:
+            _take_back(register, decision, author, note)
+    else:
+        raise InputError(f"{choice!r} is no decision.", help="Say GREEN, RED, restore or undo.")
+    after = register.dossiers()[code].stopped
+    return is_indexed(register, code) and after is not None and after[1].status != "failed"
+
+
+def is_indexed(register: Register, code: str) -> bool:
+    """Whether the source's document is in the index, as far as indexing has said; after a failure it may be."""
+    entry = register.entries().get((code, "indexing"))
+    return entry is not None and entry.outcome.status in ("done", "failed")
+
+
+def index_request(code: str) -> Request:
+    """The run that brings the index up to date with a decision on this source."""
+    return Request(phases=("indexing",), codes=(code,))
+
+
+def take_corrections(path: Path, register: Register, author: str) -> CorrectionReport:
+    """What a person changed in an exported workbook, taken over; people's values win over every extractor."""
+    dossiers = list(register.dossiers().values())
+    report = read_corrections(path, dossiers, author, now(), vocabulary())
+    register.correct(report.corrections)
+    return report
+
+
+def vocabulary() -> dict[FieldName, tuple[str, ...]]:
+    """The labels of every field that has a controlled vocabulary."""
+    taxonomy = load_taxonomy()
+    return {field: taxonomy.labels(field) for field in _CONTROLLED}
+
+
+def _at_hand(dossiers: Iterable[Dossier]) -> list[dict[str, Any]]:
+    """The analyst's own files that go on although their licence is not GREEN."""
+    return [
+        {
+            "code": one.source.code,
+            "title": metadata_of(one).title,
+            "path": one.source.path,
+            "light": one.verdict.light,
+            "reason": one.outcomes["licence"].reason,
+            "message": one.outcomes["licence"].message,
+        }
+        for one in dossiers
+        if one.source.path and one.verdict and one.verdict.light != "GREEN" and one.outcomes["licence"].passes
+    ]
+
+
+def _restore(register: Register, dossier: Dossier, author: str, note: str) -> None:
+    """Nothing; lets a source pass where a phase rejected it, or takes its withdrawal back."""
+    code, at = dossier.source.code, dossier.stopped
+    withdrawn = next((word for word in dossier.decisions if word.choice == "withdraw"), None)
+    if withdrawn is not None:
+        _take_back(register, withdrawn, author, note)
+        return
+    if at is None or at[1].status != "rejected":
+        raise InputError(f"{code} is not rejected.", help=f"`sextant status {code}` says where it stands.")
+    if at[0] == "licence":
+        raise InputError(f"{code} was stopped for its licence.", help="Decide GREEN or RED instead.")
+    if at[0] in _WITHOUT_FILE:
+        raise InputError(f"{code} was rejected at {at[0]}: there is no file to restore.", help="Run `sextant retry`.")
+    register.decide(Decision(code, at[0], "restore", author, note, now()))
+
+
+def _take_back(register: Register, decision: Decision, author: str, note: str) -> None:
+    """Nothing; the word was never said. What was withdrawn is fetched again, since its file is gone."""
+    register.decide(Decision(decision.code, decision.phase, "", author, note, now()))
+    if decision.choice == "withdraw":
+        register.forget(decision.code, ("acquisition",))
+
+
+def _present(dossier: Dossier) -> dict[str, Any]:
+    """What is known of a source at present."""
+    source, at, verdict = dossier.source, standing(dossier), dossier.verdict
+    quality, relation, download = dossier.quality, dossier.relation, dossier.download
+    metadata = metadata_of(dossier)
+    return {
+        "title": "" if metadata.title == source.code else metadata.title,
+        "language": metadata.language,
+        "address": source.url or source.path,
+        "parent": source.parent,
+        "phase": at.phase,
+        "status": at.status,
+        "reason": at.reason,
+        "message": at.message,
+        "light": verdict.light if verdict else "",
+        "licence": verdict.licence if verdict else source.licence,
+        "quality": {part: getattr(quality, part) for part in _PARTS} if quality else None,
+        "relation": asdict(relation) if relation else None,
+        "file": download.path if download else source.path,
+        "values": [asdict(one) for field in FIELDS for one in dossier.values if one.field == field],
+    }
+
+
+_PERSON = "a person"
+
+
+def withdraw(record: DocumentRecord, register: Register, workspace: Path, *, author: str = "") -> bool:
+    """Whether the document came from the list; all files of it, of former versions too, what was read from them and
+    what the phases learnt of it are removed, and no run brings it back."""
+    code = record.source.removeprefix(FROM_LIST)
+    dossier = register.dossiers().get(code) if record.source.startswith(FROM_LIST) else None
+    if dossier is None:
+        return False
+    note = "Erased; restore it to fetch and read it again."
+    register.decide(Decision(code, "indexing", "withdraw", author or _PERSON, note, now()))
+    for path in _files(workspace, code):
+        forget_reading(places.readings(workspace), file_hash(path))
+        path.unlink()
+    register.erase(code, PHASES[PHASES.index("acquisition") :])
+    return True
+
+
+def _files(workspace: Path, code: str) -> Iterator[Path]:
+    """Every file that was ever fetched for the source and is still there."""
+    for folder in (places.downloads(workspace), places.quarantine(workspace)):
+        if folder.is_dir():
+            yield from (path for path in folder.iterdir() if path.name.startswith(f"{safe_code(code)}_"))

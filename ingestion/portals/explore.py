@@ -1,0 +1,350 @@
+"""The documents that a portal offers, found by a bounded walk through its pages or from its catalogue."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ingestion.acquisition.fetch import TwoTiers
+from ingestion.acquisition.link_choice import expected_languages, link_similarity, rank_links, title_similarity
+from ingestion.acquisition.page_kind import is_policy_link, page_kind
+from ingestion.acquisition.relevance import is_excluded, policy_word, relevance_of
+from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
+from ingestion.catalogues.record import Record
+from ingestion.config import IngestionConfig
+from ingestion.protocols import Judge, OpenBrowser, Web
+from ingestion.types import Download, Found, Outcome, PortalFindings, Refused, Source
+from ingestion.web.html import Page, read_page
+from ingestion.web.link_vocabulary import load_page_words, words_of
+from ingestion.web.links import PageLink, host_of, says_nothing
+from ingestion.web.urls import normal_url
+
+# A page below a portal is a document when it has so much text of its own.
+_DOCUMENT_TEXT = 1500
+# Links on which a model is asked, and failures that are told one by one.
+_MOST_QUESTIONS, _MOST_TOLD = 10, 10
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A portal being explored: what was found and seen so far, and how often something was left out."""
+
+    source: Source
+    config: IngestionConfig
+    tiers: TwoTiers
+    judge: Judge | None
+    known: frozenset[str]
+    own: frozenset[str]
+    hosts: frozenset[str]
+    found: dict[str, Found] = field(default_factory=dict)
+    visited: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    failures: list[Refused] = field(default_factory=list)
+    known_again: set[str] = field(default_factory=set)
+    too_many: set[str] = field(default_factory=set)
+    off_topic: set[str] = field(default_factory=set)
+    questions: int = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether no more documents are taken."""
+        return len(self.found) >= self.config.portals.most_documents
+
+    def take(self, found: Found) -> None:
+        """Nothing; the document is among those found, unless it is known or there are enough."""
+        key = normal_url(found.url)
+        if not self.is_known(key) and key not in self.found and key not in self.own:
+            if self.full:
+                self.too_many.add(key)
+            else:
+                self.found[key] = found
+
+    def is_known(self, key: str) -> bool:
+        """Whether the address is that of another source; if so it counts as left out."""
+        if key in self.own or key not in self.known:
+            return False
+        self.known_again.add(key)
+        return True
+
+    def is_settled(self, key: str) -> bool:
+        """Whether the address need not be followed: it was visited, is the portal's own, or another source's."""
+        return key in self.visited or key in self.own or self.is_known(key)
+
+    def findings(self) -> PortalFindings:
+        """What came of it, with a sentence for each kind of thing that was left out."""
+        most = self.config.portals.most_documents
+        said = list(self.left_out)
+        if self.too_many:
+            said.append(f"{_were(len(self.too_many), 'further document')} not taken: limit of {most}.")
+        if self.off_topic:
+            told = _were(len(self.off_topic), "document")
+            said.append(f"{told} left out: neither like the portal's title nor with a policy word in the name.")
+        if self.known_again:
+            said.append(f"{_were(len(self.known_again), 'document')} left out: in the list already.")
+        said += [str(failure) for failure in self.failures[:_MOST_TOLD]]
+        if len(self.failures) > _MOST_TOLD:
+            said.append(f"{_count(len(self.failures) - _MOST_TOLD, 'further page')} could not be read.")
+        return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(said))
+
+
+def explore(
+    source: Source,
+    download: Download,
+    web: Web,
+    open_browser: OpenBrowser,
+    judge: Judge | None,
+    *,
+    config: IngestionConfig,
+    known: Collection[str],
+) -> Outcome:
+    """The outcome with PortalFindings as evidence: the documents that a directory page or catalogue offers, in order.
+
+    Pages are followed on the portal's own site only, `config.portals` deep; documents may lie elsewhere. A page that
+    cannot be read is told in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
+    there later. Of a file no more than its head is asked for: its licence has not been looked at.
+
+    `known` are the normal addresses of all other sources, without those that were found under this portal before:
+    they are neither found nor followed, so that portals which list each other end.
+    """
+    if download.kind != "directory":
+        return Outcome("skipped", "not_a_portal")
+    start = download.urls[-1]
+    with tempfile.TemporaryDirectory(prefix="sextant-portal-") as folder:
+        walk = _Walk(
+            source,
+            config,
+            TwoTiers(web, open_browser, config.web, Path(folder) / "fetched"),
+            judge if config.use_model else None,
+            frozenset(known),
+            frozenset(normal_url(url) for url in (source.url, *download.urls)),
+            frozenset({host_of(start), host_of(source.url)} - {""}),
+        )
+        try:
+            _explore(walk, start, download.how == "browser", web)
+        except Refused as refusal:
+            return refusal.outcome(walk.findings())
+    return _outcome(walk, start)
+
+
+def _outcome(walk: _Walk, start: str) -> Outcome:
+    findings = walk.findings()
+    if findings.found or walk.known_again:
+        return Outcome("done", "", f"{_were(len(findings.found), 'document')} found.", findings)
+    later = next((failure for failure in walk.failures if not failure.rejected), None)
+    if later is not None:
+        return later.outcome(findings)
+    pages = _count(len(findings.visited), "page")
+    return Outcome("rejected", "nothing_found", f"{start} offers no document on {pages} visited.", findings)
+
+
+def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
+    """Nothing; walks the portal level by level. Refused when its first page cannot be read."""
+    got = walk.tiers.rendered(start, "The portal") if by_browser else walk.tiers.get(start, promised=False)
+    walk.visited[normal_url(start)] = got.fetched.url
+    if got.catalogue:
+        try:
+            _read_records(walk, Endpoint(catalogue_kind(got.body), start), web)
+        except Refused as refusal:
+            if not walk.found:
+                raise
+            walk.failures.append(refusal)
+        return
+    if got.suffix != "html":
+        raise Refused("not_a_portal", f"{start} is no longer a page; it gives {got.media_type}.")
+    page = read_page(got.body, got.fetched.charset, got.fetched.url)
+    for endpoint in endpoints_of(page):
+        try:
+            _read_records(walk, endpoint, web)
+        except Refused as refusal:
+            walk.failures.append(refusal)
+        if walk.found or walk.known_again:
+            # The catalogue is the whole of what its pages show.
+            return
+    level = [page]
+    for depth in range(walk.config.portals.depth + 1):
+        for page in level:
+            _collect(walk, page)
+        if depth == walk.config.portals.depth:
+            _say_what_lies_deeper(walk, level)
+            break
+        level = [below for page in level for below in _below(walk, page)]
+
+
+def _collect(walk: _Walk, page: Page) -> None:
+    """Nothing; takes the documents that a page links to: files, and policy pages of other sites."""
+    words = load_page_words()
+    languages = expected_languages(page.language, walk.config.deduplication.preferred_languages)
+    title = walk.source.title or page.name
+    links = [*page.embedded, *page.links]
+    files = {link.url for link in links if link.file}
+    for one in rank_links([link for link in links if link.url in files], title, languages):
+        if is_excluded(one.link, words):
+            continue
+        wanted = one.similarity >= walk.config.portals.direct_similarity or policy_word(one.link, words, page.address)
+        if wanted or _asked(walk, one.link, page):
+            walk.take(_found(one.link, page))
+        else:
+            walk.off_topic.add(normal_url(one.link.url))
+    for link in page.links:
+        # Other sites are not visited: their licence has not been looked at. What they hold becomes a source itself.
+        if not link.file and link.standing and not _same_site(walk, link.url) and is_policy_link(link, page, words):
+            walk.take(_found(link, page))
+
+
+def _below(walk: _Walk, page: Page) -> Iterator[Page]:
+    """The pages that a page leads to, the likeliest first, up to the limits; documents among them are taken."""
+    limits = walk.config.portals
+    followed, left = 0, 0
+    for link in _worth_following(walk, page):
+        if walk.is_settled(normal_url(link.url)):
+            continue
+        if followed >= limits.per_level or len(walk.visited) >= limits.most_pages or walk.full:
+            left += 1
+            continue
+        followed += 1
+        below = _visited(walk, link, page)
+        if below is not None:
+            yield below
+    if left:
+        why = f"{limits.per_level} a level" if followed >= limits.per_level else f"{limits.most_pages} pages"
+        why = f"{limits.most_documents} documents" if walk.full else why
+        verb = "was" if left == 1 else "were"
+        walk.left_out.append(f"{_count(left, 'further link')} of {page.address} {verb} not followed: limit of {why}.")
+
+
+def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
+    words = load_page_words()
+    deeper = {
+        normal_url(link.url)
+        for page in level
+        for link in _worth_following(walk, page)
+        if is_policy_link(link, page, words) and not walk.is_settled(normal_url(link.url))
+    }
+    if deeper:
+        depth = walk.config.portals.depth
+        walk.left_out.append(f"{_were(len(deeper), 'link')} not followed: limit of {depth} levels.")
+
+
+def _worth_following(walk: _Walk, page: Page) -> Sequence[PageLink]:
+    words = load_page_words()
+    title = walk.source.title or page.name
+    languages = expected_languages(page.language, walk.config.deduplication.preferred_languages)
+    inside = [
+        link
+        for link in page.links
+        if link.standing and not link.file and _same_site(walk, link.url) and not is_excluded(link, words)
+    ]
+    ranked = rank_links(inside, title, languages)
+    # Sorting is stable: policy words first, then by likeness.
+    return [one.link for one in sorted(ranked, key=lambda one: not policy_word(one.link, words, page.address))]
+
+
+def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
+    """The page behind a link, if its own links are to be looked at; what is a document is taken."""
+    walk.visited[normal_url(link.url)] = link.url
+    try:
+        got = walk.tiers.look(link.url)
+        if got.suffix == "html":
+            page = read_page(got.body, got.fetched.charset, got.fetched.url)
+            if page.shell:
+                got = walk.tiers.rendered(link.url, f"{link.url} shows nothing without its scripts.")
+                page = read_page(got.body, got.fetched.charset, got.fetched.url)
+    except Refused as refusal:
+        walk.failures.append(refusal)
+        return None
+    final = normal_url(got.fetched.url)
+    if final != normal_url(link.url) and walk.is_settled(final):
+        return None
+    walk.visited[final] = got.fetched.url
+    if not _same_site(walk, got.fetched.url):
+        walk.left_out.append(f"{link.url} leads to another site ({got.fetched.url}) and was not read.")
+        return None
+    if got.suffix != "html":
+        if not got.catalogue:
+            _take_if_wanted(walk, PageLink(got.fetched.url, link.name, file=True), link, above)
+        return None
+    verdict = page_kind(
+        page,
+        expected=link.name,
+        languages=expected_languages(page.language, walk.config.deduplication.preferred_languages),
+        direct_similarity=walk.config.portals.direct_similarity,
+    )
+    if verdict.kind == "content" and len(page.text) >= _DOCUMENT_TEXT:
+        _take_if_wanted(walk, PageLink(page.address, page.name or link.name), link, above)
+        return None
+    if verdict.kind == "landing":
+        # Its best file is the document; where it only leads on to another page, acquisition follows it.
+        best = verdict.candidates[0].link
+        # A page that leads to one file bears its name; of several files each has its own.
+        files = {normal_url(one.link.url) for one in verdict.candidates if one.link.file}
+        name = best.name if len(files) > 1 and not says_nothing(best.name) else page.name or link.name
+        named = PageLink(best.url if best.file else link.url, name, file=best.file)
+        _take_if_wanted(walk, named, link, above)
+        return page if best.file else None
+    return page
+
+
+def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> None:
+    """Nothing; takes a document whose name, or that of the link which led to it, is on the subject."""
+    words = load_page_words()
+    title, least = walk.source.title or above.name, walk.config.portals.direct_similarity
+    wanted = any(link_similarity(one, title) >= least or policy_word(one, words, above.address) for one in (link, led))
+    if wanted or _asked(walk, link, above):
+        walk.take(_found(link, above))
+    else:
+        walk.off_topic.add(normal_url(link.url))
+
+
+def _asked(walk: _Walk, link: PageLink, page: Page) -> bool:
+    """What the model says of a link on which the rules say no; False without one, and after ten questions."""
+    if walk.judge is None or walk.questions >= _MOST_QUESTIONS:
+        return False
+    walk.questions += 1
+    title, seconds = walk.source.title, walk.config.model_seconds
+    return relevance_of(link, expected=title, page_name=page.name, judge=walk.judge, seconds=seconds).yes
+
+
+def _read_records(walk: _Walk, endpoint: Endpoint, web: Web) -> None:
+    """Nothing; takes the records of a catalogue that are documents on the subject."""
+    data = 0
+    for pages, answer in enumerate(read_catalogue(endpoint, web, max_bytes=walk.config.web.page_bytes), 1):
+        walk.visited.setdefault(normal_url(answer.url), answer.url)
+        for record in answer.records:
+            if not record.url:
+                data += 1
+            elif _is_wanted(walk, record):
+                walk.take(Found(record.url, record.title, record.authority, record.licence, answer.url))
+            else:
+                walk.off_topic.add(normal_url(record.url))
+        if walk.full or pages >= walk.config.portals.most_pages:
+            total = f" of {answer.total:,} records" if answer.total else ""
+            walk.left_out.append(f"{endpoint.url} was read no further than {_count(pages, 'page')}{total}.")
+            break
+    if data:
+        walk.left_out.append(f"{_count(data, 'record')} of {endpoint.url} left out: data without a document.")
+
+
+def _is_wanted(walk: _Walk, record: Record) -> bool:
+    if title_similarity(record.title, walk.source.title) >= walk.config.portals.direct_similarity:
+        return True
+    return bool(load_page_words().policy.covered(words_of(f"{record.title} {record.description}")))
+
+
+def _found(link: PageLink, page: Page) -> Found:
+    return Found(link.url, link.name, via=page.address)
+
+
+def _same_site(walk: _Walk, url: str) -> bool:
+    """Whether an address lies on the portal's host or below it."""
+    host = host_of(url)
+    return any(host == own or host.endswith(f".{own}") for own in walk.hosts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _were(number: int, noun: str) -> str:
+    return f"{_count(number, noun)} {'was' if number == 1 else 'were'}"

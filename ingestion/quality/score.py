@@ -1,0 +1,220 @@
+"""Whether a text is worth keeping, and a score of what it offers."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from ingestion.config import QualityConfig
+from ingestion.deduplication.versions import plain_title
+from ingestion.quality.readability import fold_word, readability
+from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, Source
+from rag_engine.config import DATA, ChunkingConfig
+from rag_engine.types import ExtractedText
+
+# The types whose pages a reader counts; sheets and formats without pages are measured in characters.
+_PAGED = ("pdf", "presentation", "powerpoint")
+_PAGE_CHARACTERS = 1_800
+_KEY_TERMS = 15
+
+# Between a page's own title and the name of its site.
+_SITE = re.compile(r"\s+[|–—·»-]\s+|\s*[|»]\s*|\s+::\s+")
+_LONGEST_TITLE = 500
+_LONGEST_SITE_NAME = 8
+# A single word ("Privacy") may be the first of a real title, so less may stand beside it.
+_LONGEST_BESIDE_ONE_WORD = 5
+_LONGEST_REMAINDER = 3
+
+# 1., 1.2.3, IV., A), § 5, Chapter 2: what stands before the name of a section.
+_SECTION_NUMBER = re.compile(
+    r"^(?:(?:chapter|part|capitolo|titolo|capitulo|titulo|chapitre|titre|kapitel|abschnitt|teil|bolum|kisim|hoofdstuk|"
+    r"deel|kapittel|del) )?(?:[\d. /-]{1,12}|[ivxl]{1,6}\b|[a-h]\b) ?"
+)
+_LONGEST_HEADING = 120
+_FEWEST_ARTICLES = 3
+_WORD = re.compile(r"[^\W\d_]{3,30}")
+_MASKED = re.compile(r"[\[<{](?:URL|E?-?MAIL)[\]>}]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """data/quality.toml, ready to use."""
+
+    whole: frozenset[str]
+    start: tuple[str, ...]
+    sections: Mapping[str, str]
+    articles: re.Pattern[str]
+
+
+def judge_quality(
+    source: Source, extraction: Extraction, extracted: ExtractedText, cleaned: str, config: QualityConfig
+) -> Outcome:
+    """Done or rejected, with the score and its parts as evidence either way.
+
+    The title is judged first, as it tells more than the size of a page that is no document. Sizes in bytes only say
+    something of files with pages; where there are none, pages are estimated at 1,800 characters each.
+    """
+    quality = measure_quality(extraction, extracted, cleaned)
+    refusal = _refusal(source, extraction, quality, config)
+    if refusal is None:
+        return Outcome("done", "", "", quality)
+    reason, message = refusal
+    return Outcome("rejected", reason, message, quality)
+
+
+def measure_quality(extraction: Extraction, extracted: ExtractedText, cleaned: str) -> Quality:
+    """The score of a text and its four parts; only their maxima are published (Buriasco 2026), the formulas are ours.
+
+    Length: 25 points for each tenfold above 500 characters of cleaned text, so 50 from 50,000. Chunks: one point for
+    each child that it would be cut into, up to 20. Sections: three points for each kind of section, up to 15.
+    Cleaning: 15 where cleaning took a tenth of the text or less, falling to 0 where it took six tenths.
+    """
+    characters = len(cleaned)
+    length = min(50.0, 25.0 * math.log10(max(characters, 1) / 500)) if characters > 500 else 0.0
+    chunks = min(20.0, float(_estimate_chunks(characters)))
+    found = find_sections(extracted)
+    sections = min(15.0, 3.0 * len(found))
+    whole = len(extracted.text)
+    reduction = 1 - min(characters, whole) / whole if whole else 1.0
+    cleaning = 15.0 * min(1.0, max(0.0, (0.6 - reduction) / 0.5))
+    length, cleaning = round(length, 1), round(cleaning, 1)
+    score = round(length + chunks + sections + cleaning, 1)
+    legible = readability(extracted.text, extraction.language) if extraction.ocr_pages > 0 else 1.0
+    terms = key_terms(cleaned or extracted.text, extraction.language)
+    return Quality(score, length, chunks, sections, cleaning, legible, found, terms)
+
+
+def refused_title(title: str) -> str:
+    """The entry of the blacklist that a title is, or ""; a document that only begins like one is not refused."""
+    tables = _tables()
+    plain = _plain(title)
+    if plain in tables.whole:
+        return plain
+    for entry in tables.start:
+        if plain.startswith(f"{entry} ") and len(plain[len(entry) :].split()) <= _LONGEST_REMAINDER:
+            return entry
+    parts = [part for part in map(_plain, _SITE.split(title[:_LONGEST_TITLE])) if part]
+    for part in {parts[0], parts[-1]} if len(parts) > 1 else ():
+        beside = sum(len(other.split()) for other in parts) - len(part.split())
+        most = _LONGEST_SITE_NAME if " " in part else _LONGEST_BESIDE_ONE_WORD
+        if part in tables.whole and beside <= most:
+            return part
+    return ""
+
+
+def find_sections(extracted: ExtractedText) -> tuple[str, ...]:
+    """English names of the kinds of sections whose heading the text has, in nine languages, in reading order.
+
+    A heading is a block that is marked as one or a short block of its own. "articles" are numbered ones.
+    """
+    tables = _tables()
+    found: dict[str, None] = {}
+    articles = 0
+    for block in extracted.blocks:
+        first = extracted.text[block.start : min(block.end, block.start + _LONGEST_HEADING)].split("\n", 1)[0]
+        plain = _plain(first)
+        if tables.articles.match(plain):
+            articles += 1
+        if block.kind == "heading" or block.end - block.start <= _LONGEST_HEADING:
+            named = _section(plain, tables.sections) or _section(_SECTION_NUMBER.sub("", plain), tables.sections)
+            if named:
+                found[named] = None
+    if articles >= _FEWEST_ARTICLES:
+        found["articles"] = None
+    return tuple(found)
+
+
+def key_terms(text: str, language: str) -> tuple[str, ...]:
+    """Up to 15 words by frequency, without function words; none for scripts without spaces between words.
+
+    Ties stand in alphabetical order.
+    """
+    counted = Counter(word.casefold() for word in _WORD.findall(_MASKED.sub(" ", text)))
+    left_out = _stop_words(language) | _stop_words("en")
+    spaced = (
+        (word, count) for word, count in counted.items() if fold_word(word) not in left_out and not _is_unspaced(word)
+    )
+    return tuple(word for word, _ in sorted(spaced, key=lambda term: (-term[1], term[0]))[:_KEY_TERMS])
+
+
+def _refusal(
+    source: Source, extraction: Extraction, quality: Quality, config: QualityConfig
+) -> tuple[OutcomeReason, str] | None:
+    """The first threshold that is not reached, and what a person reads of it."""
+    title = extraction.title or source.title
+    if entry := refused_title(title):
+        return "title_refused", f"Its title “{title}” is that of a page, not of a document (listed: “{entry}”)."
+    paged = any(kind in extraction.media_type for kind in _PAGED)
+    if paged and extraction.size < config.minimum_bytes:
+        return "file_too_small", f"It has {extraction.size:,} bytes; the least is {config.minimum_bytes:,}."
+    pages = extraction.pages if paged else max(1, math.ceil(extraction.characters / _PAGE_CHARACTERS))
+    if pages < config.minimum_pages:
+        how = "" if paged else f" (estimated at {_PAGE_CHARACTERS:,} characters each, as it has no pages of its own)"
+        return "too_few_pages", f"It has {_count(pages, 'page')}{how}; the least is {config.minimum_pages}."
+    if extraction.characters < config.minimum_characters:
+        most = f"the least is {config.minimum_characters:,}"
+        return "too_little_text", f"It has {_count(extraction.characters, 'character')} of text; {most}."
+    if quality.readability < config.minimum_readability:
+        share = f"{quality.readability:.0%} of its text read by OCR looks like words"
+        return (
+            "unreadable_text",
+            f"{share}; the least is {config.minimum_readability:.0%}. Scan it again, or find a copy.",
+        )
+    if quality.score < config.minimum_score:
+        return "low_score", f"Its quality score is {quality.score:g} of 100; the least is {config.minimum_score:g}."
+    return None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _estimate_chunks(characters: int) -> int:
+    """Children that a text of so many characters is cut into, with the usual overlap."""
+    chunking = ChunkingConfig()
+    return math.ceil(characters / (chunking.child_size - chunking.child_overlap))
+
+
+def _plain(text: str) -> str:
+    return plain_title(text).replace(".", " ").strip()
+
+
+def _section(heading: str, sections: Mapping[str, str]) -> str:
+    """The kind of section that a heading names with its first words, the longest name first; "" for none."""
+    words = heading.split()
+    for count in range(min(5, len(words)), 0, -1):
+        if named := sections.get(" ".join(words[:count])):
+            # "Annex 2: ..." and "Measures against floods", but not a sentence that begins with such a word.
+            return named if len(words) - count <= 6 else ""
+    return ""
+
+
+def _is_unspaced(word: str) -> bool:
+    return "\u0e00" <= word[0] <= "\u0eff" or "\u3040" <= word[0] <= "\u9fff"
+
+
+@cache
+def _tables() -> _Tables:
+    table = tomllib.loads((DATA / "quality.toml").read_text(encoding="utf-8"))
+    sections: dict[str, list[str]] = table["sections"]
+    numbered = "|".join(sorted({_plain(word) for word in sections.pop("articles")}))
+    return _Tables(
+        whole=frozenset(map(_plain, table["titles"]["whole"])),
+        start=tuple(map(_plain, table["titles"]["start"])),
+        sections={_plain(name): kind for kind, names in sections.items() for name in names},
+        articles=re.compile(
+            rf"(?:{numbered}) ?\d|\d{{1,3}} ?(?:{numbered})\b|(?:{numbered}) (?:premier|unico|i)\b|§ ?\d"
+        ),
+    )
+
+
+@cache
+def _stop_words(language: str) -> frozenset[str]:
+    listed: Mapping[str, str] = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    words = listed.get("no" if language in ("nb", "nn") else language, "")
+    return frozenset(fold_word(word) for word in words.split())

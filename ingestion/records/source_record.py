@@ -1,0 +1,224 @@
+"""Everything that is known of one source, and its description as the index takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ingestion.types import (
+    FIELDS,
+    LIST_FIELDS,
+    PHASES,
+    Description,
+    Download,
+    Extraction,
+    FieldName,
+    FieldValue,
+    LicenceMark,
+    LicenceVerdict,
+    Light,
+    Outcome,
+    Phase,
+    PortalFindings,
+    Quality,
+    Relation,
+    Source,
+)
+from rag_engine.types import Metadata
+
+_Evidence = TypeVar("_Evidence")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person says of a field; wins over every other value, whatever is run again.
+
+    `values` has one element, or any number for a list field; none means that the field is empty. `when` is an ISO
+    time.
+    """
+
+    code: str
+    field: FieldName
+    values: tuple[str, ...]
+    author: str = ""
+    note: str = ""
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A person's word on a licence ("GREEN", "RED") or a rejection ("restore"); survives every re-run."""
+
+    code: str
+    phase: Phase
+    choice: str
+    author: str
+    note: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """A source with the latest outcome of each phase and what people said of it."""
+
+    source: Source
+    outcomes: Mapping[Phase, Outcome]
+    corrections: tuple[Correction, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def verdict(self) -> LicenceVerdict | None:
+        """What is known of the licence; what the document itself says against its page makes it a conflict."""
+        verdict, extraction = self._evidence("licence", LicenceVerdict), self.extraction
+        if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
+            return verdict
+        marks = (*verdict.marks, *extraction.licence_marks)
+        return replace(verdict, light="YELLOW", marks=marks, conflict=True)
+
+    @property
+    def download(self) -> Download | None:
+        return self._evidence("acquisition", Download)
+
+    @property
+    def findings(self) -> PortalFindings | None:
+        return self._evidence("portals", PortalFindings)
+
+    @property
+    def extraction(self) -> Extraction | None:
+        return self._evidence("extraction", Extraction)
+
+    @property
+    def quality(self) -> Quality | None:
+        return self._evidence("quality", Quality)
+
+    @property
+    def relation(self) -> Relation | None:
+        return self._evidence("deduplication", Relation)
+
+    @property
+    def description(self) -> Description | None:
+        return self._evidence("metadata", Description)
+
+    @property
+    def stopped(self) -> tuple[Phase, Outcome] | None:
+        """The phase that the source did not pass, with its outcome; None while it goes on or is indexed.
+
+        A directory ends at the portals: with the documents found, or with what the portals say.
+        """
+        ended: tuple[Phase, Outcome] | None = None
+        for phase in PHASES:
+            outcome = self.outcomes.get(phase)
+            if outcome is not None and not outcome.passes:
+                ended = phase, outcome
+                if outcome.reason != "directory":
+                    return ended
+            elif ended is not None:
+                return ended if outcome is not None else None
+        return ended
+
+    @property
+    def licence_decided(self) -> bool:
+        """Whether a person has decided on the licence of this very source."""
+        return any(decision.phase == "licence" for decision in self.decisions)
+
+    @property
+    def awaits_word(self) -> bool:
+        """Whether a person's word on the licence is missing; what is decided waits for the next run alone."""
+        at = self.stopped
+        return at is not None and at[1].reason in ("licence_unclear", "licence_conflict") and not self.licence_decided
+
+    @property
+    def values(self) -> tuple[FieldValue, ...]:
+        """The description with people's corrections in place of what they correct, in the order of the fields."""
+        described = self.description.values if self.description else ()
+        corrected = {one.field: one for one in self.corrections}
+        merged: list[FieldValue] = []
+        for field in FIELDS:
+            if field in corrected:
+                one = corrected[field]
+                merged += [FieldValue(field, value, "person", one.note, None, 1.0) for value in one.values]
+            else:
+                merged += [value for value in described if value.field == field]
+        return tuple(merged)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The description as the index takes it."""
+        return metadata_of(self)
+
+    def _evidence(self, phase: Phase, kind: type[_Evidence]) -> _Evidence | None:
+        outcome = self.outcomes.get(phase)
+        return outcome.evidence if outcome and isinstance(outcome.evidence, kind) else None
+
+
+def decided(dossier: Dossier) -> Dossier:
+    """The dossier with its outcomes as people's decisions leave them.
+
+    A word on the licence sets the light; "restore" lets a source pass where a phase rejected it; "withdraw" keeps it
+    out of the index.
+    """
+    outcomes = dict(dossier.outcomes)
+    for decision in dossier.decisions:
+        before = outcomes.get(decision.phase)
+        if decision.phase == "licence":
+            outcomes["licence"] = _licence_by(decision, dossier.verdict)
+        elif decision.choice == "restore" and before is not None and before.status == "rejected":
+            message = f"Restored by {decision.author}: {decision.note or 'no reason given'} (was: {before.message})"
+            outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
+        elif decision.choice == "withdraw":
+            message = f"Withdrawn by {decision.author}. {decision.note}".strip()
+            outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
+    return replace(dossier, outcomes=outcomes)
+
+
+def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
+    light: Light = "GREEN" if decision.choice == "GREEN" else "RED"
+    licence = verdict.licence if verdict else ""
+    quote = decision.note or "no reason given"
+    mark = LicenceMark("person", light, licence, 100.0, quote, f"{decision.author}, {decision.when}")
+    marks = (mark, *(verdict.marks if verdict else ()))
+    restrictions = verdict.restrictions if verdict else ()
+    judged = LicenceVerdict(light, licence, marks, restrictions, verdict.language if verdict else "")
+    message = f"{decision.author} decided: {light}. {decision.note}".strip()
+    return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
+
+
+def metadata_of(dossier: Dossier) -> Metadata:
+    """The description of a source as one Metadata; title and language fall back to extraction's and the list's."""
+    values, extraction, source, verdict = dossier.values, dossier.extraction, dossier.source, dossier.verdict
+    date = _one(values, "date")
+    return Metadata(
+        title=_one(values, "title") or source.title or (extraction.title if extraction else "") or source.code,
+        language=_one(values, "language") or (extraction.language if extraction else ""),
+        authority=_one(values, "authority") or source.authority,
+        hazards=_all(values, "hazards"),
+        geographical_level=_one(values, "geographical_level"),
+        countries=_all(values, "countries"),
+        document_type=_one(values, "document_type"),
+        year=int(date[:4]) if date[:4].isdigit() else None,
+        date=date,
+        target=_one(values, "target"),
+        key_criteria=_all(values, "key_criteria"),
+        tags=_all(values, "tags"),
+        description=_one(values, "description"),
+        licence=verdict.licence if verdict else source.licence,
+        source_url=source.url,
+        notes=_one(values, "notes"),
+    )
+
+
+def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:
+    """The surest value of a single-valued field; a person's before any other."""
+    assert field not in LIST_FIELDS, f"{field} has several values"
+    found = [value for value in values if value.field == field]
+    return max(found, key=lambda value: (value.source == "person", value.confidence), default=None)
+
+
+def _one(values: Sequence[FieldValue], field: FieldName) -> str:
+    found = best(values, field)
+    return found.value if found else ""
+
+
+def _all(values: Sequence[FieldValue], field: FieldName) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value.value for value in values if value.field == field))

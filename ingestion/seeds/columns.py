@@ -1,0 +1,165 @@
+"""Which column of an analyst's list holds what, by names in many languages and by what stands in the column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rapidfuzz import fuzz
+
+from ingestion.spreadsheets.row import Row
+from rag_engine.planning.instructions import plain
+
+Role = Literal["code", "url", "title", "authority", "notes", "licence"]
+
+# English, Italian, Spanish, French, German, Portuguese, Turkish, Norwegian, Dutch; without accents, as `plain` gives.
+_NAMES: dict[Role, tuple[str, ...]] = {
+    "code": (
+        "code", "id", "document code", "document id", "identifier", "reference number", "ref", "codice",
+        "codice documento", "identificativo", "codigo", "codigo del documento", "identificador", "identifiant",
+        "code du document", "kennung", "kennziffer", "dokumentcode", "aktenzeichen", "codigo do documento", "kod",
+        "belge kodu", "kimlik", "kode", "dokumentkode", "documentcode", "kenmerk",
+    ),
+    "url": (
+        "url", "urls", "link", "links", "web address", "web link", "weblink", "website", "web site", "web page",
+        "webpage", "address", "uri", "href", "hyperlink", "download link", "seed", "seed url", "indirizzo",
+        "indirizzo web", "collegamento", "sito", "sito web", "pagina web", "enlace", "enlaces", "direccion",
+        "direccion web", "sitio web", "lien", "liens", "adresse", "adresse web", "site web", "site internet",
+        "page web", "webadresse", "internetadresse", "verweis", "webseite", "ligacao", "endereco", "endereco web",
+        "hiperligacao", "sitio", "baglanti", "baglanti adresi", "web adresi", "web sitesi", "internet adresi", "lenke",
+        "nettadresse", "nettside", "nettsted", "koppeling", "webpagina",
+    ),
+    "title": (
+        "name", "title", "document title", "document name", "policy title", "policy", "document", "nome", "titolo",
+        "denominazione", "titolo del documento", "nombre", "titulo", "titulo del documento", "denominacion", "nom",
+        "titre", "intitule", "titre du document", "titel", "bezeichnung", "dokument", "documento",
+        "titulo do documento", "ad", "adi", "baslik", "belge", "belge adi", "tittel", "navn", "dokumentnavn", "naam",
+        "titel van het document",
+    ),
+    "authority": (
+        "authority", "issuing authority", "issuer", "issued by", "source body", "body", "organisation", "organization",
+        "institution", "agency", "publisher", "author", "autorita", "ente", "ente emittente", "emittente",
+        "organizzazione", "istituzione", "editore", "autore", "autoridad", "autoridad emisora", "emisor", "organismo",
+        "organizacion", "institucion", "entidad", "autorite", "autorite emettrice", "emetteur", "organisme",
+        "etablissement", "auteur", "behorde", "herausgeber", "aussteller", "organisationseinheit", "einrichtung",
+        "autoridade", "entidade", "orgao", "emissor", "organizacao", "instituicao", "kurum", "kurulus", "makam",
+        "yayinlayan", "yayinlayan kurum", "myndighet", "utgiver", "utsteder", "organisasjon", "instantie", "uitgever",
+    ),
+    "notes": (
+        "notes", "note", "comment", "comments", "remark", "remarks", "ai notes", "commento", "commenti", "osservazioni",
+        "notas", "nota", "comentario", "comentarios", "observaciones", "commentaire", "commentaires", "remarques",
+        "observations", "anmerkung", "anmerkungen", "bemerkung", "bemerkungen", "notizen", "kommentar", "observacoes",
+        "not", "notlar", "aciklama", "yorum", "merknad", "merknader", "notat", "opmerking", "opmerkingen",
+    ),
+    "licence": (
+        "licence", "license", "licensing", "rights", "terms of use", "copyright", "reuse", "licenza", "diritti",
+        "condizioni d uso", "licencia", "derechos", "licences", "droits", "conditions d utilisation", "lizenz",
+        "nutzungsrechte", "nutzungsbedingungen", "licenca", "direitos", "lisans", "haklar", "lisens", "rettigheter",
+        "licentie", "rechten",
+    ),
+}  # fmt: skip
+# Headings that name an address in one list and an authority in the next; what stands below decides.
+_EITHER = ("source", "sources", "fonte", "fonti", "fuente", "fuentes", "quelle", "quellen", "kaynak", "kilde", "bron")
+
+_ROLES: dict[str, Role] = {name: role for role, names in _NAMES.items() for name in names}
+# A heading with one of these words names a property of the document that seeds do not carry.
+_OTHER_THINGS = {
+    "type", "tipo", "typ", "art", "tur", "date", "data", "fecha", "datum", "tarih", "dato", "language", "lingua",
+    "idioma", "langue", "sprache", "dil", "sprak", "local", "level", "livello", "nivel", "niveau", "status", "path",
+    "score", "hash", "email", "mail", "phone",
+}  # fmt: skip
+_HEADER_WITHIN = 30
+_LONGEST_NAME = 60
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedColumns:
+    """Columns by what they hold, from 0; None or empty where the sheet has none.
+
+    `header` is the number of the row they were named in, 0 where no row names them. `names` are the headings as
+    they stand.
+    """
+
+    urls: tuple[int, ...] = ()
+    code: int | None = None
+    title: int | None = None
+    authority: int | None = None
+    notes: int | None = None
+    licence: int | None = None
+    header: int = 0
+    names: tuple[str, ...] = ()
+
+
+def find_columns(rows: Sequence[Row]) -> SeedColumns:
+    """The columns of a sheet, judged by its first rows; a header may stand below titles and remarks.
+
+    Without a header every column that holds a web address counts as one of addresses.
+    """
+    best, best_score = SeedColumns(), 0.0
+    for position, row in enumerate(rows[:_HEADER_WITHIN]):
+        columns, score = _read_header(row, rows[position + 1 :])
+        if score > best_score:
+            best, best_score = columns, score
+    if best.urls or not rows:
+        return best
+    taken = {best.code, best.authority, best.notes, best.licence}
+    below = [row for row in rows if row.number > best.header]
+    width = max(len(row.cells) for row in rows)
+    urls = tuple(column for column in range(width) if column not in taken and _holds_addresses(below, column))
+    return replace(best, urls=urls)
+
+
+def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
+    """What a heading may name, likeliest first, and how surely: 1 by the very name, less when it is only like it."""
+    text = " ".join(re.sub(r"[\W_]+", " ", plain(heading)).split())
+    if not text or len(text) > _LONGEST_NAME:
+        return (), 0.0
+    if text in _EITHER:
+        return ("authority", "url"), 1.0
+    if text in _ROLES:
+        return (_ROLES[text],), 1.0
+    words = text.split()
+    if set(words) & _OTHER_THINGS:
+        return (), 0.0
+    phrases = [" ".join(words[i:j]) for i in range(len(words)) for j in range(len(words), i, -1)]
+    if contained := tuple(dict.fromkeys(_ROLES[phrase] for phrase in phrases if phrase in _ROLES)):
+        # "Name of the authority" and "document notes" are not the document's own name.
+        return tuple(sorted(contained, key=lambda role: role == "title")), 0.6
+    if len(text) >= 5:
+        likeness, role = max((fuzz.ratio(text, name), role) for name, role in _ROLES.items() if len(name) >= 4)
+        if likeness >= 85:
+            return (role,), 0.5
+    return (), 0.0
+
+
+def _read_header(row: Row, below: Sequence[Row]) -> tuple[SeedColumns, float]:
+    """The columns if this row were the header, and how many of them it names how surely."""
+    found: dict[Role, tuple[float, int]] = {}
+    urls: dict[int, tuple[float, bool]] = {}
+    for column, heading in enumerate(row.cells):
+        if _ADDRESS.match(heading.strip()) or column in row.links:
+            return SeedColumns(), 0.0
+        roles, sureness = matched_roles(heading)
+        # "Licence link" is never an address to fetch; "document link" is one when addresses stand below it.
+        if "licence" in roles:
+            roles = ("licence",)
+        if roles == ("url",) or ("url" in roles and _holds_addresses(below, column)):
+            urls[column] = (sureness, roles == ("url",))
+        elif role := next((role for role in roles if role != "url"), None):
+            found[role] = max(found.get(role, (0.0, 0)), (sureness, column), key=lambda one: one[0])
+    # "Authority website" beside "URL" is not what the list is about.
+    pure = [column for column, (_, alone) in urls.items() if alone]
+    place = {role: column for role, (_, column) in found.items()}
+    total = sum(sureness for sureness, _ in found.values()) + max((one for one, _ in urls.values()), default=0.0)
+    columns = SeedColumns(
+        tuple(pure or urls), place.get("code"), place.get("title"), place.get("authority"), place.get("notes"),
+        place.get("licence"), row.number, tuple(cell.strip() for cell in row.cells),
+    )  # fmt: skip
+    return (columns, total) if total else (SeedColumns(), 0.0)
+
+
+def _holds_addresses(rows: Sequence[Row], column: int) -> bool:
+    return any(_ADDRESS.match(row.cell(column)) or row.links.get(column, "").startswith("http") for row in rows)

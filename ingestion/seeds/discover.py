@@ -1,0 +1,131 @@
+"""Seeds that an address proposes: the entries of a sitemap or feed, or of those that a web page leads to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from protego import Protego
+
+from ingestion.protocols import Web
+from ingestion.seeds.feeds import Entry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
+from ingestion.seeds.merge import Candidate, SeedReport, key_of, match_seeds
+from ingestion.seeds.read import add_entries
+from ingestion.spreadsheets.row import Unusable
+from ingestion.types import Refused, Source
+from ingestion.web.urls import normal_url
+from rag_engine.errors import InputError
+from rag_engine.planning.instructions import plain
+
+_MOST_LISTS = 20
+_MOST_ADDRESSES = 5_000
+_MOST_BYTES = 50_000_000
+_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,text/html;q=0.8,*/*;q=0.5"
+
+
+@dataclass(slots=True)
+class _Search:
+    """What is found so far, within twenty lists and five thousand addresses."""
+
+    web: Web
+    words: tuple[str, ...]
+    candidates: list[Candidate] = field(default_factory=list)
+    unusable: list[Unusable] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    read: int = 0
+    visited: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
+    entries: int = 0
+
+
+def discover(url: str, web: Web, known: Sequence[Source], *, contains: tuple[str, ...] = ()) -> SeedReport:
+    """Proposals from an address, with titles and dates where the lists give them; nothing is added.
+
+    With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refused
+    when the address itself cannot be fetched, InputError when it leads to no list.
+    """
+    search = _Search(web, tuple(plain(word) for word in contains))
+    body = _fetch(url, search)
+    kind = list_kind(body)
+    if kind in ("page", ""):
+        _from_page(url, body, search)
+    else:
+        _follow(deque([(url, body)]), search)
+    if len(search.candidates) >= _MOST_ADDRESSES:
+        search.warnings.append(f"Only the first {_MOST_ADDRESSES:,} addresses were taken; narrow them down by words.")
+    if contains:
+        words = ", ".join(contains)
+        search.warnings.append(f"{len(search.candidates):,} of {search.entries:,} addresses contain: {words}.")
+    return match_seeds(search.candidates, known, unusable=search.unusable, warnings=search.warnings)
+
+
+def _from_page(url: str, body: bytes, search: _Search) -> None:
+    """Nothing; follows the lists that the page's head names, else those of robots.txt, else /sitemap.xml."""
+    named = [urljoin(url, link) for link in read_page_lists(body).links]
+    _follow(deque((link, None) for link in named), search)
+    if not search.entries:
+        robots = urljoin(url, "/robots.txt")
+        try:
+            rules = Protego.parse(_fetch(robots, search).decode("utf-8", "replace"))
+            named = list(rules.sitemaps)
+        except Refused:
+            named = []
+        _follow(deque((urljoin(url, link), None) for link in named), search)
+    if not search.entries:
+        _follow(deque([(urljoin(url, "/sitemap.xml"), None)]), search)
+    if not search.entries:
+        raise InputError(
+            f"{url} leads to no sitemap and no feed: neither its head, robots.txt nor /sitemap.xml names one.",
+            help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
+        )
+
+
+def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
+    """Nothing; reads the lists in order, and those that an index lists after them."""
+    while queue:
+        address, body = queue.popleft()
+        if body is None and normal_url(address) in search.visited:
+            continue
+        if len(search.candidates) >= _MOST_ADDRESSES:
+            return
+        if search.read >= _MOST_LISTS:
+            search.warnings.append(f"Only {_MOST_LISTS} lists were read; {len(queue) + 1} more were left out.")
+            return
+        search.read += 1
+        try:
+            body = _fetch(address, search) if body is None else body
+            kind = list_kind(body)
+            room = _MOST_ADDRESSES
+            if kind == "sitemap index":
+                queue.extend((urljoin(address, entry.url), None) for entry in read_sitemap(body, room))
+            elif kind == "sitemap":
+                _take(address, read_sitemap(body), search)
+            elif kind == "feed":
+                _take(address, read_feed(body), search)
+            else:
+                search.warnings.append(f"{address} is neither a sitemap nor a feed.")
+        except (Refused, InputError) as error:
+            search.warnings.append(f"{address} was left out: {error}")
+
+
+def _take(address: str, entries: Sequence[Entry], search: _Search) -> None:
+    """Nothing; adds the entries that have one of the words and are not proposed yet, as far as there is room."""
+    wanted: list[Entry] = []
+    for entry in entries:
+        whole = Entry(urljoin(address, entry.url), entry.title, entry.date)
+        search.entries += 1
+        text = plain(f"{whole.url} {whole.title}")
+        key = key_of(whole.url)
+        if key in search.keys or (search.words and not any(word in text for word in search.words)):
+            continue
+        search.keys.add(key)
+        wanted.append(whole)
+    room = _MOST_ADDRESSES - len(search.candidates)
+    add_entries(wanted[:room], address, search.candidates, search.unusable)
+
+
+def _fetch(url: str, search: _Search) -> bytes:
+    search.visited.add(normal_url(url))
+    return unpack(search.web.fetch(url, max_bytes=_MOST_BYTES, accept=_ACCEPT).body)

@@ -1,0 +1,155 @@
+"""Addresses listed by a sitemap (lxml) or an RSS or Atom feed (feedparser); reads bytes, never the network."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from dataclasses import dataclass
+from typing import Literal
+
+from lxml import etree
+
+from ingestion.extraction.formats.zip_container import Element, safe_parser
+from rag_engine.errors import InputError
+
+ListKind = Literal["sitemap", "sitemap index", "feed", "page", ""]
+
+_MOST_BYTES = 50_000_000
+_ROOT = re.compile(rb"<([A-Za-z_][\w.\-]{0,40}(?::[\w.\-]{1,40})?)")
+_KINDS: dict[bytes, ListKind] = {
+    b"urlset": "sitemap",
+    b"sitemapindex": "sitemap index",
+    b"rss": "feed",
+    b"feed": "feed",
+    b"rdf": "feed",
+    b"html": "page",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One address of a list; title and ISO date are "" where the list does not say."""
+
+    url: str
+    title: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLists:
+    """Addresses of feeds and sitemaps that a web page names in its head, as they stand."""
+
+    title: str
+    links: tuple[str, ...]
+
+
+def unpack(body: bytes) -> bytes:
+    """The bytes, unpacked if they are gzip; InputError when they grow beyond what a sitemap may have."""
+    if not body.startswith(b"\x1f\x8b"):
+        return body
+    try:
+        with gzip.open(io.BytesIO(body)) as stream:
+            unpacked = stream.read(_MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"The packed list breaks off: {error}.", help="Download it again.") from error
+    if len(unpacked) > _MOST_BYTES:
+        raise InputError(
+            f"The packed list unpacks to more than {_MOST_BYTES:,} bytes.",
+            help="Give the sitemaps it lists one by one.",
+        )
+    return unpacked
+
+
+def list_kind(body: bytes) -> ListKind:
+    """What a list of addresses is, by its outermost element; "" for anything else."""
+    head = body[:65_536]
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        head = head.decode("utf-16", "replace").encode()
+    match = _ROOT.search(_without_comments(head))
+    name = match.group(1).lower().rpartition(b":")[2] if match else b""
+    found = _KINDS.get(name, "")
+    return found or ("page" if re.search(rb"<!doctype html", head[:1024], re.IGNORECASE) else "")
+
+
+def read_sitemap(body: bytes, most: int = 50_000) -> list[Entry]:
+    """The addresses of a sitemap, or of the sitemaps in an index, at most so many; InputError when it is no XML."""
+    entries: list[Entry] = []
+    for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
+        texts: dict[str, str] = {}
+        for child in place.iter():
+            if isinstance(child.tag, str):
+                texts.setdefault(etree.QName(child).localname, (child.text or "").strip())
+        if texts.get("loc"):
+            entries.append(Entry(texts["loc"], texts.get("title", ""), _day(texts.get("lastmod", ""))))
+        if len(entries) >= most:
+            break
+    return entries
+
+
+def read_feed(body: bytes, most: int = 50_000) -> list[Entry]:
+    """The entries of an RSS or Atom feed that have an address, at most so many; InputError for what is none."""
+    import feedparser
+
+    _refuse_entities(body)
+    # A stream, since feedparser would open bytes as the name of a file.
+    parsed = feedparser.parse(io.BytesIO(body), sanitize_html=False, resolve_relative_uris=False)
+    if not parsed.get("version"):
+        raise InputError("This is neither an RSS nor an Atom feed.", help="Check the address in a browser.")
+    entries: list[Entry] = []
+    for item in parsed.entries[:most]:
+        moment = item.get("published_parsed") or item.get("updated_parsed")
+        date = f"{moment.tm_year:04}-{moment.tm_mon:02}-{moment.tm_mday:02}" if moment else ""
+        if item.get("link"):
+            entries.append(Entry(item["link"], " ".join(item.get("title", "").split()), date))
+    return entries
+
+
+def read_page_lists(body: bytes) -> PageLists:
+    """The title of a web page and the feeds and sitemaps that its links name."""
+    parser = etree.HTMLParser(no_network=True, huge_tree=False)
+    try:
+        root = etree.fromstring(body, parser)
+    except etree.XMLSyntaxError:
+        return PageLists("", ())
+    if root is None:
+        return PageLists("", ())
+    links: list[str] = []
+    for link in root.iter("link", "a"):
+        rel, kind = (link.get("rel") or "").lower().split(), (link.get("type") or "").lower()
+        address = (link.get("href") or "").strip()
+        feed = "alternate" in rel and ("rss" in kind or "atom" in kind)
+        if address and (feed or "sitemap" in rel):
+            links.append(address)
+    title = root.findtext(".//title") or ""
+    return PageLists(" ".join(title.split()), tuple(dict.fromkeys(links)))
+
+
+def _without_comments(head: bytes) -> bytes:
+    kept, rest = b"", head
+    while rest:
+        before, _, rest = rest.partition(b"<!--")
+        kept += before
+        rest = rest.partition(b"-->")[2]
+    return kept
+
+
+def _parse(body: bytes) -> Element:
+    _refuse_entities(body)
+    try:
+        return etree.fromstring(body.lstrip(), safe_parser())
+    except etree.XMLSyntaxError as error:
+        raise InputError(
+            f"The list of addresses is not valid XML: {error.msg}.", help="Open it in a browser and save it again."
+        ) from error
+
+
+def _refuse_entities(body: bytes) -> None:
+    if b"<!ENTITY" in body:
+        raise InputError("The list declares entities, which no sitemap or feed needs.", help="Remove its DOCTYPE.")
+
+
+def _day(text: str) -> str:
+    match = re.match(r"\d{4}(?:-\d{2}(?:-\d{2})?)?", text)
+    return match.group() if match else ""

@@ -1,0 +1,312 @@
+"""New sources from the analyst's own list: a workbook, CSV, sitemap, feed, list of addresses or folder of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby, islice
+from pathlib import Path
+
+from ingestion.extraction.file_type import detect
+from ingestion.metadata.sidecar import NAME as DESCRIPTIONS
+from ingestion.metadata.sidecar import read_descriptions
+from ingestion.seeds.codes import prefix_for
+from ingestion.seeds.columns import SeedColumns, find_columns
+from ingestion.seeds.feeds import Entry, list_kind, read_feed, read_sitemap, unpack
+from ingestion.seeds.merge import Candidate, SeedReport, is_whole, match_seeds, whole
+from ingestion.seeds.urls import Addresses, addresses_in, why_refused
+from ingestion.spreadsheets.read import OLE, read_delimited, read_head, read_rows, sniff_encoding
+from ingestion.spreadsheets.row import Row, Unusable, column_letter
+from ingestion.types import FileRefused, Source
+from ingestion.web.urls import normal_url
+from rag_engine.errors import InputError
+
+__all__ = ["SeedReport", "Unusable", "read_seeds"]
+
+_JUDGED_ROWS = 200
+_MOST_XML_BYTES = 50_000_000
+_TABLES = (".csv", ".tsv", ".tab")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What one list has given so far."""
+
+    known_codes: frozenset[str]
+    candidates: list[Candidate] = field(default_factory=list)
+    unusable: list[Unusable] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    known: int = 0
+    seen: list[str] = field(default_factory=list)
+
+
+def read_seeds(path: Path, known: Sequence[Source]) -> SeedReport:
+    """The sources of a list that are not known yet; InputError when it is no list or holds no address at all.
+
+    The kind of list is told by its content. A row is known when its address or path is, however it is spelt.
+    """
+    reading = _Reading(frozenset(source.code.casefold() for source in known))
+    if path.is_dir():
+        _read_folder(path, reading)
+    else:
+        _read_file(path, reading)
+    return match_seeds(
+        reading.candidates,
+        known,
+        unusable=reading.unusable,
+        known_rows=reading.known,
+        warnings=reading.warnings,
+    )
+
+
+def _read_file(path: Path, reading: _Reading) -> None:
+    head = read_head(path)
+    if not head.strip():
+        raise InputError(f"{path.name} is empty.", help='Give a list with a column "URL", or one address a line.')
+    if head.startswith(b"%PDF-"):
+        raise InputError(
+            f"{path.name} is a document and not a list of seeds.", help="Put it into a folder and give the folder."
+        )
+    if head.startswith((b"PK", OLE)):
+        _read_table(path, read_rows(path), reading)
+    elif head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
+        _read_xml(path, reading)
+    else:
+        if sniff_encoding(path) == "cp1252":
+            reading.warnings.append(f"{path.name} is not UTF-8 and was read as Windows-1252; check accented letters.")
+        if path.suffix.lower() in _TABLES or _is_table(path):
+            _read_table(path, read_delimited(path), reading)
+        else:
+            _read_lines(path, reading)
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a text file has a header that names a column of addresses, and is no bare list of them."""
+    try:
+        head = list(islice(read_delimited(path), _JUDGED_ROWS))
+    except InputError:  # a line longer than any cell; what is wrong with it is told where lines are read
+        return False
+    columns = find_columns(head)
+    return bool(columns.header and columns.urls and len(head) > 1)
+
+
+def _read_table(path: Path, rows: Iterable[Row], reading: _Reading) -> None:
+    for sheet, group in groupby(rows, key=lambda row: row.sheet):
+        _read_sheet(path, sheet, group, reading)
+    if not reading.candidates and not reading.unusable and not reading.known:
+        seen = "; ".join(reading.seen) or "no cell with anything in it"
+        raise InputError(
+            f"{path.name} holds no web address. Seen: {seen}.",
+            help='Add a column named "URL" with addresses that begin with http:// or https://.',
+        )
+
+
+def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) -> None:
+    """Nothing; adds the sheet's candidates, and its unusable rows unless no row has an address at all."""
+    head = list(islice(rows, _JUDGED_ROWS))
+    columns = find_columns(head)
+    candidates: list[Candidate] = []
+    unusable: list[Unusable] = []
+    warnings: list[str] = []
+    known, meant = 0, False
+    for row in chain(head, rows):
+        if row.number <= columns.header or tuple(cell.strip() for cell in row.cells) == columns.names:
+            continue
+        addresses, from_link = _addresses(row, columns, warnings)
+        code = row.cell(columns.code)
+        formula = next((column for column in row.unsaved if column == columns.code or column in columns.urls), None)
+        if formula is not None and (not addresses.found or formula == columns.code):
+            unusable.append(
+                Unusable(
+                    row.place,
+                    f"cell {column_letter(formula)}{row.number} holds a formula without its value; open the list in "
+                    "Excel or LibreOffice, save it, and take it again",
+                )
+            )
+            meant = True
+        elif addresses.found:
+            candidates += _candidates(path, row, columns, addresses.found, from_link)
+            # One address is enough for a source; what stood beside it is told all the same.
+            warnings += [f"{row.place}: {reason}." for reason in addresses.refused]
+        elif code and code.casefold() in reading.known_codes and not addresses.refused:
+            known += 1
+        else:
+            reason = "; ".join(addresses.refused) or "no web address in any column"
+            unusable.append(Unusable(row.place, reason))
+            meant = meant or bool(addresses.refused)
+    names = ", ".join(name for name in (columns.names or (head[0].cells if head else ())) if name)[:300]
+    reading.seen.append(f"{sheet} ({names})")
+    reading.candidates += candidates
+    reading.warnings += warnings
+    reading.known += known
+    if candidates or known or meant:
+        reading.unusable += unusable
+    else:
+        reading.warnings.append(f"{sheet} holds no web address and was left out.")
+
+
+def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Addresses, int | None]:
+    """The row's addresses: of its address columns, else behind or in any other cell that may hold one.
+
+    The second value is the column whose link gave them while the cell shows a text.
+    """
+    found: list[str] = []
+    refused: list[str] = []
+    shown_by: int | None = None
+    for column in columns.urls:
+        text, link = row.cell(column), row.links.get(column, "")
+        shown = addresses_in(text)
+        if shown.found and link and normal_url(link) not in {normal_url(url) for url in shown.found}:
+            warnings.append(
+                f"{row.place}: the cell shows {shown.found[0]} but leads to {link}; what it shows was taken."
+            )
+        if not shown.found and link:
+            behind = _link(link)
+            shown_by = column if behind.found and text and shown_by is None else shown_by
+            shown = Addresses(behind.found, behind.refused if not shown.refused else shown.refused)
+        elif not shown.found and not shown.refused and text:
+            shown = Addresses((), (f"“{text[:80]}” is no web address; it must begin with http:// or https://",))
+        found += shown.found
+        refused += shown.refused
+    if not found:
+        apart = {columns.notes, columns.licence, columns.code, *columns.urls}
+        for column, link in sorted(row.links.items()):
+            if column not in apart and (behind := _link(link)).found:
+                return behind, column
+            refused += _link(link).refused if column not in apart else ()
+        if not columns.urls:
+            texts = (cell for column, cell in enumerate(row.cells) if column not in apart)
+            found += next((shown.found for text in texts if (shown := addresses_in(text)).found), ())
+    return Addresses(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(refused))), shown_by
+
+
+def _link(target: str) -> Addresses:
+    """The address behind a cell; a link may hold spaces that its program encodes when it follows it."""
+    address = target.strip().replace(" ", "%20")
+    reason = why_refused(address)
+    return Addresses((), (reason,)) if reason else Addresses((address,))
+
+
+def _candidates(
+    path: Path, row: Row, columns: SeedColumns, urls: Sequence[str], from_link: int | None
+) -> Iterator[Candidate]:
+    shown = row.cell(from_link)
+    # Behind a cell that says "open" or "PDF" there is a link; it is nobody's title.
+    title = row.cell(columns.title) or (shown if len(shown.split()) > 2 else "")
+    origin = row.place if row.sheet == path.name else f"{path.name}, {row.place}"
+    for part, url in enumerate(urls, 1):
+        yield Candidate(
+            row.place,
+            origin,
+            url,
+            code=row.cell(columns.code),
+            part=part,
+            title=" ".join(title.split()),
+            authority=" ".join(row.cell(columns.authority).split()),
+            notes=row.cell(columns.notes),
+            licence=row.cell(columns.licence),
+        )
+
+
+def _read_lines(path: Path, reading: _Reading) -> None:
+    """Nothing; adds the addresses of a plain list: one or more a line, with a title beside them or not."""
+    with path.open(encoding=sniff_encoding(path), errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            text = line.strip()
+            if not text or text.startswith("#"):
+                continue
+            place = f"line {number}"
+            addresses = addresses_in(text, with_words=True)
+            for url in addresses.found:
+                title = _title_beside(text, addresses.found) if len(addresses.found) == 1 else ""
+                reading.candidates.append(Candidate(place, f"{path.name}, {place}", url, title=title))
+            if not addresses.found:
+                reason = "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address"
+                reading.unusable.append(Unusable(place, reason))
+    if not reading.candidates:
+        raise InputError(
+            f"{path.name} holds no web address in its lines.",
+            help="Write one address a line, each beginning with http:// or https://.",
+        )
+
+
+def _title_beside(text: str, urls: Sequence[str]) -> str:
+    for url in urls:
+        text = text.replace(url, " ").replace(url.removeprefix("https://"), " ")
+    return " ".join(text.strip(" \t,;|:-–—<>()\"'").split())
+
+
+def _read_xml(path: Path, reading: _Reading) -> None:
+    if path.stat().st_size > _MOST_XML_BYTES:
+        raise InputError(f"{path.name} has more than {_MOST_XML_BYTES:,} bytes.", help="Split it into several lists.")
+    body = unpack(path.read_bytes())
+    kind = list_kind(body)
+    if kind == "sitemap":
+        add_entries(read_sitemap(body), path.name, reading.candidates, reading.unusable)
+    elif kind == "feed":
+        add_entries(read_feed(body), path.name, reading.candidates, reading.unusable)
+    elif kind == "sitemap index":
+        for entry in read_sitemap(body):
+            # Only what lies beside the index: reading seeds never uses the network.
+            beside = path.parent / entry.url.rstrip("/").rpartition("/")[2]
+            if beside.is_file() and beside != path and list_kind(unpack(beside.read_bytes())) == "sitemap":
+                _read_xml(beside, reading)
+            else:
+                reading.unusable.append(
+                    Unusable(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
+                )
+    else:
+        raise InputError(
+            f"{path.name} is neither a sitemap nor an RSS or Atom feed.",
+            help="For a web page, discover seeds at its address instead.",
+        )
+    if not reading.candidates and not reading.unusable:
+        raise InputError(f"{path.name} lists no address.", help="Check that it was downloaded whole.")
+
+
+def add_entries(entries: Iterable[Entry], name: str, candidates: list[Candidate], unusable: list[Unusable]) -> None:
+    """Nothing; adds the entries of a sitemap or feed called `name` to the candidates, or says why not."""
+    for number, entry in enumerate(entries, 1):
+        place = f"{name}, entry {number}"
+        if reason := why_refused(entry.url):
+            unusable.append(Unusable(place, reason))
+        else:
+            notes = f"Dated {entry.date}" if entry.date else ""
+            candidates.append(Candidate(place, place, entry.url, title=entry.title, notes=notes))
+
+
+def _read_folder(path: Path, reading: _Reading) -> None:
+    """Nothing; adds every file that can be read, described by the metadata.jsonl beside it where there is one."""
+    inside = sorted(one for one in path.rglob("*") if one.is_file() and one.name != DESCRIPTIONS)
+    files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
+    described = {folder: read_descriptions(folder) for folder in dict.fromkeys(one.parent for one in files)}
+    for file in files:
+        place = whole(str(file.relative_to(path)))
+        if not is_whole(str(file.absolute())):
+            reading.unusable.append(Unusable(place, "the name of the file or its folder is not UTF-8; rename it"))
+            continue
+        try:
+            detect(file)
+        except FileRefused as refusal:
+            # What else is wrong with a file is found and told when it is read.
+            if refusal.reason in ("unsupported_type", "empty"):
+                reading.unusable.append(Unusable(place, str(refusal)))
+                continue
+        except OSError as error:
+            reading.unusable.append(Unusable(place, f"cannot be read: {error.strerror}"))
+            continue
+        given = described[file.parent].get(file.name, {})
+        reading.candidates.append(
+            Candidate(
+                place,
+                f"{path.name}/{place}",
+                path=str(file.absolute()),
+                title=str(given.get("title", "")),
+                authority=str(given.get("authority", "")),
+                notes=str(given.get("notes", "")),
+                licence=str(given.get("licence", "")),
+                prefix=prefix_for(path.absolute().name),
+            )
+        )
+    if not reading.candidates and not reading.unusable:
+        raise InputError(f"{path} holds no file.", help="Give a folder with documents in it.")

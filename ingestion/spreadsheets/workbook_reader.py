@@ -1,0 +1,282 @@
+"""Rows of a workbook by openpyxl, with the addresses behind its cells; macros are never looked at.
+
+openpyxl reads large sheets row by row only without their hyperlinks, merged ranges and formulas; these come from a
+second, streaming look at the XML of those sheets that have any.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import warnings
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from zipfile import BadZipFile, ZipFile
+
+from lxml import etree
+
+from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
+from ingestion.spreadsheets.row import Row
+from ingestion.types import ExtractionLimits, FileRefused
+
+# The shared texts are held in memory, therefore less than a document may hold.
+LIMITS = ExtractionLimits(unpacked_bytes=500_000_000, archive_ratio=150.0)
+
+_MOST_ROWS = 1_048_576
+_MOST_COLUMNS = 100
+_MOST_MARKS = 500_000
+_MOST_LINKED_CELLS = 1_000
+_PORTION = 1 << 20
+_ROWS_AT_ONCE = 1_000
+
+_HYPERLINK = re.compile(r'HYPERLINK\(\s*"([^"]{1,4000})"', re.IGNORECASE)
+_RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
+# Office spells characters that XML cannot hold, and what looks like such a spelling, as _x000D_.
+_ESCAPED = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
+
+
+@dataclass(slots=True)
+class _Marks:
+    """What a sheet says beside its values; positions are (row from 1, column from 0)."""
+
+    links: dict[tuple[int, int], str] = field(default_factory=dict)
+    unsaved: set[tuple[int, int]] = field(default_factory=set)
+    merged: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+
+
+def read_workbook(path: Path) -> Iterator[Row]:
+    """The rows of all sheets, hidden ones too, that hold anything; a merged value stands in each of its cells.
+
+    FileRefused when the file is damaged, locked by a password, or unpacks to more than a workbook may.
+    """
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        with open_archive(path) as archive, path.open("rb") as file:
+            check_archive(archive, path, LIMITS)
+            _refuse_entities(archive, path)
+            parts = _sheet_parts(archive, path)
+            with warnings.catch_warnings():
+                # openpyxl warns of styles and extensions it drops; none of them holds text.
+                warnings.simplefilter("ignore")
+                # An open file, since openpyxl judges a path by its suffix.
+                workbook = load_workbook(file, read_only=True, data_only=True)
+            for sheet in workbook.worksheets:
+                sheet.reset_dimensions()
+                part = parts.get(sheet.title)
+                marks = _read_marks(archive, part, path) if part else _Marks()
+                rows = sheet.iter_rows(max_col=_MOST_COLUMNS, max_row=None, values_only=True)
+                yield from _rows(sheet.title, _quietly(rows), marks)
+            workbook.close()
+    except (
+        InvalidFileException, BadZipFile, SyntaxError, zlib.error, EOFError, KeyError, ValueError, TypeError,
+        IndexError, AttributeError,
+    ) as error:  # fmt: skip
+        raise FileRefused(
+            "damaged",
+            f"{path.name} is a damaged workbook: {error}.",
+            help="Open it in Excel or LibreOffice, save it as .xlsx, and take that.",
+        ) from error
+
+
+def unescape(text: str) -> str:
+    """The text with Office's spelling of special characters (_x000D_) resolved."""
+    return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text) if "_x" in text else text
+
+
+def _quietly(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    """The rows without openpyxl's warnings of impossible dates, which are shown as they stand.
+
+    In portions, since warnings must not stay silenced while somebody else works between two rows.
+    """
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            portion = list(islice(rows, _ROWS_AT_ONCE))
+        if not portion:
+            return
+        yield from portion
+
+
+def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Iterator[Row]:
+    # By column: the last row in which a merged value stands, the value, and its link.
+    spans: dict[int, tuple[int, str, str]] = {}
+    linked: dict[int, list[int]] = {}
+    for row, column in [*marks.links, *marks.unsaved]:
+        linked.setdefault(row, []).append(column)
+    for number, values in enumerate(rows, 1):
+        if number > _MOST_ROWS:
+            return
+        here = linked.get(number, ())
+        width = next((end for end in range(len(values), 0, -1) if values[end - 1] is not None), 0)
+        if not here and not width:
+            continue
+        cells = ["" if value is None else _shown(value) for value in values[:width]]
+        cells += [""] * (max(here, default=-1) + 1 - len(cells))
+        links = {column: marks.links[number, column] for column in here if (number, column) in marks.links}
+        unsaved = tuple(sorted(column for column in here if (number, column) in marks.unsaved))
+        for first, last, last_row in marks.merged.get(number, ()):
+            spanned = (last_row, cells[first] if first < len(cells) else "", links.get(first, ""))
+            spans |= dict.fromkeys(range(first, last + 1), spanned)
+        for column, (last_row, value, link) in list(spans.items()):
+            if last_row < number:
+                del spans[column]
+                continue
+            cells += [""] * (column + 1 - len(cells))
+            cells[column] = cells[column] or value
+            if link:
+                links.setdefault(column, link)
+        if any(cells) or links or unsaved:
+            yield Row(name, number, tuple(cells), links, unsaved)
+
+
+def _shown(value: object) -> str:
+    """A cell as a reader sees it: whole numbers without a decimal point, ISO dates."""
+    if isinstance(value, str):
+        return unescape(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    return str(value)
+
+
+def _refuse_entities(archive: ZipFile, path: Path) -> None:
+    """Nothing; FileRefused for a part that declares entities: openpyxl's parser would expand them, Office has none."""
+    for name in archive.namelist():
+        if name.endswith((".xml", ".rels")):
+            head = read_entry(archive, name, path, most=65_536).replace(b"\x00", b"")
+            if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
+                raise FileRefused(
+                    "damaged",
+                    f"{path.name} declares entities in its part {name!r}, which no workbook does.",
+                    help="Do not trust where it came from; ask for another copy.",
+                )
+
+
+def _sheet_parts(archive: ZipFile, path: Path) -> dict[str, str]:
+    """The archive's entry for each sheet by its name."""
+    names = set(archive.namelist())
+    # Strict workbooks and some programs put the main part elsewhere; the package says where.
+    main = next((t for t in _relations(archive, "", path).values() if t.endswith("workbook.xml")), "xl/workbook.xml")
+    related = _relations(archive, main, path)
+    parts: dict[str, str] = {}
+    for sheet in read_xml(archive, main, path).iter("{*}sheet"):
+        target = related.get(_relation_id(sheet), "")
+        if target in names:
+            parts[sheet.get("name") or ""] = target
+    return parts
+
+
+def _relations(archive: ZipFile, part: str, path: Path, *, external: bool = False) -> dict[str, str]:
+    """Targets of a part's relations by their id: entries of the archive, or addresses outside of it."""
+    place = PurePosixPath(part)
+    name = str(place.parent / "_rels" / f"{place.name}.rels") if part else "_rels/.rels"
+    if name not in archive.NameToInfo:
+        return {}
+    found: dict[str, str] = {}
+    for relation in read_xml(archive, name, path).iter("{*}Relationship"):
+        target = relation.get("Target") or ""
+        if (relation.get("TargetMode") == "External") == external:
+            found[relation.get("Id") or ""] = target if external else _inside(place, target)
+    return found
+
+
+def _inside(part: PurePosixPath, target: str) -> str:
+    return target[1:] if target.startswith("/") else str(part.parent / target)
+
+
+def _relation_id(element: Element) -> str:
+    return next((str(v) for k, v in element.attrib.items() if str(k).endswith("}id")), "")
+
+
+def _read_marks(archive: ZipFile, part: str, path: Path) -> _Marks:
+    """Links, merged ranges and formulas without a value of one sheet, in one pass that keeps no row."""
+    marks = _Marks()
+    if not _has_marks(archive, part):
+        return marks
+    targets = _relations(archive, part, path, external=True)
+    with archive.open(part) as stream:
+        tags = ("{*}row", "{*}hyperlink", "{*}mergeCell")
+        for _, element in etree.iterparse(
+            stream, tag=tags, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+        ):
+            kind = etree.QName(element).localname
+            if kind == "row":
+                for formula in element.iter("{*}f"):
+                    _mark_formula(formula, marks)
+            elif kind == "hyperlink":
+                _mark_link(element, targets, marks)
+            elif area := _area(element.get("ref")):
+                row, column, last_row, last_column = area
+                marks.merged.setdefault(row, []).append((column, last_column, last_row))
+            element.clear()
+            while element.getprevious() is not None:
+                del element.getparent()[0]
+            if len(marks.links) + len(marks.unsaved) + len(marks.merged) > _MOST_MARKS:
+                raise FileRefused(
+                    "too_large",
+                    f"{path.name} has more than {_MOST_MARKS:,} links, formulas and merged ranges in one sheet.",
+                    help="Split it into several workbooks.",
+                )
+    return marks
+
+
+def _has_marks(archive: ZipFile, part: str) -> bool:
+    """Whether the sheet has links, merged ranges or formulas at all; a search costs a tenth of parsing it."""
+    wanted = (b"hyperlink", b"mergeCell", b"f>")
+    with archive.open(part) as stream:
+        tail = b""
+        while portion := stream.read(_PORTION):
+            if any(word in tail + portion for word in wanted):
+                return True
+            tail = portion[-16:]
+    return False
+
+
+def _mark_formula(formula: Element, marks: _Marks) -> None:
+    cell = formula.getparent()
+    area = _area(cell.get("r")) if cell is not None else None
+    if cell is None or area is None:
+        return
+    if found := _HYPERLINK.search(formula.text or ""):
+        marks.links[area[:2]] = found.group(1)
+        return
+    value = next(iter(cell.iterchildren("{*}v")), None)
+    if value is None or (not value.text and cell.get("t") != "str"):
+        marks.unsaved.add(area[:2])
+
+
+def _mark_link(element: Element, targets: dict[str, str], marks: _Marks) -> None:
+    target = targets.get(_relation_id(element), "")
+    area = _area(element.get("ref"))
+    if not target or area is None:
+        return
+    if element.get("location"):
+        target += "#" + str(element.get("location"))
+    row, column, last_row, last_column = area
+    cells = ((r, c) for r in range(row, last_row + 1) for c in range(column, last_column + 1))
+    for position, _ in zip(cells, range(_MOST_LINKED_CELLS), strict=False):
+        marks.links.setdefault(position, target)
+
+
+def _area(reference: str | None) -> tuple[int, int, int, int] | None:
+    """First row, first column, last row, last column of A1 or A1:B2; None beyond the columns that are read."""
+    match = _RANGE.fullmatch(reference or "")
+    if not match:
+        return None
+    letters, row, last_letters, last_row = match.groups()
+    column = _column(letters)
+    last = min(_column(last_letters or letters), _MOST_COLUMNS - 1)
+    return (int(row), column, int(last_row or row), last) if column < _MOST_COLUMNS else None
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1

@@ -1,0 +1,122 @@
+"""A workbook by openpyxl whose cells are never formulas and whose bytes depend on nothing but what is in it."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_MOMENT = datetime.datetime(2000, 1, 1)
+_ZIP_MOMENT = (1980, 1, 1, 0, 0, 0)
+_MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*(</dcterms:modified>)")
+_LOOKS_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+# Excel opens no sheet with more.
+_MOST_LINKS = 65_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text or number and the address that it leads to."""
+
+    value: str | float | None
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet by its columns (heading, width in characters) and rows; a hidden one is for the import alone."""
+
+    name: str
+    columns: tuple[tuple[str, int], ...]
+    rows: list[Sequence[Cell]] = field(default_factory=list)
+    hidden: bool = False
+
+
+def to_workbook(sheets: Sequence[Sheet]) -> bytes:
+    """The bytes of an .xlsx with a frozen header, filters, wrapped text, and links that can be clicked."""
+    from openpyxl import Workbook
+    from openpyxl.styles import Alignment, Font, PatternFill
+    from openpyxl.utils import get_column_letter
+
+    wrapped = Alignment(wrap_text=True, vertical="top")
+    header_font, header_fill = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="1A7F3C")
+    link_font = Font(color="0563C1", underline="single")
+    workbook = Workbook()
+    workbook.remove(workbook.worksheets[0])
+    for sheet in sheets:
+        written = workbook.create_sheet(sheet.name)
+        for number, (name, width) in enumerate(sheet.columns, 1):
+            heading = written.cell(1, number, name)
+            heading.font, heading.fill, heading.alignment = header_font, header_fill, wrapped
+            written.column_dimensions[get_column_letter(number)].width = width
+        links = 0
+        for row, cells in enumerate(sheet.rows, 2):
+            for column, given in enumerate(cells, 1):
+                if given.value is None or given.value == "":
+                    continue
+                cell = written.cell(row, column)
+                if isinstance(given.value, str):
+                    cell.value = _LOOKS_ESCAPED.sub("_x005F_", given.value)
+                    # openpyxl guesses formulas and errors from the text; here every text is one, in Excel's eyes too.
+                    cell.data_type = "s"
+                    cell.quotePrefix = True
+                else:
+                    cell.value = given.value
+                if given.link and links < _MOST_LINKS:
+                    cell.hyperlink = given.link
+                    cell.font = link_font
+                    links += 1
+                cell.alignment = wrapped
+        if sheet.hidden:
+            written.sheet_state = "hidden"
+        written.freeze_panes = "B2"
+        written.auto_filter.ref = f"A1:{get_column_letter(len(sheet.columns))}{len(sheet.rows) + 1}"
+    workbook.properties.creator = "Sextant"
+    workbook.properties.created = _MOMENT
+    packed = io.BytesIO()
+    workbook.save(packed)
+    return _timeless(packed)
+
+
+def _timeless(packed: io.BytesIO) -> bytes:
+    """The same archive without the moment of its making, which openpyxl and zip both write down."""
+    made = io.BytesIO()
+    moment = _MOMENT.isoformat().encode() + b"Z"
+    with zipfile.ZipFile(packed) as old, zipfile.ZipFile(made, "w") as new:
+        for entry in old.infolist():
+            body = old.read(entry)
+            if entry.filename == "docProps/core.xml":
+                body = _MODIFIED.sub(lambda match: match.group(1) + moment + match.group(2), body)
+            timeless = zipfile.ZipInfo(entry.filename, _ZIP_MOMENT)
+            timeless.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(timeless, body)
+    return made.getvalue()
+
+
+# What Excel cuts off, in the UTF-16 units in which it counts.
+LONGEST = 32_767
+
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# Spreadsheets take text that begins like this for a formula; full-width signs count in East Asian settings.
+_FORMULA = re.compile(r"'*(?:[\t\r\n]|[ \u00a0]*[=+\-@＝＋－＠])")
+
+
+def storable(text: str) -> str:
+    """The text without characters that a workbook cannot hold, cut with an ellipsis to what a cell can."""
+    kept = _ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if len(kept) * 2 <= LONGEST or len(kept.encode("utf-16-le")) // 2 <= LONGEST:
+        return kept
+    return kept.encode("utf-16-le")[: (LONGEST - 1) * 2].decode("utf-16-le", "ignore") + "…"
+
+
+def neutral(text: str) -> str:
+    """The text with an apostrophe before it where a spreadsheet would take it for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def without_apostrophe(text: str) -> str:
+    """The text that `neutral` was given."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

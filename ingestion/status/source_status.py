@@ -1,0 +1,55 @@
+"""How many sources came how far, and why the others did not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ingestion.records.source_record import Dossier
+from ingestion.types import Outcome, OutcomeReason, Phase
+
+# The stations of the funnel and the phase that leads to each.
+STATIONS: Mapping[str, Phase] = {
+    "licence": "licence",
+    "acquired": "acquisition",
+    "extracted": "extraction",
+    "quality": "quality",
+    "distinct": "deduplication",
+    "described": "metadata",
+    "indexed": "indexing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """A station of the funnel: sources that reached it, and those that were stopped on the way to it, by reason."""
+
+    name: str
+    reached: int
+    stopped: Mapping[OutcomeReason, int]
+    waiting: int
+
+
+def _stop(dossier: Dossier, phase: Phase) -> Outcome | None:
+    """How the phase ended; for acquisition of a portal, how the portals did."""
+    outcome = dossier.outcomes.get(phase)
+    return dossier.outcomes.get("portals") if outcome and outcome.reason == "directory" else outcome
+
+
+def funnel(dossiers: Iterable[Dossier]) -> list[Station]:
+    """The stations in order, beginning with all sources ("raw").
+
+    A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
+    """
+    present = [one for one in dossiers if (at := one.stopped) is None or at[1].reason != "directory"]
+    stations = [Station("raw", len(present), {}, 0)]
+    for name, phase in STATIONS.items():
+        passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]
+        stopped: Counter[OutcomeReason] = Counter(
+            outcome.reason for one in present if (outcome := _stop(one, phase)) and not outcome.passes
+        )
+        waiting = len(present) - len(passed) - stopped.total()
+        stations.append(Station(name, len(passed), dict(stopped.most_common()), waiting))
+        present = passed
+    return stations

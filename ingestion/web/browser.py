@@ -1,0 +1,280 @@
+"""Chromium for pages that need JavaScript, in a thread of its own; it reaches only what the checked proxy lets it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import secrets
+import shutil
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as StillBusy
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import psutil  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Error, Playwright, sync_playwright
+
+from ingestion.config import WebConfig
+from ingestion.types import Fetched, Refused
+from ingestion.web.address_policy import Resolve, resolve_by_system
+from ingestion.web.browser_visit import BrowserLostError, download_file, render_page
+from ingestion.web.checked_proxy import CheckedProxy
+from ingestion.web.http import HttpWeb
+from ingestion.web.politeness import Manners
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_FLAGS = (
+    *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--disable-extensions", "--disable-quic", "--no-first-run", "--no-default-browser-check"),
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--proxy-bypass-list=<-loopback>",
+    # Names are looked up by the proxy, and by nobody else.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)
+# What a page's process must never find in its environment, were it to break out.
+_SECRET = re.compile(r"SEXTANT_.*|.*_KEY|.*_TOKEN|.*PASSWORD.*", re.IGNORECASE | re.DOTALL)
+_START_SECONDS = 30.0
+_GRACE_SECONDS = 2.0
+_STOP_SECONDS = 5.0
+
+_T = TypeVar("_T")
+_Work = Callable[[Browser], object]
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium or Chrome: the system's, else the one that Playwright installed; None without either."""
+    for name in _NAMES:
+        if found := shutil.which(name) or shutil.which(name, path="/usr/bin:/usr/local/bin:/snap/bin"):
+            return found
+    folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
+    own = sorted([*folder.glob("chromium-*/chrome-linux*/chrome")])
+    return str(own[-1]) if own else None
+
+
+def launch_flags(user: int) -> tuple[str, ...]:
+    """Switches for a Chromium that this user runs; its own sandbox does not work for root, and only for root."""
+    return ("--no-sandbox", *_FLAGS) if user == 0 else _FLAGS
+
+
+def _environment() -> dict[str, str | float | bool]:
+    return {name: value for name, value in os.environ.items() if not _SECRET.fullmatch(name)}
+
+
+def open_browser(
+    config: WebConfig, *, manners: Manners | None = None, resolve: Resolve = resolve_by_system
+) -> ChromiumBrowser | None:
+    """A browser, to be closed at the end; None where there is none or it is switched off.
+
+    `manners` are those of the HttpWeb beside it, so that both keep one turn at each host; without them the browser
+    brings its own.
+    """
+    executable = find_chromium() if config.browser else None
+    return ChromiumBrowser(config, executable, manners=manners, resolve=resolve) if executable else None
+
+
+class ChromiumBrowser:
+    """See `ingestion.protocols.Browser`. Several threads may call it; they are served one after another.
+
+    Chromium starts with the first call. A call that outlives `browser_seconds` costs the browser its life, and the
+    next call starts another one. Chromium ends with its context, and with this process however that ends: Playwright's
+    driver ends it when its pipe to us breaks.
+    """
+
+    def __init__(
+        self,
+        config: WebConfig,
+        executable: str,
+        *,
+        manners: Manners | None = None,
+        resolve: Resolve = resolve_by_system,
+    ) -> None:
+        self._config = config
+        self._executable = executable
+        self._stack = ExitStack()
+        self._proxy = self._stack.enter_context(CheckedProxy(config, resolve=resolve))
+        self._manners = manners or self._stack.enter_context(HttpWeb(config, resolve=resolve)).manners
+        self._turn = threading.Lock()
+        self._thread: _BrowserThread | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def process_ids(self) -> tuple[int, ...]:
+        """The browser's processes, the first one the parent of the others; none before the first call."""
+        return tuple(process.pid for process in self._thread.processes()) if self._thread else ()
+
+    def close(self) -> None:
+        """Nothing; the browser and its proxy are gone. A call under way ends with a refusal."""
+        self._closed = True
+        if not self._turn.acquire(timeout=0.2):
+            if (thread := self._thread) is not None:
+                thread.kill()
+            self._turn.acquire()
+        try:
+            if self._thread is not None:
+                self._thread.stop()
+                self._thread = None
+            self._stack.close()
+        finally:
+            self._turn.release()
+
+    def render(self, url: str) -> Fetched:
+        """The page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
+        return self._call(url, lambda browser: render_page(browser, url, self._config, self._manners, self._proxy))
+
+    def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
+        """The file behind an address, streamed to `into`."""
+        most = self._config.max_bytes if max_bytes is None else max_bytes
+        return self._call(
+            url, lambda browser: download_file(browser, url, into, most, self._config, self._manners, self._proxy)
+        )
+
+    def _call(self, url: str, work: Callable[[Browser], _T]) -> _T:
+        self._manners.check(url)
+        with self._turn:
+            if self._closed:
+                raise Refused("connection_failed", f"The browser is closed; {url} was not loaded.", retryable=True)
+            self._manners.wait(url)
+            thread = self._started()
+            limit = self._config.browser_seconds + _GRACE_SECONDS
+            try:
+                try:
+                    return thread.submit(work).result(limit)
+                except BrowserLostError:
+                    # One that was just killed may stand among the processes still; nothing was asked of the site.
+                    if self._closed:
+                        raise
+                    self._drop(thread)
+                    thread = self._started()
+                    return thread.submit(work).result(limit)
+            except StillBusy as error:
+                self._drop(thread)
+                raise Refused(
+                    "timed_out",
+                    f"{url} kept the browser busy for more than {self._config.browser_seconds:.0f} s.",
+                    retryable=True,
+                ) from error
+            except Error as error:
+                self._drop(thread)
+                why = str(error).partition("\n")[0]
+                raise Refused(
+                    "connection_failed", f"The browser broke down at {url}: {why}.", retryable=True
+                ) from error
+            except (KeyboardInterrupt, SystemExit):
+                self._drop(thread)
+                raise
+
+    def _started(self) -> _BrowserThread:
+        if self._thread is not None and self._thread.alive:
+            return self._thread
+        if self._thread is not None:
+            self._thread.stop()
+        self._thread = _BrowserThread(self._executable, self._proxy.port)
+        try:
+            self._thread.started.result(_START_SECONDS)
+        except (Error, OSError, StillBusy) as error:
+            self._drop(self._thread)
+            why = str(error).partition("\n")[0] or "no answer in time"
+            raise Refused("browser_missing", f"{self._executable} does not start: {why}.", retryable=True) from error
+        return self._thread
+
+    def _drop(self, thread: _BrowserThread) -> None:
+        thread.kill()
+        thread.stop()
+        self._thread = None
+
+
+class _BrowserThread:
+    """Playwright's synchronous interface belongs to one thread: this one. Work comes in through a queue."""
+
+    def __init__(self, executable: str, proxy_port: int) -> None:
+        self._executable = executable
+        self._proxy_port = proxy_port
+        # Marks our browser among this process's children; Chromium ignores switches that it does not know.
+        self._mark = f"--sextant-browser={secrets.token_hex(8)}"
+        self._work: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
+        self.started: Future[None] = Future()
+        self.healthy = True
+        self._thread = threading.Thread(target=self._run, name="browser", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Callable[[Browser], _T]) -> Future[_T]:
+        """What the work will give."""
+        future: Future[_T] = Future()
+        self._work.put((work, future))  # type: ignore[arg-type]
+        return future
+
+    def processes(self) -> list[psutil.Process]:
+        """The browser's processes, parent first."""
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                if self._mark in process.cmdline():
+                    return [process, *process.children(recursive=True)]
+        return []
+
+    @property
+    def alive(self) -> bool:
+        """Whether the browser may be given work: nobody stopped or killed it."""
+        return self.healthy and bool(self.processes())
+
+    def kill(self) -> None:
+        """Nothing; the browser's processes are killed, which ends whatever waits for them."""
+        self.healthy = False
+        for process in self.processes():
+            with suppress(psutil.Error):
+                process.kill()
+
+    def stop(self) -> None:
+        """Nothing; the browser ends by itself, or is killed when it does not."""
+        self.healthy = False
+        self._work.put(None)
+        self._thread.join(_STOP_SECONDS)
+        self.kill()
+
+    def _run(self) -> None:
+        try:
+            with sync_playwright() as playwright:
+                browser = self._launched(playwright)
+                self.started.set_result(None)
+                self._serve(browser)
+                with suppress(Error):
+                    browser.close()
+        except Exception as error:
+            self.healthy = False
+            if not self.started.done():
+                self.started.set_exception(error)
+
+    def _launched(self, playwright: Playwright) -> Browser:
+        return playwright.chromium.launch(
+            executable_path=self._executable,
+            # Without this Playwright gives up the sandbox for everybody.
+            chromium_sandbox=os.geteuid() != 0,
+            env=_environment(),
+            args=[*launch_flags(os.geteuid()), f"--proxy-server=http://127.0.0.1:{self._proxy_port}", self._mark],
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+            timeout=1000 * _START_SECONDS,
+        )
+
+    def _serve(self, browser: Browser) -> None:
+        while (item := self._work.get()) is not None:
+            work, future = item
+            try:
+                future.set_result(work(browser))
+            except BaseException as error:
+                future.set_exception(error)
+            if not browser.is_connected():
+                self.healthy = False

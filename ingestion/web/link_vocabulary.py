@@ -1,0 +1,114 @@
+"""The words by which pages and links are told apart; they stand in data/pages.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from rag_engine.config import DATA
+from rag_engine.planning.instructions import load_phrasing, plain
+
+_TABLE = DATA / "pages.toml"
+_WORD = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Longer texts are no links, longer words no words; both bound the work on hostile pages.
+_LONGEST_TEXT, _LONGEST_WORD = 600, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words and phrases to look for among plain words; "strateg*" and "*gesetz" stand for their compounds."""
+
+    words: frozenset[str]
+    beginnings: tuple[str, ...]
+    endings: tuple[str, ...]
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]]
+
+    def covered(self, words: Sequence[str]) -> frozenset[int]:
+        """The positions of the words that belong to an entry."""
+        found: set[int] = set()
+        for position, word in enumerate(words):
+            if self._has(word):
+                found.add(position)
+            for phrase in self.phrases.get(word, ()):
+                if tuple(words[position : position + len(phrase)]) == phrase:
+                    found.update(range(position, position + len(phrase)))
+        return frozenset(found)
+
+    def first(self, words: Sequence[str]) -> str:
+        """The first word that belongs to an entry, or ""."""
+        covered = self.covered(words)
+        return words[min(covered)] if covered else ""
+
+    def _has(self, word: str) -> bool:
+        # An ending alone is the plain word, which the table lists by itself where it is meant.
+        return (
+            word in self.words
+            or word.startswith(self.beginnings)
+            or (word.endswith(self.endings) and word not in self.endings)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """All lexicons of data/pages.toml, every language in one; `languages` maps a language's names to its code."""
+
+    policy: Lexicon
+    document: Lexicon
+    more: Lexicon
+    excluded: Lexicon
+    noise: Lexicon
+    shell: Lexicon
+    shell_roots: frozenset[str]
+    languages: Mapping[str, str]
+    function_words: frozenset[str]
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text or file name as they are compared: lower case, without accents, humps parted."""
+    parted = _HUMP.sub(" ", text[:_LONGEST_TEXT])
+    return tuple(word[:_LONGEST_WORD] for word in _WORD.findall(plain(parted)))
+
+
+@cache
+def load_page_words() -> PageWords:
+    """The table of words, read once."""
+    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    shell, languages = table.pop("shell"), table.pop("languages")
+
+    def all_of(kind: str) -> Lexicon:
+        return _lexicon(entry for language in table.values() for entry in language[kind])
+
+    return PageWords(
+        policy=all_of("policy"),
+        document=all_of("document"),
+        more=all_of("more"),
+        excluded=all_of("excluded"),
+        noise=all_of("noise"),
+        shell=_lexicon(shell["phrases"]),
+        shell_roots=frozenset(shell["roots"]),
+        languages={word: code for code, names in languages.items() for word in names.split()},
+        function_words=frozenset(word for words in load_phrasing().stop_words.values() for word in words),
+    )
+
+
+def _lexicon(entries: Iterable[str]) -> Lexicon:
+    words: set[str] = set()
+    beginnings: list[str] = []
+    endings: list[str] = []
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    for entry in dict.fromkeys(entries):
+        if entry.endswith("*"):
+            beginnings.append(plain(entry[:-1]))
+        elif entry.startswith("*"):
+            endings.append(plain(entry[1:]))
+        elif len(parts := words_of(entry)) > 1:
+            phrases.setdefault(parts[0], []).append(parts)
+        else:
+            words.update(parts)
+    return Lexicon(
+        frozenset(words), tuple(beginnings), tuple(endings), {first: tuple(some) for first, some in phrases.items()}
+    )

@@ -1,0 +1,269 @@
+"""The links of a page, and what an address promises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from posixpath import splitext
+from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
+
+from lxml import etree, html
+
+from ingestion.web.link_vocabulary import load_page_words, words_of
+from ingestion.web.urls import normal_url
+
+Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
+
+# What an analyst means by a file, in the order in which one is preferred to another of the same document.
+FILE_SUFFIXES = (
+    "pdf", "docx", "doc", "odt", "rtf", "docm", "epub", "pptx", "ppt", "odp", "xlsx", "xls", "ods", "csv", "md", "txt",
+    "zip",
+)  # fmt: skip
+DOCUMENT_SUFFIXES = frozenset({"pdf", "docx", "doc", "odt", "rtf", "docm", "epub", "pptx", "ppt", "odp"})
+_DOCUMENT_TYPES = ("pdf", "msword", "wordprocessingml", "opendocument.text", "epub", "rtf")
+_MOST_LINKS = 5000
+# An entry of a list has a name, a form or two, and perhaps a line about it.
+_ENTRY_LINKS, _LONGEST_ENTRY = 6, 300
+_LONGEST_ADDRESS = 2000
+_SESSION_PATH = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+_SESSION_KEYS = frozenset({
+    "jsessionid", "phpsessid", "sessionid", "session_id", "sid", "aspsessionid", "cfid", "cftoken", "fbclid", "gclid",
+    "mc_cid", "mc_eid",
+})  # fmt: skip
+_BLOCKS = frozenset({
+    "address", "article", "blockquote", "body", "caption", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption",
+    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "html", "li", "main", "ol", "p", "pre",
+    "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+})  # fmt: skip
+_PDF_STATEMENTS = ("citation_pdf_url", "bepress_citation_pdf_url", "eprints.document_url")
+_REFRESH = re.compile(r"^\s{0,9}(\d{1,6})[^;,]{0,9}[;,]\s{0,9}(?:url\s{0,9}=\s{0,9})?[\"']?([^\"'>]{1,2000})", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A link with absolute address, its visible text (else title or label) and the language it names, if any.
+
+    `standing` says that the link is a line or an entry of its own, not a reference inside a sentence. `file` says
+    that the address or the link's declared type promises a document file. `context` is what the link's row or entry
+    says where the link itself only says "PDF" or "Download".
+    """
+
+    url: str
+    text: str
+    language: str = ""
+    standing: bool = True
+    file: bool = False
+    context: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the link's target is called."""
+        return self.context or self.text
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the address, without its suffix."""
+        return file_name_of(self.url)
+
+
+@dataclass(slots=True)
+class _Block:
+    length: int
+    linked: int
+    start: str
+
+
+def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLink, ...]:
+    """The distinct links to other pages in document order; of several to one address the longest text counts."""
+    own = normal_url(address)
+    found: dict[str, PageLink] = {}
+    blocks: dict[Element, _Block] = {}
+    for anchor in content.iter("a", "area"):
+        url = absolute(anchor.get("href"), base)
+        key = normal_url(url)
+        if not key or key == own:
+            continue
+        text = _text(anchor) or _label(anchor)
+        context = _context(anchor) if says_nothing(text) else ""
+        link = PageLink(
+            url=url,
+            text=text[:300],
+            language=(anchor.get("hreflang") or "")[:2].lower(),
+            standing=bool(context) or _stands_alone(anchor, text, blocks),
+            file=promises_document(url) or any(kind in (anchor.get("type") or "") for kind in _DOCUMENT_TYPES),
+            context=context,
+        )
+        before = found.get(key)
+        if before is None:
+            if len(found) >= _MOST_LINKS:
+                break
+            found[key] = link
+        elif len(link.text) > len(before.text):
+            context = before.context if says_nothing(link.text) else ""
+            standing = before.standing or link.standing
+            found[key] = replace(before, text=link.text, standing=standing, context=context)
+    return tuple(found.values())
+
+
+def embedded_documents(root: html.HtmlElement, base: str) -> tuple[PageLink, ...]:
+    """Documents that a page is the frame of: shown in it, named in its head, or where it sends its reader at once."""
+    return tuple(dict.fromkeys(_embedded(root, base)))
+
+
+def _embedded(root: html.HtmlElement, base: str) -> Iterator[PageLink]:
+    for element in root.iter("meta", "iframe", "embed", "object"):
+        declared = element.get("type") or ""
+        if element.tag == "meta":
+            if (element.get("name") or "").lower() in _PDF_STATEMENTS:
+                if url := absolute(element.get("content"), base):
+                    yield PageLink(url, "", file=True)
+            elif (element.get("http-equiv") or "").lower() == "refresh":
+                found = _REFRESH.match(element.get("content") or "")
+                # A page that renews itself every ten minutes sends nobody anywhere.
+                if found and int(found[1]) <= 10 and (url := absolute(found[2], base)):
+                    yield PageLink(url, "", file=promises_document(url))
+        else:
+            url = absolute(element.get("data") if element.tag == "object" else element.get("src"), base)
+            if url and (promises_document(url) or any(kind in declared for kind in _DOCUMENT_TYPES)):
+                yield PageLink(url, "", file=True)
+
+
+def base_of(root: html.HtmlElement, address: str) -> str:
+    """The address that the page's relative links start from."""
+    for element in root.iter("base"):
+        if url := absolute(element.get("href"), address):
+            return url
+    return address
+
+
+def absolute(href: str | None, base: str) -> str:
+    """The http(s) address that a link leads to, without its fragment; "" where it leads to none."""
+    if not href or len(href) > _LONGEST_ADDRESS:
+        return ""
+    try:
+        parts = urlsplit(urljoin(base, "".join(href.split("\n")).strip()))
+        if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
+            return ""
+        url = urlunsplit(parts._replace(fragment=""))
+        # JSON can spell half a character (a lone surrogate), which no request can carry.
+        url.encode("utf-8")
+    except ValueError:
+        return ""
+    return url
+
+
+def without_session(url: str) -> str:
+    """The address without what a server adds to tell visitors apart."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    if ";" in parts.path:
+        parts = parts._replace(path=_SESSION_PATH.sub("", parts.path))
+    if parts.query:
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        kept = [(name, value) for name, value in pairs if not _is_session(name)]
+        if len(kept) < len(pairs):
+            parts = parts._replace(query=urlencode(kept))
+    return urlunsplit(parts)
+
+
+def _is_session(name: str) -> bool:
+    return name.lower() in _SESSION_KEYS or name.lower().startswith("utm_")
+
+
+def host_of(url: str) -> str:
+    """The host of an address in lower case, without "www."; "" where there is none."""
+    try:
+        return (urlsplit(url).hostname or "").lower().removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def suffix_of(url: str) -> str:
+    """The suffix of the last part of the address's path in lower case, without the dot."""
+    try:
+        return splitext(unquote(urlsplit(url).path))[1].lower().removeprefix(".")
+    except ValueError:
+        return ""
+
+
+def file_name_of(url: str) -> str:
+    """The last part of an address's path without a file's suffix."""
+    try:
+        last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
+    except ValueError:
+        return ""
+    stem, suffix = splitext(last)
+    return stem if 1 < len(suffix) <= 6 else last
+
+
+def promises_file(url: str) -> bool:
+    """Whether the address says that it is a file and not a page."""
+    return suffix_of(url) in FILE_SUFFIXES
+
+
+def promises_document(url: str) -> bool:
+    """Whether the address says that it is a document that people read."""
+    return suffix_of(url) in DOCUMENT_SUFFIXES
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a link's text says no more than that something is offered: "PDF", "Download (2 MB)", "Read more"."""
+    lexicon = load_page_words()
+    words = words_of(text)
+    offering = lexicon.document.covered(words) | lexicon.more.covered(words)
+    return all(
+        place in offering
+        or word in lexicon.noise.words
+        or word in lexicon.function_words
+        or len(word) == 1
+        or word.isdigit()
+        for place, word in enumerate(words)
+    )
+
+
+def _context(anchor: html.HtmlElement) -> str:
+    """What the row or entry of a link says outside its links, "" where it says nothing or is more than an entry."""
+    for above in anchor.iterancestors("tr", "li", "article"):
+        if sum(1 for _ in islice(above.iter("a"), _ENTRY_LINKS + 1)) > _ENTRY_LINKS:
+            return ""
+        text = _text(above)[: 2 * _LONGEST_ENTRY]
+        for inner in above.iter("a"):
+            if linked := _text(inner):
+                text = text.replace(linked, " ", 1)
+        text = " ".join(text.split()).strip(" ()[]:;,–-")
+        if len(text) > _LONGEST_ENTRY:
+            return ""
+        if not says_nothing(text):
+            return text
+    return ""
+
+
+def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, _Block]) -> bool:
+    """Whether a link begins its block or fills most of it."""
+    block: Element = anchor
+    while (above := block.getparent()) is not None:
+        block = above
+        if block.tag in _BLOCKS:
+            break
+    measured = blocks.get(block)
+    if measured is None:
+        whole = _text(block)
+        linked = sum(len(_text(inner)) for inner in block.iter("a"))
+        measured = blocks[block] = _Block(len(whole), linked, whole[:300])
+    return 2 * measured.linked >= measured.length or (bool(text) and measured.start.startswith(text[:300]))
+
+
+def _label(anchor: html.HtmlElement) -> str:
+    pictures = " ".join(picture.get("alt") or "" for picture in anchor.iter("img"))
+    for text in (pictures, anchor.get("aria-label"), anchor.get("title")):
+        if text and text.strip():
+            return " ".join(text.split())
+    return ""
+
+
+def _text(element: Element) -> str:
+    return " ".join(" ".join(map(str, element.itertext())).split())

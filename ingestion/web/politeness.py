@@ -1,0 +1,157 @@
+"""What a site's robots.txt permits, and the turns at its host: the manners that plain requests and browser share."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from protego import Protego
+
+from ingestion.config import WebConfig
+from ingestion.types import Refused
+from ingestion.web.address_policy import Target, read_target
+
+
+class Turns:
+    """When each host may next be asked. For several threads; `ended` makes those who wait go on at once."""
+
+    def __init__(self, ended: threading.Event | None = None) -> None:
+        self._ended = ended or threading.Event()
+        self._lock = threading.Lock()
+        self._next: dict[str, float] = {}
+
+    def wait(self, host: str, delay: float) -> float:
+        """Seconds waited for a turn; the one after it comes `delay` seconds later at the earliest."""
+        with self._lock:
+            now = time.monotonic()
+            start = max(now, self._next.get(host, now))
+            self._next[host] = start + delay
+            if len(self._next) > 10_000:
+                self._next = {name: at for name, at in self._next.items() if at > now}
+        if start > now:
+            self._ended.wait(start - now)
+        return time.monotonic() - now
+
+    def postpone(self, host: str, seconds: float) -> None:
+        """Nothing; the host asked to be left alone for so long."""
+        with self._lock:
+            self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
+
+
+_DAY = 86_400.0
+# A robots.txt that could not be had is asked for again after this time, so that a dead host costs one attempt.
+_FAILED_SECONDS = 300.0
+# RFC 9309 asks for at least 500 KiB to be read; what stands behind is not looked at.
+MOST_ROBOTS_BYTES = 512 * 1024
+
+_MOST_PAIRS = 5_000_000
+
+# The status and the text behind a robots.txt address; Refused when the host cannot be reached.
+FetchRobots = Callable[[str], tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """One origin's robots.txt: its rules, or the refusal that stands for all of it, until `expires` (monotonic)."""
+
+    rules: Protego | None
+    refusal: Refused | None
+    expires: float
+
+
+class Manners:
+    """Whether an address may be asked for, and the wait for its turn. For several threads.
+
+    robots.txt is read once a day for each origin (RFC 9309): where there is none (4xx) all is allowed, where the
+    server fails (5xx, or 429) nothing is for now.
+    """
+
+    def __init__(
+        self,
+        config: WebConfig,
+        fetch_robots: FetchRobots,
+        *,
+        turns: Turns | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._config = config
+        self._fetch_robots = fetch_robots
+        self._turns = turns or Turns()
+        self._clock = clock
+        self._token = product_token(config.user_agent)
+        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._known: dict[str, _Rules] = {}
+
+    def check(self, url: str) -> None:
+        """Nothing; Refused when robots.txt forbids the address (robots_forbidden) or its host cannot be reached."""
+        target = read_target(url)
+        known = self._rules_for(target)
+        if known.refusal is not None:
+            raise _again(known.refusal)
+        if known.rules is not None and not known.rules.can_fetch(target.url, self._token):
+            raise Refused("robots_forbidden", f"The robots.txt of {target.origin} does not allow {target.url}.")
+
+    def wait(self, url: str) -> float:
+        """Seconds waited until the address's host may be asked again."""
+        target = read_target(url)
+        known = self._known.get(target.origin)
+        asked = known.rules.crawl_delay(self._token) if known and known.rules else None
+        delay = max(self._config.host_seconds, min(asked or 0.0, self._config.most_delay))
+        return self._turns.wait(target.host, delay)
+
+    def postpone(self, url: str, seconds: float) -> None:
+        """Nothing; the host of the address asked to be left alone for so long, which all who ask it keep to."""
+        self._turns.postpone(read_target(url).host, min(seconds, self._config.most_delay))
+
+    def _rules_for(self, target: Target) -> _Rules:
+        with self._lock:
+            lock = self._locks.setdefault(target.origin, threading.Lock())
+        # Others who ask for the same origin wait for the one robots.txt; other origins go on.
+        with lock:
+            known = self._known.get(target.origin)
+            if known is None or known.expires <= self._clock():
+                known = self._known[target.origin] = self._read(target)
+        return known
+
+    def _read(self, target: Target) -> _Rules:
+        try:
+            status, text = self._fetch_robots(f"{target.origin}/robots.txt")
+        except Refused as unreachable:
+            return _Rules(None, unreachable, self._clock() + (_FAILED_SECONDS if unreachable.retryable else _DAY))
+        if status >= 500 or status == 429:
+            refusal = Refused(
+                "robots_forbidden",
+                f"{target.origin}/robots.txt answers {status}: until it can be read, nothing there may be fetched.",
+                retryable=True,
+            )
+            return _Rules(None, refusal, self._clock() + _FAILED_SECONDS)
+        if status >= 300:
+            return _Rules(None, None, self._clock() + _DAY)
+        if _is_bomb(text):
+            refusal = Refused("robots_forbidden", f"{target.origin}/robots.txt holds more rules than can be read.")
+            return _Rules(None, refusal, self._clock() + _DAY)
+        return _Rules(Protego.parse(text.removeprefix("\ufeff")), None, self._clock() + _DAY)
+
+
+def product_token(user_agent: str) -> str:
+    """The name by which a robots.txt calls us: "Sextant/0.1 (...)" is Sextant."""
+    return user_agent.split("/")[0].split(" ")[0].strip() or "*"
+
+
+def _is_bomb(text: str) -> bool:
+    """Whether reading takes minutes: the work is that of every rule for every name in front of it."""
+    lines = text.splitlines()
+    names = sum(line.lstrip()[:4].lower() in ("user", "\ufeffuse") for line in lines)
+    return names * (len(lines) - names) > _MOST_PAIRS
+
+
+def _again(refusal: Refused) -> Refused:
+    # A fresh one each time: an exception carries the traceback of the thread that raised it.
+    copy = Refused(
+        refusal.reason, refusal.args[0], help=refusal.help, retryable=refusal.retryable, rejected=refusal.rejected
+    )
+    copy.__cause__ = refusal.__cause__
+    return copy

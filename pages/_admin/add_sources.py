@@ -1,0 +1,262 @@
+"""What is put on the list of sources: a list of addresses or a feed's entries, seen before they are taken."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from ingestion import operations as reporting
+from ingestion.config import read_ingestion_config
+from ingestion.jobs.uploads import keep_upload
+from ingestion.seeds.discover import discover
+from ingestion.seeds.merge import SeedReport
+from ingestion.seeds.read import read_seeds
+from ingestion.spreadsheets.row import Unusable
+from ingestion.status.views import counted, under
+from ingestion.types import Source
+from ingestion.web.http import HttpWeb
+from pages._admin.tabs import open_tab
+from pages._admin.uploaded_file import forget, kept
+from pages._shared import resources
+from pages._shared.errors import told
+from pages._shared.markdown import plain
+
+_LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
+_LIST = "seed list"
+_TOLD = "seeds added"
+_WARNINGS = 5
+
+
+def draw_seed_upload() -> None:
+    """Nothing; takes a list of addresses, shows what it would add, and adds it when the person says so."""
+    batch = st.session_state.setdefault("seed batch", 0)
+    file = st.file_uploader(
+        "Seed list: a workbook, CSV, sitemap, feed or text with one address a line",
+        type=_LIST_TYPES,
+        key=f"seed upload {batch}",
+    )
+    if file is None:
+        forget(_LIST)
+        st.caption("Nothing is added before you have seen what is in it. Columns are recognised by their headings.")
+        return
+    with told():
+        path = kept(_LIST, file)
+        report = read_report(path)
+        draw_counts(report)
+        # Above what it adds, which may be thousands of rows.
+        with st.container(horizontal=True):
+            label = f"Add {counted(len(report.new), 'source')}"
+            if st.button(label, type="primary", icon=":material/playlist_add:", disabled=not report.new):
+                add_sources(report.new)
+                _leave(batch)
+            if st.button("Leave it", key="leave seeds"):
+                _leave(batch)
+        draw_rows(report)
+
+
+def draw_added() -> None:
+    """Nothing; says what was added a moment ago and what to do next."""
+    added = st.session_state.pop(_TOLD, "")
+    if added:
+        st.session_state["seeds told"] = added
+    if st.session_state.get("seeds told"):
+        with st.container(border=True, horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/check_circle: {plain(st.session_state['seeds told'])}")
+            st.button("Go to Run", icon=":material/play_circle:", on_click=_go_on, type="primary", key="go to run")
+
+
+def add_sources(new: Sequence[Source]) -> None:
+    """Nothing; the sources are on the list, and the page will say so."""
+    reporting.add_sources(resources.register(), new)
+    st.session_state[_TOLD] = f"{counted(len(new), 'source')} added. Their licences are checked by the next run."
+
+
+def read_report(path: Path) -> SeedReport:
+    """What a list would add to the sources that are known now."""
+    known = resources.register().sources()
+    return _read_report(str(path), len(known), known)
+
+
+def draw_counts(report: SeedReport) -> None:
+    """Nothing; draws how much is new, known, and cannot be used."""
+    new, known, unusable = st.columns(3)
+    new.metric("New", f"{len(report.new):,}")
+    known.metric("Known already", f"{report.known:,}")
+    unusable.metric("Rows not usable", f"{len(report.unusable):,}")
+
+
+def draw_rows(report: SeedReport) -> None:
+    """Nothing; draws what is new, and what cannot be used and why."""
+    if report.new:
+        st.dataframe(
+            pd.DataFrame([_source(one) for one in report.new]),
+            hide_index=True,
+            height=min(38 + 35 * len(report.new), 300),
+            key="seeds new",
+            alt="The sources that would be added",
+        )
+    draw_unusable(report.unusable)
+    for warning in report.warnings[:_WARNINGS]:
+        st.caption(f":material/info: {plain(warning)}")
+    if len(report.warnings) > _WARNINGS:
+        with st.expander(f"{len(report.warnings) - _WARNINGS:,} more remarks"):
+            st.text("\n".join(report.warnings[_WARNINGS:]))
+
+
+def draw_unusable(unusable: Sequence[Unusable]) -> None:
+    """Nothing; draws rows that were not taken, with where they stand and why."""
+    if unusable:
+        st.markdown(f":material/warning: **{counted(len(unusable), 'row')} not usable**")
+        st.dataframe(
+            pd.DataFrame([{"Where": one.place, "Why": one.reason} for one in unusable]),
+            hide_index=True,
+            height=min(38 + 35 * len(unusable), 260),
+            key="rows not usable",
+            alt="Rows that cannot be used",
+        )
+
+
+# A list is large and its report is not changed: it is read once for each state of the register.
+@st.cache_resource(max_entries=4, show_spinner="Reading the list …")
+def _read_report(path: str, count: int, _known: Sequence[Source]) -> SeedReport:  # noqa: ARG001 part of the key
+    return read_seeds(Path(path), _known)
+
+
+def _leave(batch: int) -> None:
+    forget(_LIST)
+    st.session_state["seed batch"] = batch + 1
+    st.rerun()
+
+
+def _go_on() -> None:
+    st.session_state.pop("seeds told", None)
+    open_tab("run")
+
+
+def _source(source: Source) -> dict[str, str]:
+    return {
+        "Code": source.code,
+        "Title": source.title,
+        "Address": source.url or source.path,
+        "Authority": source.authority,
+        "Notes": source.notes,
+        "From": source.origin,
+    }
+
+
+# One call may take so long, and all of them together; then what was found until then is shown.
+_CALL_SECONDS = 20.0
+_SECONDS = 60.0
+_FOUND = "seeds proposed"
+
+
+def draw_discovery() -> None:
+    """Nothing; asks an address for its sitemap or feed and shows the entries, of which some may be added."""
+    with st.form("discovery", border=False):
+        address = st.text_input(
+            "Address of a feed, a sitemap, or a page that names one", placeholder="https://example.org/feed.xml"
+        )
+        words = st.text_input(
+            "Only entries that contain one of these words", placeholder="flood, heat", help="Several words by commas."
+        )
+        asked = st.form_submit_button("Look for sources", icon=":material/travel_explore:", type="primary")
+    if asked:
+        st.session_state.pop(_FOUND, None)
+        with told(), st.spinner(f"Asking {plain(address)} (at most a minute) …", show_time=True):
+            st.session_state[_FOUND] = _discover(
+                address.strip(), tuple(w.strip() for w in words.split(",") if w.strip())
+            )
+    if _FOUND in st.session_state:
+        _draw_found(st.session_state[_FOUND])
+
+
+def _discover(address: str, words: tuple[str, ...]) -> SeedReport:
+    web = replace(read_ingestion_config().web, total_seconds=_CALL_SECONDS, tries=1)
+    with HttpWeb(web) as opened:
+        # Closing ends the call that is under way and refuses the later ones.
+        limit = threading.Timer(_SECONDS, opened.close)
+        limit.daemon = True
+        limit.start()
+        try:
+            return discover(address, opened, resources.register().sources(), contains=words)
+        finally:
+            limit.cancel()
+
+
+def _draw_found(report: SeedReport) -> None:
+    for warning in report.warnings:
+        st.caption(f":material/info: {plain(warning)}")
+    draw_unusable(report.unusable)
+    if not report.new:
+        st.info(f"Nothing new: {report.known:,} entries are on the list already.", icon=":material/done_all:")
+        return
+    rows = [{"Take": True, "Title": one.title, "Address": one.url, "Notes": one.notes} for one in report.new]
+    edited = st.data_editor(
+        pd.DataFrame(rows),
+        hide_index=True,
+        disabled=["Title", "Address", "Notes"],
+        height=min(38 + 35 * len(rows), 360),
+        column_config={"Take": st.column_config.CheckboxColumn(width=60)},
+        key="proposals",
+        alt="Proposed sources with a box to take each",
+    )
+    chosen = [one for one, take in zip(report.new, edited["Take"], strict=True) if take]
+    st.caption(f"{len(report.new):,} proposed, {report.known:,} on the list already.")
+    with st.container(horizontal=True):
+        if st.button(f"Add {len(chosen):,} of {len(report.new):,}", type="primary", disabled=not chosen, key="accept"):
+            add_sources(chosen)
+            del st.session_state[_FOUND]
+            st.rerun()
+        if st.button("Leave them", key="leave proposals"):
+            del st.session_state[_FOUND]
+            st.rerun()
+
+
+_TYPES = [
+    "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
+    "md", "txt", "doc", "ppt", "xls",
+]  # fmt: skip
+_REFUSED = "documents refused"
+
+
+def draw_document_upload() -> None:
+    """Nothing; takes files and puts them on the list."""
+    batch = st.session_state.setdefault("document batch", 0)
+    files = st.file_uploader(
+        "Documents of your own", type=_TYPES, accept_multiple_files=True, key=f"document upload {batch}"
+    )
+    st.caption("They stay in the workspace and go through every phase, as downloaded ones do.")
+    label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
+    if st.button(label, type="primary", icon=":material/note_add:", disabled=not files):
+        with told():
+            _take(files)
+        st.session_state["document batch"] = batch + 1
+        st.rerun()
+    draw_unusable(st.session_state.get(_REFUSED, ()))
+
+
+def _take(files: Sequence[UploadedFile]) -> None:
+    """Nothing; the files are in the workspace's sources/ and on the list; what cannot be read is not kept."""
+    workspace = resources.workspace()
+    folder = workspace / "sources"
+    folder.mkdir(exist_ok=True)
+    folders: list[Path] = []
+    for file in files:
+        kept = keep_upload(workspace, file.name, file)
+        # With its folder, so that two files of one name both stay.
+        folders.append(kept.parent.replace(folder / kept.parent.name))
+    report = read_seeds(folder, resources.register().sources())
+    # Others may be adding files in this moment.
+    names = {one.name for one in folders}
+    add_sources([one for one in report.new if under(one.path, folder) in names])
+    refused = [one for one in report.unusable if Path(one.place).parts[0] in names]
+    for one in refused:
+        shutil.rmtree(folder / Path(one.place).parts[0], ignore_errors=True)
+    st.session_state[_REFUSED] = refused

@@ -1,0 +1,114 @@
+"""One field of one document: its values, what justifies each, and the way to correct it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from ingestion.records.source_record import Dossier
+from ingestion.status.views import edits, field_values, shown_values
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
+from pages._admin.author import missing
+from pages._admin.source_detail import draw_events
+from pages._shared import resources
+from pages._shared.errors import told
+from pages._shared.markdown import plain, plain_paragraphs
+from rag_engine.errors import InputError
+
+HEADINGS: Mapping[FieldName, str] = {
+    "title": "Title",
+    "authority": "Authority",
+    "document_type": "Document type",
+    "hazards": "Hazards",
+    "target": "Target and relevance",
+    "key_criteria": "Key criteria",
+    "tags": "Tags",
+    "description": "Description",
+    "language": "Language",
+    "date": "Date",
+    "geographical_level": "Geographical level",
+    "countries": "Countries",
+    "notes": "Notes",
+}
+_SOURCES = {
+    "model": ("blue", ":material/smart_toy:", "language model"),
+    "rule": ("gray", ":material/rule:", "rule"),
+    "person": ("green", ":material/person:", "a person"),
+    "seed": ("gray", ":material/list_alt:", "the list of seeds"),
+}
+_LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
+
+
+def draw_values(shown: Sequence[Dossier], author: str, labels: Mapping[FieldName, Sequence[str]]) -> None:
+    """Nothing; lets the person choose a document and a field, and draws what is known of that value."""
+    by_code = {one.source.code: one for one in shown}
+    if st.session_state.get("values document") not in by_code:
+        st.session_state["values document"] = next(iter(by_code))
+    with st.container(border=True, key="values"):
+        code: str = st.selectbox(
+            "Document", by_code, format_func=lambda one: f"{one} {by_code[one].metadata.title}", key="values document"
+        )
+        field: FieldName = st.selectbox("Field", FIELDS, format_func=HEADINGS.__getitem__, key="values field")
+        dossier = by_code[code]
+        found = field_values(dossier, field)
+        if not found:
+            st.caption("Nothing has filled this field.")
+        for value in found:
+            _draw_value(value)
+        _draw_correction(dossier, field, author, labels.get(field, ()))
+        with st.expander("History", icon=":material/history:"):
+            draw_events(code)
+
+
+def _draw_value(value: FieldValue) -> None:
+    colour, sign, name = _SOURCES[value.source]
+    sure = "" if value.source == "person" else f" · {value.confidence:.0%} sure"
+    st.markdown(f"**{plain(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")
+    if value.sentence:
+        page = f" (page {value.page})" if value.page is not None else ""
+        said = plain_paragraphs(value.sentence)
+        st.caption(f"{said}" if value.source == "person" else f"“{said}”{page}")
+
+
+def _draw_correction(dossier: Dossier, field: FieldName, author: str, labels: Sequence[str]) -> None:
+    code, before = dossier.source.code, shown_values(dossier)[field]
+    key = f"correct {code} {field} {st.session_state.get('grid batch', 0)}"
+    with st.form(f"{key} form", border=False):
+        after = _draw_input(field, before, labels, key)
+        note = st.text_input("Note", placeholder="Where it stands, why it is so", key=f"{key} note", max_chars=1000)
+        saved = st.form_submit_button("Save correction", icon=":material/save:", key="save correction")
+    by = next((one for one in dossier.corrections if one.field == field), None)
+    back = False
+    if by is not None:
+        st.caption(f"Corrected by {plain(by.author)}, {plain(by.when[:10])}.")
+        back = st.button("Take back", icon=":material/undo:", help="The extractor's value again", key="take back")
+    if saved or back:
+        with told():
+            if trouble := missing(author):
+                raise InputError(trouble)
+            if back:
+                resources.register().take_back(code, field, author)
+            else:
+                resources.register().correct(edits(dossier, {field: after}, author, {field: labels}, note.strip()))
+            st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
+            st.session_state["corrections saved"] = 1
+            st.rerun()
+
+
+def _draw_input(field: FieldName, before: Sequence[str], labels: Sequence[str], key: str) -> list[str]:
+    """The values as the person leaves them."""
+    options = list(dict.fromkeys([*labels, *before]))
+    if field in LIST_FIELDS:
+        return list(
+            st.multiselect("Right values", options, list(before), accept_new_options=not labels, key=f"{key} values")
+        )
+    value = next(iter(before), "")
+    if labels:
+        index = options.index(value) if value else None
+        chosen = st.selectbox("Right value", options, index, placeholder="None", key=f"{key} value")
+        return [chosen] if chosen else []
+    if field in _LONG:
+        return [st.text_area("Right value", value, key=f"{key} value")]
+    help = {"date": "2020-12-31, 2020-12 or 2020", "language": "Two letters, such as en or pt"}.get(field)
+    return [st.text_input("Right value", value, key=f"{key} value", help=help)]

@@ -1,0 +1,196 @@
+"""The documents' descriptions as a grid in which people correct them; what they say wins over every extractor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ingestion.operations import vocabulary
+from ingestion.records.source_record import Correction, Dossier
+from ingestion.status.views import counted, documents, edits, missing_fields, shown_values, unsure_fields
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName, Request
+from pages._admin.author import draw_author, missing
+from pages._admin.field_editor import HEADINGS, draw_values
+from pages._admin.tabs import open_tab
+from pages._shared import resources
+from pages._shared.errors import told
+from pages._shared.jobs import queue
+from rag_engine.errors import InputError
+
+_UNSURE = 0.5
+_BESIDE = 350
+_SAVED = "corrections saved"
+_WIDE: Mapping[FieldName, int] = {"title": 260, "authority": 180, "target": 260, "description": 300, "notes": 200}
+_ORDER: tuple[FieldName, ...] = (
+    "title", "document_type", "authority", "hazards", "geographical_level", "countries", "language", "date",
+    "key_criteria", "tags", "target", "description", "notes",
+)  # fmt: skip
+
+
+def draw_metadata() -> None:
+    """Nothing; draws the grid and, beside it, what speaks for one value."""
+    found = documents(resources.dossiers().values())
+    if not found:
+        st.info("No document is described yet. Run the phases up to metadata in the part “Run”.")
+        return
+    author = draw_author()
+    _draw_saved()
+    shown = _narrowed(found)
+    if not shown:
+        st.info("Every document is well described in that respect.", icon=":material/done_all:")
+        return
+    # Side by side where there is room, one below the other where there is not.
+    with st.container(horizontal=True):
+        with st.container():
+            _draw_grid(shown, author)
+        with st.container(width=_BESIDE):
+            draw_values(shown, author, vocabulary())
+
+
+def _narrowed(found: Sequence[Dossier]) -> list[Dossier]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        which: str = st.segmented_control(
+            "Show documents",
+            ["all", "unsure", "missing"],
+            default="all",
+            required=True,
+            format_func=lambda one: {"all": "All", "unsure": "With unsure values", "missing": "With empty fields"}[one],
+            key="metadata which",
+        )
+        field: FieldName | None = st.selectbox(
+            "In the field", _ORDER, index=None, placeholder="Any field", format_func=HEADINGS.__getitem__,
+            key="metadata narrowed field", width=220,
+        )  # fmt: skip
+        words = st.text_input("Search", placeholder="Code or title", icon=":material/search:", key="metadata words")
+        below = (
+            st.slider("Unsure below", 0.1, 1.0, _UNSURE, 0.05, key="metadata unsure", width=220)
+            if which == "unsure"
+            else _UNSURE
+        )
+    wanted = words.casefold().split()
+    kept: list[Dossier] = []
+    for dossier in found:
+        fields = _fields(dossier, which, below)
+        text = f"{dossier.source.code} {dossier.metadata.title}".casefold()
+        if (field in fields if field else fields) and all(word in text for word in wanted):
+            kept.append(dossier)
+    st.caption(f"{len(kept):,} of {len(found):,} documents")
+    return kept
+
+
+def _fields(dossier: Dossier, which: str, below: float) -> Sequence[FieldName]:
+    """The fields of a document that are as the person wants to see them."""
+    if which == "unsure":
+        return unsure_fields(dossier, below)
+    return missing_fields(dossier) if which == "missing" else FIELDS
+
+
+def _draw_grid(shown: Sequence[Dossier], author: str) -> None:
+    batch = st.session_state.setdefault("grid batch", 0)
+    labels = vocabulary()
+    key = f"grid {batch} {hash(tuple(one.source.code for one in shown))}"
+    st.data_editor(
+        pd.DataFrame([_row(dossier) for dossier in shown]),
+        hide_index=True,
+        disabled=["code", "check"],
+        column_order=["code", "check", *_ORDER],
+        column_config=_columns(shown, labels),
+        height=min(38 + 35 * len(shown), 520),
+        key=key,
+        alt="Documents and their fields; a cell is changed by a double click",
+    )
+    changed = st.session_state[key]["edited_rows"]
+    with told():
+        said = _corrections(changed, shown, author, labels)
+        with st.container(horizontal=True):
+            label = "Save corrections" if not said else f"Save {counted(len(said), 'correction')}"
+            if st.button(label, type="primary", icon=":material/save:", disabled=not said, key="save corrections"):
+                if trouble := missing(author):
+                    raise InputError(trouble)
+                save_corrections(said)
+            if st.button("Leave them", disabled=not changed, key="leave corrections"):
+                st.session_state["grid batch"] = batch + 1
+                st.rerun()
+
+
+def save_corrections(said: Sequence[Correction]) -> None:
+    """Nothing; the values are people's now, and the page begins with them."""
+    resources.register().correct(said)
+    st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
+    st.session_state[_SAVED] = len(said)
+    st.rerun()
+
+
+def _draw_saved() -> None:
+    saved = st.session_state.get(_SAVED, 0)
+    if saved:
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key="corrections saved box"):
+            st.markdown(
+                f":material/check_circle: {counted(saved, 'correction')} saved. Answers show them once the "
+                "index is updated."
+            )
+            if st.button("Update the index", icon=":material/sync:", key="index corrections"):
+                del st.session_state[_SAVED]
+                queue("run", asdict(Request(phases=("indexing",))))
+                open_tab("run")
+                st.rerun()
+
+
+def _corrections(
+    changed: Mapping[int, Mapping[str, Any]],
+    shown: Sequence[Dossier],
+    author: str,
+    labels: Mapping[FieldName, Sequence[str]],
+) -> list[Correction]:
+    """What was changed in the grid, as corrections."""
+    return [
+        correction
+        for position, cells in changed.items()
+        for correction in edits(
+            shown[int(position)],
+            {field: _texts(cells[field]) for field in FIELDS if field in cells},
+            author,
+            labels,
+        )
+    ]
+
+
+def _texts(cell: object) -> list[str]:
+    """A cell as the values of a field."""
+    if isinstance(cell, list | tuple):
+        return [str(one) for one in cell]
+    return [str(cell)] if cell not in (None, "") else []
+
+
+def _row(dossier: Dossier) -> dict[str, str | list[str] | None]:
+    unsure, empty = len(unsure_fields(dossier, _UNSURE)), len(missing_fields(dossier))
+    check = ", ".join([f"{unsure} unsure"] * (unsure > 0) + [f"{empty} empty"] * (empty > 0))
+    row: dict[str, str | list[str] | None] = {"code": dossier.source.code, "check": check}
+    for field, values in shown_values(dossier).items():
+        row[field] = list(values) if field in LIST_FIELDS else next(iter(values), None)
+    return row
+
+
+def _columns(shown: Sequence[Dossier], labels: Mapping[FieldName, Sequence[str]]) -> dict[str, Any]:
+    configured: dict[str, Any] = {"code": st.column_config.TextColumn("Code", width=90, pinned=True)}
+    configured["check"] = st.column_config.TextColumn("To check", width=130)
+    present = [shown_values(dossier) for dossier in shown]
+    for field in _ORDER:
+        # A value from outside the vocabulary is shown as it is, though nobody can choose it anew.
+        options = list(dict.fromkeys([*labels.get(field, ()), *(one for row in present for one in row[field])]))
+        if field in LIST_FIELDS:
+            configured[field] = st.column_config.MultiselectColumn(
+                HEADINGS[field], options=options, accept_new_options=field not in labels, width=200
+            )
+        elif field in labels:
+            configured[field] = st.column_config.SelectboxColumn(HEADINGS[field], options=options, width=150)
+        else:
+            validate = {"date": r"^\d{4}(-\d{2}(-\d{2})?)?$", "language": "^[a-z]{2}$"}.get(field)
+            configured[field] = st.column_config.TextColumn(
+                HEADINGS[field], validate=validate, width=_WIDE.get(field, 100)
+            )
+    return configured

@@ -1,0 +1,126 @@
+"""What was rejected, with the reason and the figures, and the way back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+import streamlit as st
+
+from ingestion.records.source_record import Dossier
+from ingestion.status.views import in_quarantine, spoken_reason, title_beside_code
+from ingestion.types import Request
+from pages._admin.author import draw_author, missing
+from pages._admin.evidence import draw_address, draw_quality
+from pages._admin.review import take_word
+from pages._admin.tabs import open_tab
+from pages._shared import resources
+from pages._shared.errors import told
+from pages._shared.jobs import queue
+from pages._shared.markdown import plain
+
+_PAGE = 20
+
+
+def draw_quarantine() -> None:
+    """Nothing; draws each rejected source with what it was rejected for."""
+    dossiers = resources.dossiers()
+    rejected = in_quarantine(dossiers.values())
+    author = draw_author()
+    if not rejected:
+        st.info("Nothing is in quarantine: no source was rejected for its file, text or likeness to another.")
+    counts = Counter(one.stopped[1].reason for one in rejected if one.stopped)
+    wanted = (
+        st.pills(
+            "Rejected for",
+            list(counts),
+            selection_mode="multi",
+            format_func=lambda reason: f"{spoken_reason(reason).capitalize()} ({counts[reason]:,})",
+            key="quarantine reasons",
+        )
+        if counts
+        else []
+    )
+    shown = [one for one in rejected if one.stopped and (not wanted or one.stopped[1].reason in wanted)]
+    for dossier in shown[:_PAGE]:
+        _draw_card(dossier, author, dossiers.get(_original(dossier)))
+    if len(shown) > _PAGE:
+        st.caption(f"{len(shown) - _PAGE:,} more; choose a reason above to narrow them down.")
+    _draw_restored(list(dossiers.values()), author)
+
+
+def _draw_card(dossier: Dossier, author: str, kept: Dossier | None) -> None:
+    assert dossier.stopped is not None, "what is rejected was stopped"
+    code, (phase, outcome) = dossier.source.code, dossier.stopped
+    with st.container(border=True, gap="small", key=f"quarantine {code}"):
+        if kept is not None:
+            left, right = st.columns(2)
+            with left.container(gap="small"):
+                _draw_side(dossier, "Rejected", f"rejected {code}")
+            with right.container(gap="small"):
+                _draw_side(kept, "Kept instead", f"instead of {code}")
+        else:
+            _draw_side(dossier, "Rejected", f"rejected {code}")
+        reason = spoken_reason(outcome.reason)
+        st.markdown(f":orange-badge[:material/block: {phase.capitalize()}: {plain(reason)}] {plain(outcome.message)}")
+        if dossier.relation is not None and dossier.relation.duplicate_of and dossier.relation.how:
+            relation = dossier.relation
+            st.caption(f"Alike by {plain(relation.how)}: {relation.similarity:.2f} of 1.")
+        if dossier.quality is not None:
+            draw_quality(dossier.quality)
+        _draw_form(code, author)
+
+
+def _draw_side(dossier: Dossier, what: str, key: str) -> None:
+    st.markdown(f":small[{what}]  \n**{plain(dossier.source.code)}** {plain(title_beside_code(dossier))}")
+    draw_address(dossier, key)
+    if dossier.extraction is not None:
+        found = dossier.extraction
+        st.caption(f"{found.pages:,} pages, {found.characters:,} characters, {found.size:,} bytes")
+
+
+def _draw_form(code: str, author: str) -> None:
+    with st.form(f"restore {code} form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        note = st.text_input(
+            "Why it belongs in the collection", placeholder="e.g. a short law, but the one in force",
+            key=f"restore {code} note", max_chars=1000,
+        )  # fmt: skip
+        asked = st.form_submit_button("Restore", icon=":material/restore_from_trash:", key=f"restore {code}")
+    if asked:
+        trouble = missing(author, note)
+        if trouble:
+            st.error(trouble)
+            return
+        with told():
+            take_word([code], "restore", author, note.strip())
+            st.rerun()
+
+
+def _draw_restored(dossiers: list[Dossier], author: str) -> None:
+    restored = [(one, word) for one in dossiers for word in one.decisions if word.choice == "restore"]
+    if not restored:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader("Restored", anchor=False)
+        if st.button("Run their next phases", icon=":material/play_arrow:", key="run restored"):
+            queue("run", asdict(Request(codes=tuple(one.source.code for one, _ in restored))))
+            open_tab("run")
+            st.rerun()
+    for dossier, word in restored:
+        code = dossier.source.code
+        with st.container(horizontal=True, vertical_alignment="center", key=f"restored {code}"):
+            st.markdown(
+                f"**{plain(code)}** {plain(title_beside_code(dossier))}  \n"
+                f"{plain(word.author)} on {word.phase}: {plain(word.note)}",
+                width="stretch",
+            )
+            if st.button(
+                "Undo", key=f"undo restore {code}", icon=":material/undo:", type="tertiary", disabled=not author
+            ):
+                with told():
+                    take_word([code], "undo", author, "")
+                    st.rerun()
+
+
+def _original(dossier: Dossier) -> str:
+    return dossier.relation.duplicate_of if dossier.relation else ""

@@ -1,0 +1,143 @@
+"""Licences that a person must decide, with the evidence; and what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+import streamlit as st
+
+from ingestion.operations import decide
+from ingestion.records.source_record import Dossier
+from ingestion.status.views import (
+    ReviewGroup,
+    counted,
+    marks_of,
+    next_due,
+    review_groups,
+    spoken_reason,
+    state_of,
+    title_beside_code,
+)
+from ingestion.types import Request
+from pages._admin.author import draw_author, missing
+from pages._admin.evidence import draw_address, draw_marks, light_badge
+from pages._admin.tabs import open_tab
+from pages._shared import resources
+from pages._shared.errors import told
+from pages._shared.jobs import queue
+from pages._shared.markdown import plain
+
+
+def take_word(codes: Sequence[str], choice: str, author: str, note: str) -> None:
+    """Nothing; the word is kept, and documents that may not answer any more leave the index without being asked."""
+    leaving = tuple(code for code in codes if decide(resources.register(), code, choice, author, note))
+    if leaving:
+        queue("run", asdict(Request(phases=("indexing",), codes=leaving)))
+
+
+_PAGE = 20
+_DECIDED = 50
+
+
+def draw_review() -> None:
+    """Nothing; draws a card for each source that waits, and the list of what was decided."""
+    dossiers = list(resources.dossiers().values())
+    waiting = [one for one in dossiers if state_of(one) == "review"]
+    author = draw_author()
+    _draw_next(next_due(dossiers))
+    if waiting:
+        st.subheader(f"{len(waiting):,} to decide", anchor=False)
+        groups = review_groups(waiting)
+        for group in groups[:_PAGE]:
+            if len(group.members) > 1:
+                _draw_group(group, author)
+            else:
+                _draw_card(group.members[0], author)
+        if len(groups) > _PAGE:
+            st.caption("More appear as you decide these.")
+    else:
+        st.info("No licence waits for your word.", icon=":material/done_all:")
+    _draw_decided(dossiers, author)
+
+
+def _draw_next(due: int) -> None:
+    if due:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"{counted(due, 'source')} may go on to the next phase.")
+            if st.button("Run them", icon=":material/play_arrow:", key="run after review"):
+                queue("run", asdict(Request()))
+                open_tab("run")
+                st.rerun()
+
+
+def _draw_group(group: ReviewGroup, author: str) -> None:
+    """Nothing; draws one decision for all sources of a host that have the same evidence."""
+    codes = [one.source.code for one in group.members]
+    with st.container(border=True, gap="small", key=f"group {codes[0]}"):
+        st.markdown(f":material/stacks: **{len(codes):,} sources of {plain(group.host)} have the same evidence**")
+        st.caption(plain(", ".join(codes[:30])) + (" …" if len(codes) > 30 else ""))
+        draw_marks(marks_of(group.members[0]))
+        _draw_form(codes, author, f"group {codes[0]}")
+        with st.expander("One by one", icon=":material/list_alt:"):
+            for dossier in group.members[:_PAGE]:
+                _draw_card(dossier, author)
+            if len(codes) > _PAGE:
+                st.caption("More appear as you decide these.")
+
+
+def _draw_card(dossier: Dossier, author: str) -> None:
+    source, verdict = dossier.source, dossier.verdict
+    stopped = dossier.stopped
+    reason, message = (stopped[1].reason, stopped[1].message) if stopped else ("", "")
+    with st.container(border=True, gap="small", key=f"review {source.code}"):
+        st.markdown(f"**{plain(source.code)}** {plain(title_beside_code(dossier))}")
+        draw_address(dossier, f"review {source.code}")
+        light = light_badge(verdict.light if verdict else "YELLOW")
+        st.markdown(f"{light} {plain(message or spoken_reason(reason))}")
+        if source.licence:
+            st.markdown(f"The list says: {plain(source.licence)}")
+        draw_marks(marks_of(dossier))
+        _draw_form([source.code], author, f"review {source.code}")
+
+
+def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
+    with st.form(f"{key} form", border=False):
+        note = st.text_input(
+            "Why", placeholder="e.g. the terms of use allow copying with attribution", key=f"{key} note", max_chars=1000
+        )
+        with st.container(horizontal=True):
+            green = st.form_submit_button("May be used (GREEN)", icon=":material/check_circle:", key=f"{key} green")
+            red = st.form_submit_button("May not (RED)", icon=":material/block:", key=f"{key} red")
+    if green or red:
+        trouble = missing(author, note)
+        if trouble:
+            st.error(trouble)
+            return
+        with told():
+            take_word(codes, "GREEN" if green else "RED", author, note.strip())
+            st.rerun()
+
+
+def _draw_decided(dossiers: Sequence[Dossier], author: str) -> None:
+    decided = [(one, word) for one in dossiers for word in one.decisions if word.phase == "licence"]
+    decided.sort(key=lambda pair: pair[1].when, reverse=True)
+    if not decided:
+        return
+    st.subheader("Decided", anchor=False)
+    for dossier, word in decided[:_DECIDED]:
+        code = dossier.source.code
+        with st.container(horizontal=True, vertical_alignment="center", key=f"decided {code}"):
+            when = datetime.fromisoformat(word.when).astimezone().strftime("%d %b %Y %H:%M")
+            st.markdown(
+                f"{light_badge(word.choice)} **{plain(code)}** {plain(title_beside_code(dossier))}  \n"
+                f"{plain(word.author)}, {when}: {plain(word.note)}",
+                width="stretch",
+            )
+            if st.button("Undo", key=f"undo {code}", icon=":material/undo:", type="tertiary", disabled=not author):
+                with told():
+                    take_word([code], "undo", author, "")
+                    st.rerun()
+    if len(decided) > _DECIDED:
+        st.caption(f"{len(decided) - _DECIDED:,} earlier ones stand in the history of their sources.")

@@ -1,0 +1,180 @@
+"""Asking for a run of the phases by buttons or words, watching it, and seeing how far the sources are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from ingestion.jobs.plain_language import Command, interpret
+from ingestion.status.source_status import Station, funnel
+from ingestion.status.views import next_due, said, spoken_reason, state_of
+from ingestion.types import PHASES, Phase, Request, Which
+from pages._shared import resources
+from pages._shared.errors import told
+from pages._shared.jobs import draw_runs, is_active, queue
+from pages._shared.markdown import plain
+
+# Told apart by lightness too, so that they can be read without seeing colours.
+_COLOURS = {"came through": "#1a7f3c", "waiting": "#9bb8d3", "stopped": "#d9822b"}
+_NAMES = {"raw": "On the list"}
+
+
+def draw_funnel() -> None:
+    """Nothing; draws the stations with what reached them, what waits and what was stopped on the way."""
+    stations = funnel(resources.dossiers().values())
+    rows = [row for station in stations for row in _bars(station)]
+    names = [_name(station) for station in stations]
+    chart = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_bar(stroke="white", strokeWidth=0.5)
+        .encode(
+            x=alt.X("Sources:Q", stack="zero", title=None, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
+            y=alt.Y("Station:N", sort=names, title=None, axis=alt.Axis(labelLimit=140, labelOverlap=False)),
+            color=alt.Color(
+                "What:N",
+                scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
+                legend=alt.Legend(orient="bottom", title=None),
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=["Station:N", "What:N", alt.Tooltip("Sources:Q", format=","), "Why:N"],
+        )
+        .properties(height=alt.Step(26), padding={"left": 0, "top": 5, "right": 5, "bottom": 0})
+    )
+    st.altair_chart(chart, alt="How many sources reached each station; the table beside it gives the figures")
+    st.dataframe(
+        pd.DataFrame([_row(station) for station in stations]),
+        hide_index=True,
+        key="funnel",
+        column_config={"Why": st.column_config.TextColumn("Why they were stopped", width=420)},
+        alt="Sources at each station with the reasons for which others were stopped",
+    )
+
+
+def _bars(station: Station) -> list[dict[str, str | int]]:
+    stopped = sum(station.stopped.values())
+    counts = {"came through": station.reached, "waiting": station.waiting, "stopped": stopped}
+    return [
+        {
+            "Station": _name(station),
+            "What": what,
+            "Sources": count,
+            "Why": _why(station) if what == "stopped" else "",
+            "order": order,
+        }
+        for order, (what, count) in enumerate(counts.items())
+    ]
+
+
+def _row(station: Station) -> dict[str, str | int]:
+    return {
+        "Station": _name(station),
+        "Came through": station.reached,
+        "Waiting": station.waiting,
+        "Stopped": sum(station.stopped.values()),
+        "Why": _why(station),
+    }
+
+
+def _why(station: Station) -> str:
+    return ", ".join(f"{count:,} {spoken_reason(reason)}" for reason, count in station.stopped.items())
+
+
+def _name(station: Station) -> str:
+    return _NAMES.get(station.name, station.name.capitalize())
+
+
+_COMMAND = "admin command"
+_FUNNEL_SECONDS = 5.0
+_LOOKED_AT = 50
+_WHICH: dict[Which, str] = {
+    "due": "What is new or changed",
+    "failed": "Only what failed",
+    "all": "Everything again",
+}
+
+
+def draw_run() -> None:
+    """Nothing; draws what can be asked for, the work that goes on, and the funnel."""
+    sources = resources.dossiers()
+    if not sources:
+        st.info("There is nothing to run: put sources on the list first, in the part “Sources”.")
+        return
+    failed = sum(1 for one in sources.values() if state_of(one) == "failed")
+    with st.container(border=True):
+        _draw_buttons(next_due(sources.values()), failed)
+        _draw_words()
+    draw_runs()
+    st.subheader("How far the sources are", anchor=False)
+    active = any(is_active(run) for run in resources.ledger().runs(_LOOKED_AT))
+    st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
+
+
+def _draw_buttons(due: int, failed: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = f"Run all phases ({due:,} waiting)" if due else "Run all phases"
+        if st.button(label, icon=":material/play_arrow:", type="primary", key="run all"):
+            _ask(Request())
+        if st.button(f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"):
+            _ask(Request(which="failed"))
+        if st.button(
+            "Refresh",
+            icon=":material/sync:",
+            help="Asks the addresses of files at hand whether there are newer ones.",
+            key="run refresh",
+        ):
+            _ask(Request(refresh=True))
+        with st.popover("Choose phases", icon=":material/checklist:"):
+            _draw_choice()
+
+
+def _draw_choice() -> None:
+    with st.form("phases", border=False):
+        chosen: list[Phase] = st.pills(
+            "Phases", PHASES, selection_mode="multi", format_func=str.capitalize, default=list(PHASES)
+        )
+        which: Which = st.radio("For", list(_WHICH), format_func=lambda one: _WHICH[one]) or "due"
+        refresh = st.checkbox("Look for newer files at known addresses")
+        if st.form_submit_button("Run these", type="primary", icon=":material/play_arrow:"):
+            if chosen:
+                _ask(Request(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
+            st.error("Choose at least one phase.")
+
+
+def _draw_words() -> None:
+    with (
+        st.form("command", border=False, clear_on_submit=True),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
+        words = st.text_input("Or say what to do", placeholder="check the licences of the new rows", max_chars=500)
+        asked = st.form_submit_button("Understand", icon=":material/chat:")
+    if asked and words.strip():
+        with told(), st.spinner("Reading what you wrote …"):
+            judge, _ = resources.engine().language_model()
+            st.session_state[_COMMAND] = words, interpret(words, list(resources.dossiers()), judge)
+    if _COMMAND in st.session_state:
+        _draw_command(*st.session_state[_COMMAND])
+
+
+def _draw_command(words: str, command: Command | None) -> None:
+    with st.container(border=True, key="command asked"):
+        if command is None:
+            st.markdown(f":material/help: “{plain(words)}” was not understood.")
+            st.caption("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”.")
+            return
+        st.markdown(f"“{plain(words)}” would do this: **{plain(said(command.request))}**")
+        st.caption(f"Understood by {plain(command.by)}. Nothing has begun.")
+        with st.container(horizontal=True):
+            if st.button("Confirm", type="primary", icon=":material/check:", key="confirm command"):
+                del st.session_state[_COMMAND]
+                _ask(command.request)
+            if st.button("Leave it", key="leave command"):
+                del st.session_state[_COMMAND]
+                st.rerun()
+
+
+def _ask(request: Request) -> None:
+    queue("run", asdict(request))
+    st.rerun()

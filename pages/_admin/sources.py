@@ -1,0 +1,137 @@
+"""The list of sources: how it grows, where each one stands, and what is done with some of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import pandas as pd
+import streamlit as st
+
+from ingestion.status.views import STATES, SourceRow, State, find_rows, source_rows, spoken_reason
+from ingestion.types import Request
+from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
+from pages._admin.author import draw_author, missing
+from pages._admin.source_detail import draw_source
+from pages._admin.tabs import open_tab
+from pages._shared import resources
+from pages._shared.jobs import queue
+from pages._shared.markdown import plain
+
+
+def draw_sources() -> None:
+    """Nothing; draws the ways in, the table, and the source that is open."""
+    rows = source_rows(resources.dossiers().values())
+    with st.expander("Add sources", icon=":material/playlist_add:", expanded=not rows, key="add sources"):
+        listed, own, found = st.tabs(["Seed list", "Documents", "Discover"])
+        with listed:
+            draw_seed_upload()
+        with own:
+            draw_document_upload()
+        with found:
+            draw_discovery()
+    draw_added()
+    if not rows:
+        st.info("The list is empty. Begin with a workbook of addresses, or with documents of your own.")
+        return
+    _draw_list(rows)
+    if "source" in st.query_params:
+        draw_source(st.query_params["source"])
+
+
+def _draw_list(rows: Sequence[SourceRow]) -> None:
+    counts = Counter(row.state for row in rows)
+    words = st.text_input(
+        "Search the list", placeholder="Code, title, address, reason or origin", icon=":material/search:", key="words"
+    )
+    states: list[State] = st.pills(
+        "Only sources that are",
+        [state for state in STATES if state in counts],
+        selection_mode="multi",
+        format_func=lambda state: f"{STATES[state]} ({counts[state]:,})",
+        key="states",
+    )
+    found = find_rows(rows, words, states)
+    st.caption(f"{len(found):,} of {len(rows):,} sources. Tick a row to open it; tick several to run or remove them.")
+    # Streamlit keeps a selection as positions: a key for each set of rows keeps it from naming other sources.
+    with st.container(key="source list"):
+        chosen = st.dataframe(
+            pd.DataFrame([_row(row) for row in found], columns=list(_COLUMNS)),
+            hide_index=True,
+            key=f"sources {hash(tuple(row.code for row in found))}",
+            on_select="rerun",
+            selection_mode="multi-row",
+            height=min(38 + 35 * max(len(found), 1), 420),
+            column_config=_COLUMNS,
+            alt="The sources with where each one stands",
+        )
+    _draw_actions([found[position].code for position in chosen["selection"]["rows"]])
+
+
+def _draw_actions(codes: Sequence[str]) -> None:
+    _remember(codes[0] if len(codes) == 1 else "")
+    if not codes:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="source actions"):
+        st.markdown(f"**{plain(codes[0]) if len(codes) == 1 else f'{len(codes):,} sources'}**")
+        if st.button(
+            "Run chosen", icon=":material/play_arrow:", type="primary", help="All phases, where they are due."
+        ):
+            queue("run", asdict(Request(codes=tuple(codes))))
+            open_tab("run")
+            st.rerun()
+        if st.button("Remove chosen", icon=":material/playlist_remove:", key="remove chosen"):
+            _confirm(codes)
+
+
+@st.dialog("Take off the list?", icon=":material/playlist_remove:")
+def _confirm(codes: Sequence[str]) -> None:
+    st.markdown(f"**{plain(', '.join(codes[:12]))}**" + (f" and {len(codes) - 12:,} more" if len(codes) > 12 else ""))
+    st.markdown(
+        "What the phases found out about them is forgotten; decisions, corrections and the history stay. Documents "
+        "made from them leave the index with the next run."
+    )
+    author = draw_author()
+    with st.container(horizontal=True):
+        if st.button("Remove", key="remove confirmed", type="primary", disabled=bool(missing(author))):
+            resources.register().remove(codes, author)
+            st.query_params.pop("source", None)
+            st.rerun()
+        if st.button("Keep them", key="remove refused"):
+            st.rerun()
+
+
+def _remember(code: str) -> None:
+    # Only a new choice changes the address: the row stays ticked when the source is closed.
+    if st.session_state.get("source choice", "") != code:
+        st.session_state["source choice"] = code
+        if code:
+            st.query_params["source"] = code
+
+
+_COLUMNS = {
+    "Code": st.column_config.TextColumn(width=100, pinned=True),
+    "Title": st.column_config.TextColumn(width=260),
+    "State": st.column_config.TextColumn(width=140),
+    "Phase": st.column_config.TextColumn(width=110, help="The phase that it stands at"),
+    "Reason": st.column_config.TextColumn(width=140),
+    "Message": st.column_config.TextColumn(width=300),
+    "Address": st.column_config.TextColumn(width=260),
+    "Under": st.column_config.TextColumn(width=80, help="The portal it was found under"),
+    "From": st.column_config.TextColumn(width=180),
+}
+
+
+def _row(row: SourceRow) -> dict[str, str]:
+    return {
+        "Code": row.code,
+        "Title": row.title,
+        "State": STATES[row.state],
+        "Phase": row.phase,
+        "Reason": spoken_reason(row.reason),
+        "Message": row.message,
+        "Address": row.address,
+        "Under": row.parent,
+        "From": row.origin,
+    }

@@ -1,0 +1,58 @@
+"""Which part of the admin page is open, kept in the address; and the numbers that call for attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ingestion.status.views import in_quarantine, state_of
+from pages._shared import resources
+
+_ICONS = {
+    "sources": ":material/list_alt:",
+    "run": ":material/play_circle:",
+    "review": ":material/gavel:",
+    "quarantine": ":material/inventory_2:",
+    "metadata": ":material/edit_note:",
+    "dataset": ":material/table_view:",
+}
+
+
+def choose_tab(names: Sequence[str]) -> str:
+    """The name of the part that is open; draws the row of parts."""
+    found = list(resources.dossiers().values())
+    waiting = {
+        "review": sum(1 for one in found if state_of(one) == "review"),
+        "quarantine": len(in_quarantine(found)),
+    }
+    asked = st.query_params.get("tab", "")
+    key = "admin tab"
+    # The address leads, also when a link changes it under an open page.
+    if asked in names and st.session_state.get("admin address") != asked:
+        st.session_state[key] = asked
+    chosen: str = (
+        st.segmented_control(
+            "Part of the page",
+            names,
+            default=None if key in st.session_state else names[0],
+            format_func=lambda name: _label(name, waiting.get(name, 0)),
+            key=key,
+            required=True,
+            label_visibility="collapsed",
+        )
+        or names[0]
+    )
+    if chosen != asked:
+        st.query_params["tab"] = chosen
+    st.session_state["admin address"] = chosen
+    return chosen
+
+
+def open_tab(name: str) -> None:
+    """Nothing; the address names another part. For a widget's callback."""
+    st.query_params["tab"] = name
+
+
+def _label(name: str, count: int) -> str:
+    return f"{_ICONS[name]} {name.capitalize()}" + (f" ({count:,})" if count else "")

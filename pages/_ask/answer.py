@@ -1,0 +1,246 @@
+"""Draws an answer with its sources, each with the page it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages._ask.passage import Span, cited_place, excerpt, index_entries
+from pages._shared import resources
+from pages._shared.errors import show_trouble, told
+from pages._shared.filter_widgets import spoken
+from pages._shared.markdown import answer_markdown, highlighted, plain, plain_paragraphs
+from rag_engine.conversations import Reply, ShownLink, ShownSource
+from rag_engine.types import Citation, DocumentRecord, Tier
+
+_EXCERPT = 480
+
+_TIERS: Mapping[Tier, tuple[str, str, str]] = {
+    "strong": ("green", ":material/signal_cellular_alt:", "Strong"),
+    "moderate": ("yellow", ":material/signal_cellular_alt_2_bar:", "Moderate"),
+    "weak": ("gray", ":material/signal_cellular_alt_1_bar:", "Weak"),
+}
+
+_PAGE_WORDS = {"pptx": "slide", "odp": "slide", "xlsx": "sheet", "ods": "sheet"}
+
+_STEPS = {
+    "plan": "understanding the question",
+    "encode": "encoding it",
+    "dense": "search by meaning",
+    "sparse": "search by words",
+    "fuse": "ordering",
+    "rank": "reading the best again",
+    "parents": "reading the passages",
+    "first_words": "first words of the answer",
+    "answer": "whole answer, checked",
+}
+# These follow one another; the others are parts of them.
+_WHOLE_STEPS = ("plan", "retrieval", "answer")
+
+
+def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
+    """Nothing; draws a reply. The latest one shows its sources, and the page of the first that it cites."""
+    numbers = {source.n for source in reply.sources}
+    if reply.status == "error":
+        show_trouble(reply.text)
+    elif reply.status == "insufficient_evidence":
+        st.info(plain_paragraphs(reply.text), icon=":material/search_off:")
+        st.caption("Ask in other words, lower the similarity threshold, or clear filters in the sidebar.")
+    else:
+        st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
+    for warning in reply.warnings:
+        if warning != reply.text:
+            st.caption(f":material/info: {plain(warning)}")
+    if reply.sources:
+        _draw_sources(reply, turn, latest=latest)
+    if reply.queries:
+        _draw_making(reply)
+
+
+def draw_words(text: str) -> str:
+    """Markdown of an answer that is still being written: its marks are not checked yet and lead nowhere."""
+    return answer_markdown(text, lambda n: _mark(n, 0, linked=False))
+
+
+def badges(
+    *, year: int | None, hazards: tuple[str, ...], level: str, countries: tuple[str, ...], language: str, kind: str
+) -> str:
+    """Markdown of what a document is found by, a badge for each."""
+    where = ", ".join(countries) if level == "National" and countries else level
+    values = [str(year or ""), *hazards, where, spoken("language", language) if language else "", kind]
+    return " ".join(f":gray-badge[{plain(value)}]" for value in values if value)
+
+
+def tier_badge(tier: Tier, similarity: float) -> str:
+    """Markdown of how near a passage is to the question: colour, sign, word and figure."""
+    colour, sign, word = _TIERS[tier]
+    return f":{colour}-badge[{sign} {word} {similarity:.2f}]"
+
+
+def _mark(n: int, turn: int, *, linked: bool) -> str:
+    badge = f":green-badge[{n}]"
+    return f"[{badge}](#{_anchor(turn, n)})" if linked else badge
+
+
+def _anchor(turn: int, n: int) -> str:
+    return f"answer-{turn}-source-{n}"
+
+
+def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
+    cited = list(dict.fromkeys(citation.n for citation in reply.citations))
+    first = [source for source in reply.sources if source.n in cited]
+    rest = [source for source in reply.sources if source.n not in cited]
+    if first:
+        title = "1 source cited" if len(first) == 1 else f"{len(first)} sources cited"
+        with st.container() if latest else st.expander(title, icon=":material/format_quote:"):
+            for source in first:
+                _draw_source(source, _citations(reply, source), turn, latest and source.n == cited[0])
+    if rest:
+        title = f"{len(rest)} more found, not cited" if first else _passages(len(rest))
+        with st.expander(title, icon=":material/manage_search:"):
+            for source in rest:
+                _draw_source(source, (), turn, False)
+
+
+def _passages(count: int) -> str:
+    return "1 passage found" if count == 1 else f"{count} passages found"
+
+
+def _citations(reply: Reply, source: ShownSource) -> tuple[Citation, ...]:
+    return tuple(citation for citation in reply.citations if citation.n == source.n)
+
+
+@st.fragment
+def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int, opened: bool) -> None:
+    key = _anchor(turn, source.n)
+    with st.container(border=True, key=key):
+        st.subheader(f":green-badge[{source.n}] {plain(source.title)}", anchor=key)
+        st.caption(" · ".join(part for part in (plain(source.authority), _place(source), plain(source.file)) if part))
+        if place := cited_place(source):
+            st.markdown(place)
+        st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
+        quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
+        st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
+        if source.indexed_under:
+            st.caption(index_entries(source))
+        if source.linked:
+            _draw_links(source, key)
+        document = resources.find_document(source.document_id)
+        if document is None:
+            st.caption(":material/info: This document is no longer in the collection.")
+        else:
+            _draw_original(source, document, citations, key, opened)
+
+
+def _draw_original(
+    source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str, opened: bool
+) -> None:
+    page = citations[0].page if citations else source.page
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
+        shown = st.toggle(label, value=opened, key=f"{key} page")
+        with st.popover("Whole passage", icon=":material/article:", type="tertiary"):
+            st.text(source.text)
+        draw_download(document, key)
+        st.page_link(
+            "pages/library.py",
+            label="In the library",
+            icon=":material/library_books:",
+            query_params={"document": document.document_id},
+        )
+    if shown:
+        pages = list(range(min(page, source.page), max(page, source.last_page) + 1))
+        if len(pages) > 1:
+            page = (
+                st.segmented_control(page_word(source.file).capitalize(), pages, default=page, key=f"{key} pages")
+                or page
+            )
+        quotes = tuple((citation.start, citation.end) for citation in citations)
+        start, end = source.passage
+        inside = all(start <= first and last <= end for first, last in quotes)
+        draw_page(document, source.passage if inside else (source.start, source.end), quotes, page)
+
+
+def _draw_links(source: ShownSource, key: str) -> None:
+    """Nothing; draws what the source refers to, each behind a button of its own."""
+    with st.container(horizontal=True):
+        for number, link in enumerate(source.linked):
+            label = f"Refers to {plain(link.label)}"
+            with st.popover(label, icon=":material/link:", type="tertiary", key=f"{key} link {number}"):
+                _draw_link(source, link, f"{key} link {number}")
+
+
+def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
+    place = f" · {page_word(source.file)} {link.page}" if source.pages > 1 else ""
+    st.markdown(f"**{plain(link.label)}**{place}")
+    st.text(link.text)
+    document = resources.find_document(link.document_id)
+    # Drawn when it is asked for: a passage may refer to ten others.
+    if document is not None and st.toggle("Show its page", key=f"{key} page"):
+        draw_page(document, (link.start, link.end), (), link.page)
+
+
+def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
+    """Nothing; draws a page of a document with the passage and the quotes in it marked."""
+    with told(), st.container(border=True):
+        st.image(
+            resources.page_picture(document, passage, quotes, page),
+            width="stretch",
+            alt=f"Page of {document.metadata.title} with the passage marked",
+        )
+
+
+def draw_download(document: DocumentRecord, key: str) -> None:
+    """Nothing; draws the button that hands out the original file."""
+    path = resources.engine().stored_file(document)
+    st.download_button(
+        "Original file",
+        path.read_bytes,
+        document.file,
+        # Never a type that the browser would open in place: the file may hold scripts.
+        "application/octet-stream",
+        key=f"{key} download",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+    )
+
+
+def _place(source: ShownSource) -> str:
+    if source.pages <= 1:
+        return ""
+    pages = str(source.page) if source.last_page <= source.page else f"{source.page}–{source.last_page}"
+    return f"{page_word(source.file)} {pages} of {source.pages}"
+
+
+def page_word(file: str) -> str:
+    """What a page of the file is called: slides and sheets have names of their own."""
+    return _PAGE_WORDS.get(file.rpartition(".")[2].lower(), "page")
+
+
+def _badges(source: ShownSource) -> str:
+    return badges(
+        year=source.year,
+        hazards=source.hazards,
+        level=source.geographical_level,
+        countries=source.countries,
+        language=source.language,
+        kind=source.document_type,
+    )
+
+
+def _draw_making(reply: Reply) -> None:
+    total = sum(reply.seconds.get(step, 0.0) for step in _WHOLE_STEPS)
+    with st.expander(f"How this was found · {total:.1f} s", type="compact"):
+        lines = [f"Searched for: {' · '.join(f'“{plain(query)}”' for query in reply.queries)}"]
+        if reply.keywords:
+            lines.append(f"Words searched exactly: {' · '.join(map(plain, reply.keywords))}")
+        if reply.places:
+            lines.append(f"Places: {', '.join(map(plain, reply.places))}")
+        lines.append(f"Question taken apart by: {plain(reply.planner)}. Answer by: {plain(reply.generator) or '–'}.")
+        steps = ", ".join(
+            f"{said} {reply.seconds[step]:.2f} s" for step, said in _STEPS.items() if step in reply.seconds
+        )
+        lines.append(f"Times: {steps}.")
+        st.caption("  \n".join(lines))

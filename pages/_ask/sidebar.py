@@ -1,0 +1,133 @@
+"""What stands in the sidebar beside a conversation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from pages._shared import resources
+from pages._shared.filter_widgets import count_active, draw_filters, spoken
+from pages._shared.markdown import plain
+from rag_engine.config import RetrievalConfig
+from rag_engine.conversations import delete_conversation, recent_conversations
+from rag_engine.engine import Engine
+from rag_engine.filters import Filter
+
+_THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
+
+
+def draw_conversations(workspace: Path, current: str) -> None:
+    """Nothing; draws the button for a new conversation and the list of recent ones."""
+    st.button(
+        "New conversation", icon=":material/add_comment:", width="stretch", on_click=open_conversation, args=("",)
+    )
+    recent = recent_conversations(workspace)
+    if recent:
+        with st.expander("Recent conversations", icon=":material/history:"):
+            for conversation in recent:
+                _draw_conversation(workspace, conversation.id, conversation.title, current)
+
+
+def open_conversation(id: str) -> None:
+    """Nothing; the address names another conversation, or none for a new one."""
+    st.query_params.pop("conversation", None)
+    if id:
+        st.query_params["conversation"] = id
+
+
+def draw_narrowing(engine: Engine, place: str) -> Filter:
+    """The filter chosen; draws its widgets with the number of those that are set."""
+    active = count_active(place)
+    label = f"Filters :green-badge[{active} active]" if active else "Filters"
+    with st.expander(label, icon=":material/filter_alt:", expanded=True, key=f"{place} filters"):
+        facets = engine.facets()
+        if not facets:
+            st.caption("Filters appear with the first document.")
+        return draw_filters(place, facets)
+
+
+def draw_retrieval(engine: Engine) -> RetrievalConfig:
+    """How to retrieve; draws the number of passages and the similarity threshold."""
+    before = engine.config.retrieval
+    with st.expander("Search settings", icon=":material/tune:"):
+        top_k = st.number_input(
+            "Passages to read",
+            3,
+            20,
+            before.top_k,
+            key="top_k",
+            help="How many of the best passages the answer is made from. More makes it broader and slower.",
+            persist_state="session",
+        )
+        floor = st.select_slider(
+            "Similarity threshold",
+            _THRESHOLDS,
+            before.similarity_floor,
+            format_func=lambda value: f"{value:.2f}",
+            key="similarity_floor",
+            help="Passages less similar to the question are left out.",
+            persist_state="session",
+        )
+    return replace(before, top_k=int(top_k), similarity_floor=float(floor))
+
+
+def draw_collection(engine: Engine) -> None:
+    """Nothing; draws the figures of the collection and who writes the answers."""
+    figures = engine.statistics()
+    with st.expander("Collection", icon=":material/database:", expanded=True):
+        left, right = st.columns(2, wrap=False)
+        left.metric("Documents", f"{figures.documents:,}")
+        right.metric("Passages", f"{figures.children:,}")
+        left.metric("Pages", f"{figures.pages:,}")
+        right.metric("Languages", f"{len(figures.languages):,}")
+        if figures.languages:
+            ordered = sorted(figures.languages, key=lambda language: -figures.languages[language])
+            st.caption(", ".join(plain(spoken("language", language)) for language in ordered))
+    _draw_answerer()
+
+
+def _draw_conversation(workspace: Path, id: str, title: str, current: str) -> None:
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.button(
+            plain(title),
+            key=f"open {id}",
+            type="tertiary",
+            icon=":material/chat:" if id == current else ":material/chat_bubble_outline:",
+            width="stretch",
+            wrap=False,
+            on_click=open_conversation,
+            args=(id,),
+        )
+        st.button(
+            "",
+            key=f"delete {id}",
+            type="tertiary",
+            icon=":material/delete:",
+            help="Delete this conversation",
+            on_click=_forget,
+            args=(workspace, id, current),
+        )
+
+
+def _forget(workspace: Path, id: str, current: str) -> None:
+    delete_conversation(workspace, id)
+    if id == current:
+        open_conversation("")
+
+
+def _draw_answerer() -> None:
+    found = resources.answerer()
+    if found.model:
+        st.caption(f":material/smart_toy: Answers are written by **{plain(found.model)}**.")
+        return
+    st.caption(":material/format_quote: Answers are **quotations**: no language model is connected.")
+    with st.popover("Connect a model", icon=":material/help:", type="tertiary"):
+        if found.trouble:
+            st.caption(plain(found.trouble))
+        st.markdown(
+            "Start [Ollama](https://ollama.com) on this machine and give it a model, for example "
+            "`ollama pull qwen3:8b`. It is found within a minute. Another model: `SEXTANT_OLLAMA_MODEL`; "
+            "another OpenAI-compatible server: `SEXTANT_OPENAI_URL` and `SEXTANT_OPENAI_MODEL`."
+        )

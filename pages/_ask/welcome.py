@@ -1,0 +1,88 @@
+"""What stands where no conversation has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from ingestion.jobs.queue import Run
+from ingestion.jobs.worker import ensure_worker
+from pages._shared import resources
+from pages._shared.jobs import is_active
+from rag_engine.engine import Engine
+
+# (a question, the stem of the sample file that answers it)
+_EXAMPLES = (
+    ("When must a local flood plan be replaced and reviewed?", "en-uk-flood-resilience-act"),
+    ("Quali misure prevede il piano caldo per le persone anziane?", "it-italia-piano-caldo"),
+    ("Quels sont les niveaux de vigilance du plan canicule ?", "fr-france-plan-canicule"),
+    ("¿Qué medidas prevé el plan nacional frente al calor?", "es-espana-plan-calor"),
+)
+
+
+def example_questions(files: Collection[str]) -> list[str]:
+    """The examples whose documents are among the files of the collection."""
+    stems = {file.rpartition(".")[0] for file in files}
+    return [question for question, stem in _EXAMPLES if stem in stems]
+
+
+_LOOK_SECONDS = 2.0
+
+
+def draw_welcome(engine: Engine) -> str:
+    """An example question if one was chosen, else nothing; draws what can be done here."""
+    st.title("Ask your documents")
+    documents = engine.documents()
+    addition = _addition()
+    if documents:
+        st.markdown(
+            "Ask in your own language: documents in every language are searched. "
+            "Each claim is tied to a page you can see."
+        )
+    else:
+        st.markdown("Every answer quotes the documents of your collection and shows the page it stands on.")
+        if addition is None:
+            _draw_first_step()
+    progress = st.container()
+    chosen = ""
+    for question in example_questions([document.file for document in documents]):
+        if st.button(question, icon=":material/arrow_outward:", type="secondary"):
+            chosen = question
+    # Not beside an answer, which it would interrupt to draw the page anew.
+    if addition is not None and not chosen:
+        with progress:
+            st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
+    return chosen
+
+
+def _draw_first_step() -> None:
+    with st.container(border=True):
+        st.markdown("**The collection is empty.** Add PDF, Word, PowerPoint, Excel, HTML or text files to begin.")
+        st.page_link("pages/library.py", label="Add documents in the Library", icon=":material/upload_file:")
+
+
+def _addition() -> Run | None:
+    """The addition of documents that goes on, or the one that waits longest."""
+    additions = [run for run in resources.ledger().runs() if run.action == "add" and is_active(run)]
+    return additions[-1] if additions else None
+
+
+def _draw_addition(engine: Engine, known: int) -> None:
+    addition = _addition()
+    if addition is None or len(engine.documents()) != known:
+        # The examples, the filters and the figures are others now.
+        st.rerun()
+    if not addition.alive:
+        # Its worker has died, perhaps with the server that was here before, or is busy with what comes first.
+        ensure_worker(resources.workspace())
+    now = addition.progress
+    if now is None or now.total == 0:
+        st.progress(0.0, text="Documents are about to be indexed.")
+        return
+    st.progress(min(now.done / now.total, 1.0), text=f"{now.done:,} of {now.total:,} documents are indexed")
+    st.caption(
+        "You can ask already: answers come from the documents that are indexed so far."
+        if known
+        else "You can ask as soon as the first of them are in."
+    )

@@ -1,0 +1,156 @@
+"""One document of the collection: what is known of it, its first page, and the way to delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages._ask.answer import badges, draw_download, draw_page
+from pages._shared import resources
+from pages._shared.filter_widgets import spoken
+from pages._shared.jobs import queue
+from pages._shared.markdown import plain, plain_paragraphs
+from rag_engine.types import DocumentRecord
+
+
+def draw_document(document_id: str) -> None:
+    """Nothing; draws the document with this id, or says that there is none."""
+    document = resources.find_document(document_id)
+    if document is None:
+        st.info("This document is not in the collection.", icon=":material/search_off:")
+        return
+    with st.container(border=True, key="document"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
+            st.header(plain(document.metadata.title), anchor=False)
+            st.button("", icon=":material/close:", help="Close", key="close", type="tertiary", on_click=_close)
+        _draw_facts(document)
+        with st.container(horizontal=True):
+            draw_download(document, "document")
+            if st.button("Delete", icon=":material/delete:", key="delete document", type="tertiary"):
+                _confirm(document)
+        if st.toggle("Show the first page", value=True, key="document page"):
+            draw_page(document, (0, 0), (), 0)
+
+
+def _draw_facts(document: DocumentRecord) -> None:
+    metadata = document.metadata
+    st.markdown(
+        badges(
+            year=metadata.year,
+            hazards=metadata.hazards,
+            level=metadata.geographical_level,
+            countries=metadata.countries,
+            language=metadata.language,
+            kind=metadata.document_type,
+        )
+    )
+    if metadata.description:
+        st.markdown(plain_paragraphs(metadata.description))
+    facts = {
+        "Authority": metadata.authority,
+        "Date": metadata.date,
+        "For whom": metadata.target,
+        "Key criteria": ", ".join(metadata.key_criteria),
+        "Tags": ", ".join(metadata.tags),
+        "Licence": metadata.licence,
+        "Source": metadata.source_url,
+        "File": document.file,
+        "Extent": _extent(document),
+        "Cut by": _cut_by(document),
+        "Notes": metadata.notes,
+        "Id": document.document_id,
+    }
+    st.markdown("  \n".join(f"**{name}** {plain(value)}" for name, value in facts.items() if value))
+
+
+def _extent(document: DocumentRecord) -> str:
+    pages = "1 page" if document.pages == 1 else f"{document.pages:,} pages"
+    read = f", {document.ocr_pages:,} of them read by OCR" if document.ocr_pages else ""
+    return f"{pages}{read}, {document.children:,} passages, {document.characters:,} characters"
+
+
+def _cut_by(document: DocumentRecord) -> str:
+    """How the text was cut into passages, and why so."""
+    return f"{document.strategy}: {document.why}" if document.why else document.strategy
+
+
+def _close() -> None:
+    st.query_params.pop("document", None)
+
+
+@st.dialog("Delete this document?", icon=":material/delete:")
+def _confirm(document: DocumentRecord) -> None:
+    st.markdown(f"**{plain(document.metadata.title)}**")
+    st.markdown(
+        "Its file, its text and its entries in the indexes are removed from this machine and cannot be brought back. "
+        "Conversations keep the sentences they have quoted from it."
+    )
+    with st.container(horizontal=True):
+        if st.button("Delete", key="delete confirmed", type="primary", icon=":material/delete:"):
+            # By its source: two documents of one content have the same id.
+            queue("erase", {"document_id": document.source})
+            _close()
+            st.rerun()
+        if st.button("Keep it", key="delete refused"):
+            st.rerun()
+
+
+def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[DocumentRecord]:
+    """The documents whose title, authority or file name holds every word, whatever its case; newest first."""
+    wanted = words.casefold().split()
+    return [
+        document
+        for document in reversed(documents)
+        if all(
+            word in f"{document.metadata.title} {document.metadata.authority} {document.file}".casefold()
+            for word in wanted
+        )
+    ]
+
+
+def draw_table(documents: Sequence[DocumentRecord]) -> None:
+    """Nothing; draws the documents, and choosing a row puts its document into the address."""
+    # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
+    shown = hash(tuple(document.key for document in documents))
+    chosen = st.dataframe(
+        pd.DataFrame([_row(document) for document in documents]),
+        hide_index=True,
+        key=f"library table {shown}",
+        on_select="rerun",
+        selection_mode="single-row",
+        height=min(38 + 35 * len(documents), 400),
+        column_config={
+            "Title": st.column_config.TextColumn(width=320),
+            "Year": st.column_config.TextColumn(width=60),
+            "Pages": st.column_config.NumberColumn(width=60),
+        },
+        alt="The documents of the collection",
+    )
+    rows = chosen["selection"]["rows"]
+    _remember(documents[rows[0]].document_id if rows else "")
+
+
+def _remember(document_id: str) -> None:
+    # Only a new choice changes the address: the row stays selected when the document is closed.
+    if st.session_state.get("library choice", "") != document_id:
+        st.session_state["library choice"] = document_id
+        if document_id:
+            st.query_params["document"] = document_id
+
+
+def _row(document: DocumentRecord) -> dict[str, str | int]:
+    metadata = document.metadata
+    return {
+        "Title": metadata.title,
+        "Year": str(metadata.year or ""),
+        "Language": spoken("language", metadata.language) if metadata.language else "",
+        "Type": metadata.document_type,
+        "Hazard": ", ".join(metadata.hazards),
+        "Level": metadata.geographical_level,
+        "Country": ", ".join(metadata.countries),
+        "Pages": document.pages,
+        "Authority": metadata.authority,
+        "File": document.file,
+    }

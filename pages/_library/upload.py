@@ -1,0 +1,29 @@
+"""Files from the browser into the collection."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ingestion.jobs.uploads import keep_upload
+from pages._shared import resources
+from pages._shared.jobs import queue
+
+_TYPES = [
+    "pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "md", "txt", "csv", "doc", "ppt",
+    "xls",
+]  # fmt: skip
+
+
+def draw_upload() -> None:
+    """Nothing; draws the place where files are dropped, and hands them on to be added."""
+    # A key of its own for each batch empties the widget once its files are handed on.
+    batch = st.session_state.setdefault("upload batch", 0)
+    files = st.file_uploader(
+        "Files to add", type=_TYPES, accept_multiple_files=True, key=f"upload {batch}", label_visibility="collapsed"
+    )
+    label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
+    if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
+        paths = [str(keep_upload(resources.workspace(), file.name, file)) for file in files]
+        st.session_state["upload batch"] = batch + 1
+        queue("add", {"paths": paths})
+        st.rerun()

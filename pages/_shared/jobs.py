@@ -1,0 +1,240 @@
+"""Work that a process of its own does: asking for it, watching it, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ingestion.add_files import Progress
+from ingestion.jobs.queue import Run
+from ingestion.jobs.uploads import kept_uploads
+from ingestion.jobs.worker import ensure_worker
+from ingestion.status.views import rate_per_minute, request_of, said, seconds_left, spoken_reason
+from pages._shared import resources
+from pages._shared.errors import show_trouble
+from pages._shared.markdown import plain
+
+_EVENTS = 500
+
+
+def run_title(run: Run) -> str:
+    """What a run does, as markdown."""
+    return plain(said(request_of(run.arguments)))
+
+
+def phase_rate(now: Progress) -> float | None:
+    """Sources a minute that the phase has ended lately; None while too few are known."""
+    return rate_per_minute(resources.register().latest(_EVENTS), now.phase, datetime.now(UTC))
+
+
+def draw_tallies(run: Run) -> None:
+    """Nothing; draws what each phase of a run did."""
+    rows = [
+        {
+            "Phase": str(tally["phase"]).capitalize(),
+            "Done": int(tally["done"]),
+            "Skipped": int(tally["skipped"]),
+            "Rejected": int(tally["rejected"]),
+            "Failed": int(tally["failed"]),
+            "Reasons": ", ".join(f"{count} {spoken_reason(reason)}" for reason, count in tally["reasons"].items()),
+            "Seconds": float(tally["seconds"]),
+        }
+        for tally in run.results
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key=f"run {run.id}",
+        column_config={"Seconds": st.column_config.NumberColumn(format="%.1f")},
+        alt="What each phase of the run did",
+    )
+
+
+_POLL_SECONDS = 1.0
+_LOOKED_AT = 50
+_SHOWN = 5
+# The run whose end this person has waited for, so that its results are open before them.
+_WATCHED = "run watched"
+
+
+def queue(action: str, arguments: Mapping[str, Any]) -> None:
+    """Nothing; asks for a piece of work and sees to it that somebody does it."""
+    resources.ledger().queue(action, arguments)
+    ensure_worker(resources.workspace())
+
+
+def draw_runs() -> None:
+    """Nothing; draws the work that goes on, looking again each second while there is any, and the latest results."""
+    active = [run for run in resources.ledger().runs(_LOOKED_AT) if is_active(run)]
+    st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
+
+
+def is_active(run: Run) -> bool:
+    """Whether the run waits or goes on."""
+    return run.status in ("queued", "running")
+
+
+def time_left(progress: Progress, seconds: float) -> float | None:
+    """Seconds that remain, from the bytes done in `seconds`; None while too little is done to tell."""
+    if progress.done_bytes <= 0 or seconds < 2:
+        return None
+    return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
+
+
+def spoken_time(seconds: float) -> str:
+    """A duration as people say it: 40 s, 12 min, 3 h."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _draw_runs(*, watching: bool) -> None:
+    runs = resources.ledger().runs(_LOOKED_AT)
+    active = [run for run in runs if is_active(run)]
+    if active:
+        st.session_state[_WATCHED] = active[0].id
+        if not any(run.alive for run in active):
+            # The worker has died, or went before the last run was queued.
+            ensure_worker(resources.workspace())
+    elif watching:
+        # All is done: the table, the filters and the figures are others now.
+        st.rerun()
+    for run in reversed(active):
+        _draw_active(run)
+    for run in runs:
+        if run.status == "paused":
+            _draw_paused(run)
+    finished = [run for run in runs if not is_active(run) and run.status != "paused"][:_SHOWN]
+    if finished:
+        with st.expander(
+            "Latest work", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
+        ):
+            for run in finished:
+                _draw_finished(run)
+
+
+def _draw_active(run: Run) -> None:
+    with st.container(border=True, key=f"run active {run.id}"):
+        text, buttons = st.columns([3, 2], vertical_alignment="center")
+        text.markdown(f"**{_title(run)}**" + (" · waiting" if run.status == "queued" else ""))
+        if run.progress and run.progress.total:
+            now = run.progress
+            share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
+            st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
+        elif run.progress:
+            st.caption(plain(run.progress.current))
+        if run.action in ("add", "run"):
+            with buttons.container(horizontal=True, horizontal_alignment="right"):
+                _draw_wishes(run)
+
+
+def _draw_wishes(run: Run) -> None:
+    """Nothing; draws how to stop the run, for a while or for good."""
+    ledger = resources.ledger()
+    if run.action == "run" and run.wish == "pause":
+        if st.button("Pausing … go on", key=f"resume {run.id}", icon=":material/play_arrow:"):
+            ledger.resume(run.id)
+    elif run.action == "run" and st.button(
+        "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.wish != ""
+    ):
+        ledger.pause(run.id)
+    cancelled = run.wish == "cancel"
+    label = "Stopping …" if cancelled else "Cancel"
+    if st.button(label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
+        ledger.cancel(run.id, kept_uploads(resources.workspace(), run))
+
+
+def _draw_paused(run: Run) -> None:
+    with st.container(border=True, key=f"run paused {run.id}"):
+        text, buttons = st.columns([3, 2], vertical_alignment="center")
+        text.markdown(f":material/pause: **{_title(run)}** · paused")
+        with buttons.container(horizontal=True, horizontal_alignment="right"):
+            if st.button("Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
+                resources.ledger().resume(run.id)
+                ensure_worker(resources.workspace())
+                # The whole page: only a new start of it looks again each second.
+                st.rerun()
+            if st.button("Cancel", key=f"cancel {run.id}", icon=":material/close:"):
+                resources.ledger().cancel(run.id)
+                st.rerun()
+        st.caption("What is done stays done; nothing goes on before you resume it.")
+
+
+def _progress(run: Run, now: Progress) -> str:
+    if run.action == "run":
+        return _sources_done(now)
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
+    parts = [f"{now.done} of {now.total} files", plain(now.current)]
+    left = time_left(now, seconds)
+    if left is not None:
+        parts += [f"{now.done_bytes / seconds / 1e6:.1f} MB/s", f"{spoken_time(left)} left"]
+    return " · ".join(part for part in parts if part)
+
+
+def _sources_done(now: Progress) -> str:
+    """How far a run over the sources is: its phase, rate, time left, and the source it is at."""
+    rate = phase_rate(now)
+    left = seconds_left(now.done, now.total, rate)
+    parts = [
+        f"**{plain(now.phase.capitalize())}**" if now.phase else "",
+        f"{now.done:,} of {now.total:,} sources",
+        f"{rate:,.0f} a minute" if rate is not None else "",
+        f"{spoken_time(left)} left in this phase" if left else "",
+        plain(now.current),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _draw_finished(run: Run) -> None:
+    when = datetime.fromisoformat(run.queued).astimezone().strftime("%d %b %H:%M")
+    st.markdown(f"**{_title(run)}** · {when} · {_ending(run)}")
+    if run.message:
+        show_trouble(run.message)
+    if run.action == "add" and run.results:
+        st.dataframe(pd.DataFrame([_file(result) for result in run.results]), hide_index=True, key=f"run {run.id}")
+    if run.action == "run" and run.results:
+        draw_tallies(run)
+    for result in run.results if run.action == "erase" else ():
+        st.caption(_erased(result))
+
+
+def _title(run: Run) -> str:
+    if run.action == "run":
+        return run_title(run)
+    if run.action == "erase":
+        return f"Deleting {plain(_first_file(run.results) or str(run.arguments.get('document_id', '')))}"
+    names = [Path(path).name for path in run.arguments.get("paths", ())]
+    return f"Adding {plain(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
+
+
+def _ending(run: Run) -> str:
+    if run.action != "add" or not run.results:
+        return run.status
+    statuses = [str(result["status"]) for result in run.results]
+    counted = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+    return f"cancelled; {counted}" if run.status == "cancelled" else counted
+
+
+def _first_file(results: Sequence[Mapping[str, Any]]) -> str:
+    return str(results[0]["file"]) if results else ""
+
+
+def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
+    return {
+        "File": Path(str(result["path"])).name,
+        "Result": str(result["status"]),
+        "Pages": int(result.get("pages", 0)),
+        "Passages": int(result.get("children", 0)),
+        "Note": str(result["reason"]),
+    }
+
+
+def _erased(result: Mapping[str, Any]) -> str:
+    left = ", ".join(map(str, result["left_behind"]))
+    gone = f"{result['children']} passages and {result['vectors']} vectors removed, looked for again, "
+    return plain(gone + (f"and still found: {left}" if left else "nothing left behind."))

@@ -1,0 +1,240 @@
+"""The [Source N] of an answer: found in whatever form, checked, and tied to the sentence that bears them out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_engine.prompts import REFERENCE_HEADINGS, SOURCE_WORDS
+from rag_engine.protocols import Embedder
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import Citation, Source
+
+PageOf = Callable[[int, int], int]
+
+_JOIN = r"\s*(?:,|;|&|\+|/|[-–—]|\b(?:and|to|e|et|und|bis|y|ve)\b)+\s*"
+_NUMBER = rf"(?:{SOURCE_WORDS}\W{{0,2}})?\d{{1,3}}(?!\d)"
+# Words after the numbers ("p. 12", a title) are dropped: pages and titles are known from the source, not the model.
+_TAIL = r"(?:\s*[,;:.–—-]?\s[^\]】］)）\[\n]{0,120})?"
+_MARK = re.compile(
+    rf"[\[【［(（]\s{{0,5}}{SOURCE_WORDS}\W{{0,3}}({_NUMBER}(?:{_JOIN}{_NUMBER})*){_TAIL}[\]】］)）]", re.IGNORECASE
+)
+_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
+_CHECKED = re.compile(r"\[Source (\d{1,3})\]")
+_WORD = re.compile(r"\w+")
+_WIDEST_RANGE = 20
+_SENTENCES = 48  # encoded at most for one answer: checking must not take longer than reading
+_STEM = 6  # letters compared of a word: enough to pass over most endings in every language, without a stemmer
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """An answer's text in which every [Source N] exists, the numbers in it and those removed from it."""
+
+    text: str
+    cited: tuple[int, ...]
+    removed: tuple[int, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sentence of an answer and a source it names."""
+
+    text: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a source, at source.text[start:end]."""
+
+    start: int
+    end: int
+    text: str
+
+
+def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
+    """The text with every form of citation written as [Source N] and those outside `numbers` removed."""
+    pieces: list[str] = []
+    cited: list[int] = []
+    removed: list[int] = []
+    position = 0
+    for match in _MARK.finditer(text):
+        wanted = list(dict.fromkeys(_numbers(match.group(1))))
+        kept = [number for number in wanted if number in numbers]
+        before = text[position : match.start()]
+        # A mark that goes takes the blank before it along: "rose [Source 9]." becomes "rose."
+        pieces += [before if kept else before.rstrip(" \t"), *(f"[Source {number}]" for number in kept)]
+        cited += kept
+        removed += [number for number in wanted if number not in numbers]
+        position = match.end()
+    pieces.append(text[position:])
+    distinct, gone = tuple(dict.fromkeys(cited)), tuple(dict.fromkeys(removed))
+    return CheckedText("".join(pieces).strip(), distinct, gone, tuple(_warnings(distinct, gone)))
+
+
+def cite(
+    text: str, language: str, sources: Sequence[Source], *, embedder: Embedder, page_of: PageOf
+) -> tuple[Citation, ...]:
+    """For each claim and source it names, the sentence of the source that supports it best; no quote twice.
+
+    `text` is checked text, and the order is that of its marks. A list of references at the end counts only for
+    sources named nowhere else. Support is the mean of shared words and of cosine scaled over the source's own
+    sentences, since the cosines of two encoders do not mean the same.
+    """
+    claims = list(_claims(text, language, {source.n: source for source in sources}))
+    quoted = _quotes(claims, embedder)
+    found: dict[tuple[int, int], Citation] = {}
+    for claim, sentence in zip(claims, quoted, strict=True):
+        if sentence and (claim.source.n, sentence.start) not in found:
+            found[claim.source.n, sentence.start] = _citation(claim.source, sentence, page_of)
+    return tuple(found.values())
+
+
+def words(text: str) -> set[str]:
+    """What two sentences are compared by: words of three letters or more, cut to a stem, and all numbers."""
+    return {word[:_STEM] for word in _WORD.findall(text.casefold()) if len(word) > 2 or word.isdigit()}
+
+
+def shared_words(one: set[str], other: set[str]) -> float:
+    """Cosine of two sets of words, 0 to 1."""
+    return len(one & other) / float(len(one) * len(other)) ** 0.5 if one and other else 0.0
+
+
+def _numbers(text: str) -> Iterator[int]:
+    """Source numbers in "1, 2", "1 and 4", "2-4"."""
+    for match in _RANGE.finditer(text):
+        first, last = int(match.group(1)), int(match.group(2))
+        if 0 < last - first <= _WIDEST_RANGE:
+            text = text.replace(match.group(0), " ".join(str(number) for number in range(first, last + 1)))
+    yield from (int(number) for number in re.findall(r"\d+", text))
+
+
+def _warnings(cited: Sequence[int], removed: Sequence[int]) -> Iterator[str]:
+    if removed:
+        names = ", ".join(f"[Source {number}]" for number in removed)
+        yield f"The model cited {names}, which it was not given; the marks were removed from the text."
+    if not cited:
+        yield "The answer names no source: nothing in it is tied to a page. Check it against the passages found."
+
+
+def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_Claim]:
+    """Each sentence of the answer with each source it names, in the order of the marks."""
+    blanked = _CHECKED.sub(lambda match: " " * len(match.group(0)), text)
+    spans = [span for start, end in sentence_spans(blanked, language) if (span := _trim(blanked, start, end))]
+    references = _references_start(text)
+    named: set[int] = set()
+    for match in _CHECKED.finditer(text):
+        number = int(match.group(1))
+        if number not in sources or (match.start() > references and number in named):
+            continue
+        if span := _sentence_at(blanked, spans, match.start()):
+            named.add(number)
+            yield _Claim(blanked[span[0] : span[1]], sources[number])
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span without blanks around it; None where nothing is left that could be compared."""
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    end -= len(piece) - len(piece.rstrip())
+    return (start, end) if _WORD.search(text, start, end) else None
+
+
+def _references_start(text: str) -> int:
+    """Where the closing list of references begins; the end of the text if there is none."""
+    position, found = 0, len(text)
+    for line in text.splitlines(keepends=True):
+        if line.strip("#*_:. \n").casefold() in REFERENCE_HEADINGS:
+            found = position
+        position += len(line)
+    return found
+
+
+def _sentence_at(text: str, spans: Sequence[tuple[int, int]], position: int) -> tuple[int, int] | None:
+    """The sentence that a mark belongs to: the one before it, or the one it opens at the head of a line."""
+    line = text.rfind("\n", 0, position) + 1
+    stop = text.find("\n", position)
+    opens = not _WORD.search(text, line, position)
+    after = next((span for span in spans if span[1] > position), None)
+    if opens and after and (stop < 0 or after[0] < stop):
+        return after
+    return next((span for span in reversed(spans) if span[0] <= position), after)
+
+
+def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[_Sentence | None]:
+    """For each claim the sentence of its source that supports it best; None for a source without a sentence."""
+    cited = {claim.source.n: claim.source for claim in claims}
+    choice: dict[int, list[_Sentence]] = {}
+    for number, source in cited.items():
+        of_source = [claim.text for claim in claims if claim.source.n == number]
+        choice[number] = _likely(source, of_source, max(2, _SENTENCES // len(cited)))
+    lexical = [
+        np.array([shared_words(words(claim.text), words(sentence.text)) for sentence in choice[claim.source.n]])
+        for claim in claims
+    ]
+    # A claim in the very words of a sentence needs no encoder; an extractive answer consists of such claims.
+    open_claims = [index for index, shares in enumerate(lexical) if len(shares) > 1 and shares.max() < 0.999]
+    for index, cosine in zip(open_claims, _cosines([claims[i] for i in open_claims], choice, embedder), strict=True):
+        spread = float(np.ptp(cosine))
+        lexical[index] = lexical[index] + (cosine - cosine.min()) / (spread or 1.0)
+    return [
+        choice[claim.source.n][int(scores.argmax())] if len(scores) else None
+        for claim, scores in zip(claims, lexical, strict=True)
+    ]
+
+
+def _likely(source: Source, claims: Sequence[str], limit: int) -> list[_Sentence]:
+    """At most `limit` sentences of a source in reading order: those that share most words with any of the claims.
+
+    Where none does (question and document in different languages) the sentences that were searched for come first.
+    """
+    spans = sentence_spans(source.text, source.document.metadata.language)
+    trimmed = (span for start, end in spans if (span := _trim(source.text, start, end)))
+    sentences = [_Sentence(start, end, source.text[start:end]) for start, end in trimmed]
+    wanted = [words(claim) for claim in claims]
+
+    def promise(sentence: _Sentence) -> tuple[float, bool]:
+        best = max(shared_words(words(sentence.text), claim) for claim in wanted)
+        return best, any(_holds(hit.start, hit.end, source, sentence) for hit in source.hits[:1])
+
+    return sorted(sorted(sentences, key=promise, reverse=True)[:limit], key=lambda sentence: sentence.start)
+
+
+def _cosines(
+    claims: Sequence[_Claim], choice: dict[int, list[_Sentence]], embedder: Embedder
+) -> Iterator[np.ndarray[tuple[int], np.dtype[np.float32]]]:
+    """For each claim the cosines of its source's sentences, from one batch of each kind."""
+    if not claims:
+        return
+    numbers = list(dict.fromkeys(claim.source.n for claim in claims))
+    passages = embedder.encode_passages([sentence.text for number in numbers for sentence in choice[number]])
+    edges = np.cumsum([0, *(len(choice[number]) for number in numbers)])
+    for claim, vector in zip(claims, embedder.encode_queries([claim.text for claim in claims]), strict=True):
+        place = numbers.index(claim.source.n)
+        yield passages[edges[place] : edges[place + 1]] @ vector
+
+
+def _holds(start: int, end: int, source: Source, sentence: _Sentence) -> bool:
+    """Whether characters [start, end) of the document hold the sentence."""
+    return start <= source.start + sentence.start and source.start + sentence.end <= end
+
+
+def _citation(source: Source, sentence: _Sentence, page_of: PageOf) -> Citation:
+    holding = (hit for hit in source.hits if _holds(hit.start, hit.end, source, sentence))
+    start = source.start + sentence.start
+    return Citation(
+        n=source.n,
+        child_id=next(holding, source.hits[0]).child_id,
+        document_id=source.document.document_id,
+        file=source.document.file,
+        title=source.document.metadata.title,
+        page=page_of(source.document.key, start),
+        quote=sentence.text,
+        start=start,
+        end=source.start + sentence.end,
+    )

@@ -1,0 +1,162 @@
+"""Answers without a language model: the best sentences of the sources, quoted."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from rag_engine.answering.citations import shared_words, words
+from rag_engine.chunking.indexed_text import context_header, under_header
+from rag_engine.errors import BackendError
+from rag_engine.prompts import QUOTATIONS_ONLY, one_line
+from rag_engine.protocols import Embedder
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import Prompt, Source
+
+_MOST = 6  # quotations
+_FEWEST = 3
+_OF_ONE_SOURCE = 3
+_SENTENCES = 128  # encoded at most: the wait for an answer is this many
+_SOURCES = 8
+_KEYWORDS = 0.3  # share of the words in common, against that of the meaning
+_RANK = 0.1  # what retrieval thought of the source counts a little: it saw the question's other wordings too
+_MARGIN = 0.25  # below the best score (0 to 1) a sentence is shown only to reach the fewest
+_ABOUT_AS_GOOD = 0.35  # and a second source is brought in within this
+_SAME = 0.75  # words in common from which two sentences say the same
+_TABLE = re.compile(r"\||\t|\.{4,}|(?:\s\d[\d.,%]*){4,}")
+# A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ? ; and :
+_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!?;:。！？])[\"'”’»)\]]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotation:
+    """A sentence of a source, ready to be shown on one line."""
+
+    source: Source
+    start: int
+    text: str
+
+
+class ExtractiveAnswerer:
+    """Quotations instead of an answer, found with the encoder alone."""
+
+    name = "extractive"
+    quotes_only = True
+    context_window = sys.maxsize
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """A line that says what follows, then three to six quotations, each with its source."""
+        candidates = _candidates(_near_enough(prompt.sources)[:_SOURCES])
+        if not candidates:
+            raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
+        yield QUOTATIONS_ONLY.get(prompt.plan.language, QUOTATIONS_ONLY["en"]) + "\n"
+        chosen = _choose(candidates, self._scores(prompt.plan.question, candidates))
+        ordered = sorted(chosen, key=lambda quotation: (quotation.source.n, quotation.start))
+        for _, group in groupby(ordered, key=lambda quotation: quotation.source.n):
+            yield "\n"
+            for quotation in group:
+                yield f"- “{quotation.text}” [Source {quotation.source.n}]\n"
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:  # noqa: ARG002
+        """Never: without a language model there is nothing to complete."""
+        raise BackendError("No language model is connected.", help="Start Ollama, or set SEXTANT_OPENAI_URL.")
+
+    def _scores(self, question: str, candidates: Sequence[_Quotation]) -> list[float]:
+        """How well each sentence fits the question: meaning and words make 1 together, the source's rank adds to it.
+
+        A sentence is read under the header of its document, as its passage was when it was indexed: who decided
+        and where often stands in the title alone.
+        """
+        query = self._embedder.encode_queries([question])[0]
+        headers = {c.source.n: context_header(c.source.document.metadata) for c in candidates}
+        read = [under_header(headers[candidate.source.n], candidate.text) for candidate in candidates]
+        cosines = self._embedder.encode_passages(read) @ query
+        # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
+        meaning = (cosines - cosines.min()) / (float(np.ptp(cosines)) or 1.0)
+        asked = words(question)
+        titles = {c.source.n: words(c.source.document.metadata.title) & asked for c in candidates}
+        shares = np.array([shared_words(asked, words(c.text) | titles[c.source.n]) for c in candidates])
+        keywords = shares / (shares.max() or 1.0)
+        found = np.array([_RANK / candidate.source.n for candidate in candidates])
+        return [float(score) for score in (1 - _KEYWORDS) * meaning + _KEYWORDS * keywords + found]
+
+
+def _near_enough(sources: Sequence[Source]) -> list[Source]:
+    """The sources at least half as near to the question as the nearest one, the best first."""
+
+    def nearness(source: Source) -> float:
+        return max((hit.similarity for hit in source.hits), default=0.0)
+
+    nearest = max(map(nearness, sources), default=0.0)
+    return [source for source in sorted(sources, key=lambda source: source.n) if nearness(source) >= nearest / 2]
+
+
+def _candidates(sources: Sequence[Source]) -> list[_Quotation]:
+    """Whole sentences around what was found, the best sources first; other pieces only if there are no sentences."""
+    every = [_quotations(source) for source in sources]
+    whole = [[quotation for quotation in group if _is_sentence(quotation.text)] for group in every]
+    groups = whole if any(whole) else every
+    each = max(_SENTENCES // max(sum(1 for group in groups if group), 1), 1)
+    return [quotation for group in groups for quotation in group[:each]]
+
+
+def _quotations(source: Source) -> list[_Quotation]:
+    """A source's sentences, those inside its hits first, best hit first, then in reading order."""
+
+    def distance(span: tuple[int, int]) -> tuple[int, int]:
+        start, end = source.start + span[0], source.start + span[1]
+        ranks = (rank for rank, hit in enumerate(source.hits) if hit.start <= start and end <= hit.end)
+        return next(ranks, len(source.hits)), start
+
+    spans = sorted(sentence_spans(source.text, source.document.metadata.language), key=distance)
+    shown = ((start, one_line(source.text[start:end], limit=None).strip()) for start, end in spans)
+    return [_Quotation(source, start, text) for start, text in shown if text]
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a piece reads as a sentence: no heading, fragment, table row or line of a table of contents."""
+    letters = sum(sign.isalpha() for sign in text)
+    return (
+        len(text) <= 700
+        and (len(text.split()) >= 6 or len(text) >= 40)
+        and not text[0].islower()
+        and letters >= 0.6 * len(text.replace(" ", ""))
+        and bool(_SENTENCE_END.search(text))
+        and not _TABLE.search(text)
+    )
+
+
+def _choose(candidates: Sequence[_Quotation], scores: Sequence[float]) -> list[_Quotation]:
+    """The sentences to show: best first, nothing twice, a few of one source, two sources if about as good."""
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
+    best = ranked[0][0]
+    chosen: list[_Quotation] = []
+    for score, quotation in ranked:
+        if len(chosen) >= (_MOST if score >= best - _MARGIN else _FEWEST):
+            break
+        if _fits(quotation, chosen):
+            chosen.append(quotation)
+    if len({quotation.source.n for quotation in chosen}) == 1:
+        others = (
+            quotation
+            for score, quotation in ranked
+            if quotation.source.n != chosen[0].source.n and score >= best - _ABOUT_AS_GOOD and _fits(quotation, chosen)
+        )
+        chosen += list(others)[:1]
+    return chosen
+
+
+def _fits(quotation: _Quotation, chosen: Sequence[_Quotation]) -> bool:
+    """Whether a sentence adds something, and its source has not said enough."""
+    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= _OF_ONE_SOURCE:
+        return False
+    mine = words(quotation.text)
+    return all(shared_words(mine, words(other.text)) < _SAME for other in chosen)

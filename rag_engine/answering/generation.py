@@ -1,0 +1,209 @@
+"""Evidence to an answer: sources packed into the model's window, words streamed, citations checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+from time import perf_counter
+
+from rag_engine.answering.citations import PageOf, check_marks, cite
+from rag_engine.config import GenerationConfig
+from rag_engine.errors import BackendError, SextantError
+from rag_engine.prompts import INSUFFICIENT, answer_rules, insufficient, source_block, user_message
+from rag_engine.protocols import Embedder, Generator
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
+
+CONTEXT_STEP = 512  # a window is asked for in these steps, so that few different ones are
+_TEMPLATE = 64  # tokens a chat template puts around two messages
+# Between the floor, which most off-topic questions' nearest passage passes, and "moderate", which none does
+# (benchmarks/encoders.py --calibration). Chosen by looking at a dozen off-topic questions; to be measured properly.
+_NEARER_THAN_CHANCE = 0.40
+_SHORTEST_CUT = 200  # characters of a source below which it is rather left out
+# A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
+# Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
+_HEADROOM = 1.4
+
+
+def pack_prompt(
+    evidence: Evidence,
+    *,
+    context_window: int,
+    answer_tokens: int,
+    temperature: float,
+    count_tokens: Callable[[str], int],
+) -> Prompt:
+    """A prompt that fits the window together with the answer: best source last, next to the question.
+
+    Sources are taken from the best on; the first that does not fit is cut at a sentence end around its best hit,
+    and the rest is left out. BackendError when not even a piece of the best one fits.
+    """
+    plan = evidence.plan
+    system = answer_rules(plan.language)
+    # A window hardly larger than the answer still has to hold something to answer from.
+    reserve = min(answer_tokens, context_window // 3)
+    tokens = count_tokens(system) + count_tokens(user_message((), plan)) + _TEMPLATE
+    kept: list[Source] = []
+    for source in evidence.sources:
+        fitting, cost = _fit(source, context_window - reserve - tokens, count_tokens)
+        if fitting is not None:
+            kept.append(fitting)
+            tokens += cost
+        if fitting is not source:
+            break
+    if not kept:
+        raise BackendError(
+            f"A context window of {context_window} tokens has no room for a source beside the question.",
+            help="Choose a model with a larger context window or ask a shorter question.",
+        )
+    ordered = tuple(reversed(kept))
+    return Prompt(
+        system=system,
+        user=user_message([source_block(source) for source in ordered], plan),
+        plan=plan,
+        sources=ordered,
+        left_out=evidence.sources[len(kept) :],
+        tokens=tokens,
+        num_ctx=min(context_window, ceil((tokens + reserve) / CONTEXT_STEP) * CONTEXT_STEP),
+        temperature=temperature,
+    )
+
+
+def answer(
+    evidence: Evidence, generator: Generator, *, embedder: Embedder, page_of: PageOf, config: GenerationConfig
+) -> Iterator[str | Answer]:
+    """The answer's text in raw pieces as they come, and at last one Answer with the checked text.
+
+    A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
+    later it keeps what came and warns that it broke off. `seconds` counts from the call: "prompt" until the prompt
+    was packed, "first_words" until the first piece, "answer" until the last citation was checked.
+    """
+    started = perf_counter()
+    seconds: dict[str, float] = {}
+    if not _bears_on_question(evidence):
+        sentence = insufficient(evidence.plan.language)
+        yield sentence
+        seconds["answer"] = perf_counter() - started
+        yield Answer("insufficient_evidence", sentence, (), evidence, generator.name, (), seconds)
+        return
+    pieces: list[str] = []
+    warnings: list[str] = []
+    sources: tuple[Source, ...] = ()
+    failure: SextantError | None = None
+    try:
+        prompt = pack_prompt(
+            evidence,
+            context_window=generator.context_window,
+            answer_tokens=config.answer_tokens,
+            temperature=config.temperature,
+            count_tokens=lambda text: ceil(embedder.count_tokens(text) * _HEADROOM),
+        )
+        sources = prompt.sources
+        warnings += _packing_warnings(prompt, evidence.sources, generator.context_window)
+        seconds["prompt"] = perf_counter() - started
+        for piece in _without_thoughts(generator.stream(prompt)):
+            seconds.setdefault("first_words", perf_counter() - started)
+            pieces.append(piece)
+            yield piece
+    except SextantError as error:
+        failure = error
+    text = "".join(pieces).strip()
+    if not text:
+        failure = failure or BackendError(f"{generator.name} wrote nothing.", help="Ask again, or use another model.")
+        seconds["answer"] = perf_counter() - started
+        yield Answer("error", str(failure), (), evidence, generator.name, (*warnings, str(failure)), seconds)
+        return
+    if failure:
+        warnings.append(f"The answer broke off. {failure}")
+    checked = check_marks(text, {source.n for source in sources})
+    status: AnswerStatus = "answered"
+    citations: tuple[Citation, ...] = ()
+    if not generator.quotes_only and _says_insufficient(checked.text):
+        status = "insufficient_evidence"
+    else:
+        warnings += checked.warnings
+    if checked.cited:
+        citations = cite(checked.text, evidence.plan.language, sources, embedder=embedder, page_of=page_of)
+    seconds["answer"] = perf_counter() - started
+    yield Answer(status, checked.text, citations, evidence, generator.name, tuple(warnings), seconds)
+
+
+def _bears_on_question(evidence: Evidence) -> bool:
+    """Whether any passage shares a keyword with the question or comes nearer than chance brings the nearest."""
+    return any(hit.sparse_rank is not None or hit.similarity >= _NEARER_THAN_CHANCE for hit in evidence.hits)
+
+
+def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
+    """The source if it takes no more than `room` tokens, else a piece of it that does, or None; and its tokens."""
+    cost = count_tokens(source_block(source))
+    if cost <= room:
+        return source, cost
+    empty = count_tokens(source_block(replace(source, text="")))
+    limit = int(len(source.text) * 0.95 * (room - empty) / max(cost - empty, 1))
+    piece = _cut(source, limit) if limit >= _SHORTEST_CUT else None
+    if piece is None:
+        return None, 0
+    cost = count_tokens(source_block(piece))
+    return (piece, cost) if cost <= room else (None, 0)
+
+
+def _cut(source: Source, limit: int) -> Source | None:
+    """Whole sentences of at most `limit` characters, from the start or, if that misses it, from the best hit."""
+    spans = sentence_spans(source.text, source.document.metadata.language)
+    begin = 0
+    if source.hits and source.hits[0].end - source.start > limit:
+        wanted = source.hits[0].start - source.start
+        begin = max((start for start, _ in spans if start <= wanted), default=0)
+    end = max((end for _, end in spans if begin < end <= begin + limit), default=begin)
+    if end - begin < _SHORTEST_CUT:
+        return None
+    return replace(source, start=source.start + begin, end=source.start + end, text=source.text[begin:end])
+
+
+def _packing_warnings(prompt: Prompt, found: Sequence[Source], context_window: int) -> Iterator[str]:
+    whole = {source.n: len(source.text) for source in found}
+    for source in prompt.sources:
+        if len(source.text) < whole[source.n]:
+            yield f"[Source {source.n}] was shortened to fit into the model's context window."
+    if prompt.left_out:
+        yield (
+            f"{len(prompt.left_out)} of {len(found)} sources did not fit into the model's context window of "
+            f"{context_window} tokens and were not read: {_names(prompt.left_out)}."
+        )
+
+
+def _names(sources: Sequence[Source]) -> str:
+    return ", ".join(f"[Source {source.n}]" for source in sources)
+
+
+def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces without a leading <think> ... </think>, which some servers leave in a model's text."""
+    held, stage = "", "opening"
+    for piece in pieces:
+        held += piece
+        if stage == "opening":
+            if held.lstrip().startswith("<think>"):
+                stage = "thinking"
+            elif not "<think>".startswith(held.lstrip()):
+                stage = "answering"
+        if stage == "thinking" and "</think>" in held:
+            held, stage = held.partition("</think>")[2], "thought"
+        if stage == "thought" and held.strip():
+            held, stage = held.lstrip(), "answering"
+        if stage == "answering":
+            yield held
+            held = ""
+    if stage == "opening" and held.strip():
+        yield held
+
+
+def _says_insufficient(text: str) -> bool:
+    """Whether the text holds the sentence for "not enough", in any of its languages and whatever the punctuation."""
+    said = _plain(text)
+    return any(_plain(sentence) in said for sentence in INSUFFICIENT.values())
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

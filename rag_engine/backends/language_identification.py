@@ -1,0 +1,137 @@
+"""Language of a text, by lingua's trigrams and, for short ones, by their function words.
+
+Lingua's full models tell short texts apart well but take 650 MB and 7 s to load; its trigram models take 40 MB and
+0.4 s and err on one short question in twenty-five. Half of a question is function words, and with these the small
+models err less often than the large ones alone (3,483 benchmark questions in six languages: 0.5% against 1.6%).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from rag_engine.config import DATA
+from rag_engine.planning.instructions import plain
+
+if TYPE_CHECKING:
+    from lingua import LanguageDetector
+
+_FUNCTION_WORDS = DATA / "stopwords.toml"
+# fmt: off
+_LANGUAGES = (
+    "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "hr", "hu", "it", "ja", "lt", "lv",
+    "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "tr", "uk", "zh",
+)
+# fmt: on
+# Languages without a list in the table; without one their questions would be taken for a neighbour's.
+_MORE_FUNCTION_WORDS = {
+    "bg": "и в на за от се по как какво кои кой коя кое са не да с със при до или към това тези този какви какъв",
+    "et": "ja on ei kuidas mis kes millised milline mida kas või see need et oma kui mille selle ning nende",
+    "hr": "i u na za od se kako što koje koji koja su nije da s sa pri do ili prema ovo te kojim kakve gdje",
+    "lt": "ir yra ne kaip kas kokie kokios kokia kokį ar arba tai šie iš į dėl su nuo pagal kuri kurie kurios",
+    "lv": "un ir ne kā kas kādi kādas kāda vai tas šie no uz par ar pēc kura kuri kuras kur lai pie",
+    "sk": "a v na za od sa ako čo aké ktoré ktorý ktorá sú nie že s so pri do alebo k toto tieto pre podľa aký",
+    "sl": "in v na za od se kako kaj katere kateri katera so ni da s z pri do ali k to ti po kakšni kje",
+    "uk": "і в на за від як що які який яка є не та до або це ці при про у з із для чи щодо де",
+}
+# A text of this many characters is told by its trigrams alone.
+_SHORT = 300
+_SAMPLES, _SAMPLE = 6, 600
+# Signs that are enough to tell a language by, and few enough to be in one.
+_PIECE = 300
+_WORD_WEIGHT = 3.0
+# Logarithm of the odds for the languages analysts ask in, which decide where a name is all there is to go by.
+_USUAL = frozenset({"de", "en", "es", "fr", "it", "pt", "tr"})
+_USUAL_WEIGHT = 2.0
+_LIKELY_WEIGHT = 3.0
+# No other language of the list opens a question or an exclamation with a sign of its own.
+_SPANISH_SIGNS = re.compile("[¿¡]")
+_SPANISH_WEIGHT = 4.0
+_LEAST = 1e-6
+_ABBREVIATION = 5
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Identifier:
+    detector: LanguageDetector
+    words: Mapping[str, frozenset[str]]
+    weights: Mapping[str, float]
+
+
+def identify_language(text: str, likely: Collection[str] = ()) -> str:
+    """ISO 639-1 code of the language of a text, "" when it cannot be told.
+
+    `likely` are the languages of the collection that is asked: a short question is rather in one of them.
+
+    Of a long text six samples spread over it are read; of two languages in one text the one that fills more of it
+    wins. Norwegian is "no".
+    """
+    sample = _sample(text)
+    words = _WORD.findall(sample)
+    # An abbreviation is the same in every language.
+    if all(word.isupper() and len(word) <= _ABBREVIATION for word in words) and len(words) < 3:
+        return ""
+    identifier = _identifier()
+    trigrams = _by_trigrams(sample, identifier)
+    if not any(trigrams.values()):
+        return ""
+    scores = {language: math.log(max(value, _LEAST)) for language, value in trigrams.items()}
+    if len(sample) < _SHORT:
+        folded = [plain(word) for word in words]
+        for language in scores:
+            listed = identifier.words.get(language, frozenset())
+            scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
+            scores[language] += _USUAL_WEIGHT if language in _USUAL else 0.0
+            scores[language] += _LIKELY_WEIGHT if language in likely else 0.0
+        scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
+    best = max(scores, key=lambda language: scores[language])
+    return "no" if best == "nb" else best
+
+
+def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:
+    """For each language the share of the sample that is likely to be in it.
+
+    Read as one, a text in two languages goes to whichever has the rarer trigrams.
+    """
+    count = min(_SAMPLES, max(1, len(sample) // _PIECE))
+    size = -(-len(sample) // count) or 1
+    shares: defaultdict[str, float] = defaultdict(float)
+    for start in range(0, len(sample), size):
+        piece = sample[start : start + size]
+        for confidence in identifier.detector.compute_language_confidence_values(piece):
+            code = confidence.language.iso_code_639_1.name.lower()
+            shares[code] += confidence.value * len(piece) / len(sample)
+    return dict(shares)
+
+
+@cache
+def _identifier() -> _Identifier:
+    from lingua import IsoCode639_1, Language, LanguageDetectorBuilder
+
+    languages = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in _LANGUAGES]
+    table = tomllib.loads(_FUNCTION_WORDS.read_text(encoding="utf-8"))
+    lists = {("nb" if code == "no" else code): words for code, words in (_MORE_FUNCTION_WORDS | table).items()}
+    words = {
+        code: frozenset(plain(word) for word in listed.split()) for code, listed in lists.items() if code in _LANGUAGES
+    }
+    shared_by = Counter(word for listed in words.values() for word in listed)
+    return _Identifier(
+        detector=LanguageDetectorBuilder.from_languages(*languages).with_low_accuracy_mode().build(),
+        words=words,
+        weights={word: math.log(len(words) / count) for word, count in shared_by.items()},
+    )
+
+
+def _sample(text: str) -> str:
+    """The whole of a short text, samples from all over a long one."""
+    if len(text) <= _SAMPLES * _SAMPLE:
+        return text
+    step = (len(text) - _SAMPLE) / (_SAMPLES - 1)
+    return " ".join(text[round(i * step) : round(i * step) + _SAMPLE] for i in range(_SAMPLES))

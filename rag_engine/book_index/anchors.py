@@ -1,0 +1,236 @@
+"""The records of an index or glossary, and the passages that they point to.
+
+After Zhou, Li and Lemieux 2025: a term's page is opened, its first occurrence found, and the sentence around it kept
+with the ones behind it. Here a record whose page does not name the term is anchored at the page all the same, marked.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+from rag_engine.book_index.matching import (
+    Word,
+    find_literal,
+    find_phrase,
+    find_together,
+    is_symbolic,
+    phrases_of,
+    words_of,
+)
+from rag_engine.errors import InputError
+from rag_engine.text.sentences import Span, sentence_spans
+from rag_engine.types import ExtractedText, Parent
+
+# The sentence that names the term, and the two behind it.
+_CONTEXT_SENTENCES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """One entry of an index: a term, the pages on which it is treated, and the terms that it sends the reader to.
+
+    `pages` count from 1 in the PDF; `printed` are the page numbers as the index prints them. `file` names another
+    file where the index says so, and is empty where the index is part of the document. `definition` is what a
+    glossary says of the term.
+    """
+
+    term: str
+    subterm: str = ""
+    pages: tuple[int, ...] = ()
+    printed: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
+    file: str = ""
+    definition: str = ""
+
+    @property
+    def entry(self) -> str:
+        """The entry as a reader looks it up: "loss and damage, finance for"."""
+        return f"{self.term}, {self.subterm}" if self.subterm else self.term
+
+
+@dataclass(frozen=True, slots=True)
+class IndexTable:
+    """What an index says, in its own order, and what a person should know of how it was read."""
+
+    records: tuple[IndexRecord, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The passage to which one record points on one of its pages.
+
+    `child` is (parent index, child index); `start` and `end` are offsets of the context in the document's text.
+    `found` is False where the page does not name the term: then the context is the first child of the page.
+    """
+
+    term: str
+    subterm: str
+    page: int
+    child: tuple[int, int]
+    start: int
+    end: int
+    found: bool
+
+    @property
+    def entry(self) -> str:
+        """The entry as a reader looks it up: "loss and damage, finance for"."""
+        return f"{self.term}, {self.subterm}" if self.subterm else self.term
+
+
+@dataclass(frozen=True, slots=True)
+class CachedQuery:
+    """A term with the sentences in which its page first names it: a line of the query cache (metadata.json)."""
+
+    term: str
+    subterm: str
+    file: str
+    page: int
+    context: str
+    found: bool
+
+
+def anchors(
+    records: Iterable[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str
+) -> list[Anchor]:
+    """One anchor for each record and page, in the order of the records; pages without a text give none.
+
+    `parents` are the chunks of `extracted.text`; `language` (ISO 639-1) decides which forms of a word are the same.
+    """
+    places = _Places(extracted, parents, language)
+    found = (places.anchor(record, page) for record in records for page in dict.fromkeys(record.pages))
+    return [anchor for anchor in found if anchor is not None]
+
+
+class _Places:
+    """A document's text by page: its spans, words, sentences and children."""
+
+    def __init__(self, extracted: ExtractedText, parents: Sequence[Parent], language: str) -> None:
+        self._text = extracted.text
+        self._language = language
+        self._spans: dict[int, list[Span]] = {}
+        for line in extracted.lines:
+            spans = self._spans.setdefault(line.page, [])
+            # Lines that follow each other make one span, so that a term may run over a line's end.
+            if spans and not self._text[spans[-1][1] : line.start].strip():
+                spans[-1] = (spans[-1][0], line.end)
+            else:
+                spans.append((line.start, line.end))
+        self._words: dict[int, list[list[Word]]] = {}
+        self._sentences = sentence_spans(extracted.text, language)
+        self._sentence_starts = [start for start, _ in self._sentences]
+        self._children = sorted(
+            (parent.start + child.start, parent.start + child.end, parent.index, child.index)
+            for parent in parents
+            for child in parent.children
+        )
+        self._longest_child = max((end - start for start, end, *_ in self._children), default=0)
+
+    def anchor(self, record: IndexRecord, page: int) -> Anchor | None:
+        """The place of a record on one page; None where the page has no text, or no child holds it."""
+        spans = self._spans.get(page)
+        if not spans:
+            return None
+        place = self._find(record, page, spans)
+        found = place is not None
+        first = place or (spans[0][0], spans[0][0] + 1)
+        child = self._child_at(first)
+        if child is None:
+            return None
+        start, end = self._context(first[0]) if found else child[:2]
+        return Anchor(record.term, record.subterm, page, child[2:], start, end, found)
+
+    def _find(self, record: IndexRecord, page: int, spans: Sequence[Span]) -> Span | None:
+        if page not in self._words:
+            self._words[page] = [words_of(self._text, self._language, *span) for span in spans]
+        for phrase in phrases_of(record.term, record.subterm):
+            if is_symbolic(phrase):
+                found = next(filter(None, (find_literal(self._text, phrase, *span) for span in spans)), None)
+                if found:
+                    return found
+            sought = tuple(word.key for word in words_of(phrase, self._language))
+            if not sought:
+                continue
+            for words in self._words[page]:
+                found = find_phrase(words, sought)
+                if found:
+                    return found
+            for words, span in zip(self._words[page], spans, strict=True):
+                for part in self._sentences_in(words, span) if len(sought) > 1 else ():
+                    found = find_together(part, sought)
+                    if found:
+                        return found
+        return None
+
+    def _sentences_in(self, words: Sequence[Word], span: Span) -> Iterator[Sequence[Word]]:
+        first = max(0, bisect_right(self._sentence_starts, span[0]) - 1)
+        beyond = bisect_left(self._sentence_starts, span[1])
+        starts = [word.start for word in words]
+        edges = [bisect_left(starts, start) for start in self._sentence_starts[first:beyond]]
+        for a, b in pairwise([*edges, len(words)]):
+            yield words[a:b]
+
+    def _context(self, place: int) -> Span:
+        """The sentence at a place and the next two, as far as they stand in the same run of paragraphs."""
+        at = max(0, bisect_right(self._sentence_starts, place) - 1)
+        last = min(at + _CONTEXT_SENTENCES, len(self._sentences)) - 1
+        return self._sentences[at][0], self._sentences[last][1]
+
+    def _child_at(self, place: Span) -> tuple[int, int, int, int] | None:
+        """The child that holds most around a place: where several overlap, the one with the place furthest inside."""
+        beyond = bisect_right(self._children, (place[0], len(self._text) + 1))
+        best: tuple[int, tuple[int, int, int, int]] | None = None
+        for child in reversed(self._children[:beyond]):
+            if child[0] < place[0] - self._longest_child:
+                break
+            inside = min(place[0] - child[0], child[1] - place[1])
+            if child[1] > place[0] and (best is None or inside > best[0]):
+                best = inside, child
+        if best is None:
+            return None
+        return best[1]
+
+
+def query_cache(found: Iterable[Anchor], extracted: ExtractedText, file: str) -> list[CachedQuery]:
+    """The anchors of one file with their sentences, white space evened out."""
+    return [
+        CachedQuery(
+            anchor.term,
+            anchor.subterm,
+            file,
+            anchor.page,
+            " ".join(extracted.text[anchor.start : anchor.end].split()),
+            anchor.found,
+        )
+        for anchor in found
+    ]
+
+
+def to_metadata_json(queries: Iterable[CachedQuery]) -> str:
+    """The query cache as the text of a metadata.json."""
+    return json.dumps([asdict(query) for query in queries], ensure_ascii=False, indent=1) + "\n"
+
+
+def from_metadata_json(text: str) -> list[CachedQuery]:
+    """The query cache that a metadata.json holds; InputError when it holds something else."""
+    try:
+        read: Any = json.loads(text)
+        queries = [CachedQuery(**one) for one in read]
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"This metadata.json is no query cache: {error}.", help="Write it anew from the index."
+        ) from error
+    wrong = next(
+        (query for query in queries if not isinstance(query.term, str) or not isinstance(query.page, int)), None
+    )
+    if wrong is not None:
+        raise InputError(
+            f"The entry {wrong.term!r} of this metadata.json has page {wrong.page!r}.",
+            help="Write it anew from the index.",
+        )
+    return queries

@@ -1,0 +1,328 @@
+"""Which entries of the collection's indexes a question names, and the passages that these lead to."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+
+from rag_engine.text.analyzer import analyse, surface
+from rag_engine.text.sentences import Span
+
+# A word may be broken at a line's end, or hold soft hyphens.
+_WORD = re.compile(r"[^\W_]+(?:(?:\u00ad|-\n)[^\W\d_]+)*")
+_BREAK = re.compile("\u00ad|-\n")
+_SYMBOL = re.compile(r"[^\w\s,;.:()'’\"“”«»/&-]")
+_LETTER = re.compile(r"[^\W\d_]")
+# Words of a phrase that stand apart belong together only where the phrase says enough.
+_WIDEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that says something, with its key and its place in the text."""
+
+    key: str
+    start: int
+    end: int
+
+
+def words_of(text: str, language: str, start: int = 0, end: int | None = None) -> list[Word]:
+    """The words of text[start:end] that are no stop words, in order, with offsets in the whole text."""
+    matches = list(_WORD.finditer(text, start, len(text) if end is None else end))
+    written = [_BREAK.sub("", match[0]) for match in matches]
+    shouted = [len(word) > 1 and word.isupper() for word in written]
+    found = []
+    for at, (match, word) in enumerate(zip(matches, written, strict=True)):
+        # A word in capitals is an acronym and no stop word, but not where its neighbours are in capitals too.
+        if shouted[at] and any(shouted[max(0, at - 1) : at] + shouted[at + 1 : at + 2]):
+            word = word.lower()
+        key = word_key(word, language)
+        if key:
+            found.append(Word(key, match.start(), match.end()))
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def word_key(word: str, language: str) -> str:
+    """What the forms of a word have in common: its stem; empty for a stop word."""
+    terms = analyse(word, language)
+    return terms[0] if terms else ""
+
+
+def phrases_of(term: str, subterm: str) -> list[str]:
+    """The forms in which a text may name an entry, the most telling first.
+
+    "climate, change of" is also "change of climate", and a sub-entry is sought with its head, then alone, then the
+    head alone.
+    """
+    forms = []
+    if subterm:
+        forms += [f"{subterm} {term}", f"{term} {subterm}", *turned(subterm)]
+    forms += turned(term)
+    return list(dict.fromkeys(forms))
+
+
+def turned(term: str) -> list[str]:
+    """A term as it reads, before that the form in which its words were turned for the alphabet."""
+    head, comma, rest = term.partition(", ")
+    if not comma or not head.strip() or not rest.strip():
+        return [term]
+    return [f"{rest} {head}", term]
+
+
+def is_symbolic(term: str) -> bool:
+    """Whether a term is a sign or a command, which is sought letter by letter: "§", "\\label", "%"."""
+    return bool(_SYMBOL.search(term)) or not _LETTER.search(term)
+
+
+def says_enough(keys: Sequence[str]) -> bool:
+    """Whether a phrase of these words can be looked for in a question: more than one letter and more than a number."""
+    return any(len(key) > 1 and _LETTER.search(key) for key in keys)
+
+
+def find_literal(text: str, term: str, start: int, end: int) -> Span | None:
+    """The first place where text[start:end] has the very characters of a term; no word goes on behind it."""
+    sought = term.strip()
+    place = text.find(sought, start, end) if sought else -1
+    while place >= 0:
+        beyond = place + len(sought)
+        if not (sought[-1].isalnum() and text[beyond : beyond + 1].isalnum()):
+            return place, beyond
+        place = text.find(sought, beyond, end)
+    return None
+
+
+def find_phrase(words: Sequence[Word], sought: Sequence[str]) -> Span | None:
+    """The first place where the words follow each other; stop words between them do not count."""
+    length = len(sought)
+    for at in range(len(words) - length + 1):
+        if words[at].key == sought[0] and all(words[at + i].key == sought[i] for i in range(1, length)):
+            return words[at].start, words[at + length - 1].end
+    return None
+
+
+def find_together(words: Sequence[Word], sought: Sequence[str]) -> Span | None:
+    """The first stretch of a sentence, at most a dozen words long, that holds all the words in any order."""
+    wanted = set(sought)
+    last: dict[str, int] = {}
+    for at, word in enumerate(words):
+        if word.key in wanted:
+            last[word.key] = at
+            first = min(last.values())
+            if len(last) == len(wanted) and at - first < _WIDEST:
+                return words[first].start, word.end
+    return None
+
+
+_LONGEST_PHRASE = 8
+# A reference may lead to an entry that is one itself.
+_FARTHEST_REFERENCE = 3
+# A word of another language must be at least so long to be taken for a name that both share.
+_SHORTEST_SHARED = 4
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One passage that an index lists: its entry, its place, and the language of the index.
+
+    `see` are the entries that this one refers to; an entry that only refers has no child (empty) and page 0.
+    """
+
+    term: str
+    subterm: str
+    language: str
+    document_id: str = ""
+    child_id: str = ""
+    page: int = 0
+    see: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """An entry that a question names, why, the ids of the children it leads to, and its pages (document id, page)."""
+
+    term: str
+    subterm: str
+    explanation: str
+    children: tuple[str, ...]
+    pages: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """All that the indexes list under one entry."""
+
+    term: str
+    subterm: str
+    head: Key
+    sub: Key
+    children: tuple[str, ...]
+    pages: tuple[tuple[str, int], ...]
+    see: tuple[str, ...]
+
+
+class IndexTerms:
+    """The entries of all indexes by the words that name them; built once, asked for every question."""
+
+    def __init__(self, listed: Iterable[Listed]) -> None:
+        by_language: defaultdict[str, list[Listed]] = defaultdict(list)
+        for one in listed:
+            by_language[one.language].append(one)
+        self._of_language = {language: _Entries(ones, language) for language, ones in by_language.items()}
+
+    def __len__(self) -> int:
+        return sum(len(entries) for entries in self._of_language.values())
+
+    def match(self, question: str, language: str) -> list[Matched]:
+        """The entries that the question names, the longest names first, each once.
+
+        Forms of a word are the same in an index of the question's language (ISO 639-1); in one of another language
+        only words that stand there letter by letter count. A name inside a longer one does not count. Entries that
+        a named one refers to come behind it.
+        """
+        return [
+            matched
+            for index_language, entries in self._of_language.items()
+            for matched in entries.match(question, language == index_language, language)
+        ]
+
+
+class _Entries:
+    """The entries of the indexes of one language."""
+
+    def __init__(self, listed: Sequence[Listed], language: str) -> None:
+        self._language = language
+        self._by_head: defaultdict[Key, list[_Entry]] = defaultdict(list)
+        self._by_sign: defaultdict[str, list[_Entry]] = defaultdict(list)
+        self._by_surface: defaultdict[Key, list[_Entry]] = defaultdict(list)
+        self._count = 0
+        ordered = sorted(listed, key=lambda one: (one.term, one.subterm))
+        for (term, subterm), group in groupby(ordered, key=lambda one: (one.term, one.subterm)):
+            self._add(term, subterm, list(group))
+        keys = [*self._by_head, *self._by_surface]
+        self._longest = min(_LONGEST_PHRASE, max(map(len, keys), default=0))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _add(self, term: str, subterm: str, group: Sequence[Listed]) -> None:
+        forms = [_key(form, self._language) for form in turned(term)]
+        entry = _Entry(
+            term,
+            subterm,
+            forms[0],
+            _key(subterm, self._language),
+            tuple(dict.fromkeys(one.child_id for one in group if one.child_id)),
+            tuple(dict.fromkeys((one.document_id, one.page) for one in group if one.page)),
+            tuple(dict.fromkeys(name for one in group for name in one.see)),
+        )
+        self._count += 1
+        if is_symbolic(term) and len(term.split()) == 1:
+            # A command or sign is asked for as it is written, and a bare sign by nobody.
+            if says_enough([term]):
+                self._by_sign[term].append(entry)
+            return
+        for key in dict.fromkeys(form for form in forms if says_enough(form)):
+            self._by_head[key].append(entry)
+        for words in dict.fromkeys(tuple(surface(form)) for form in turned(term)):
+            if says_enough(words) and (len(words) > 1 or len(words[0]) >= _SHORTEST_SHARED):
+                self._by_surface[words].append(entry)
+
+    def match(self, question: str, same_language: bool, language: str) -> Iterator[Matched]:
+        """As `IndexTerms.match`, of this language's entries."""
+        if same_language:
+            words = [word.key for word in words_of(question, self._language)]
+            heads = _longest_first(words, self._by_head, self._longest)
+        else:
+            words = [word for word in surface(question) if analyse(word, language)]
+            heads = _longest_first(words, self._by_surface, self._longest)
+        signs = [self._by_sign[sign] for sign in _written(question) if sign in self._by_sign]
+        named = [_named(_present(entries, question), set(words)) for entries in [*signs, *heads]]
+        inside = {word for entries in named for entry in entries if _is_sub_named(entry, words) for word in entry.sub}
+        told: set[tuple[str, str]] = set()
+        for entries in named:
+            for entry in entries:
+                # A word that tells which sub-entry is meant is no question about that word.
+                if not (inside.issuperset(entry.head) and entry.head and not _is_sub_named(entry, words)):
+                    yield from self._followed(entry, told)
+
+    def _followed(self, entry: _Entry, told: set[tuple[str, str]]) -> Iterator[Matched]:
+        """The entry and those that it refers to, a few references far; what was told before is left out."""
+        waiting: list[tuple[_Entry, str, int]] = [(entry, "", 0)]
+        while waiting:
+            at, via, far = waiting.pop(0)
+            if (at.term, at.subterm) in told:
+                continue
+            told.add((at.term, at.subterm))
+            if at.pages:
+                yield Matched(at.term, at.subterm, _explanation(at, via), at.children, at.pages)
+            # "See also" leads one step on; a chain is followed only through entries that have nothing themselves.
+            if far == 0 or (far < _FARTHEST_REFERENCE and not at.pages):
+                waiting += [(target, _shown(at), far + 1) for name in at.see for target in self._referred(name)]
+
+    def _referred(self, name: str) -> list[_Entry]:
+        """The entries that a reference names: the head, or its sub-entry where the reference goes on with one."""
+        whole = [entry for entry in self._by_head.get(_key(name, self._language), []) if not entry.subterm]
+        if whole:
+            return whole
+        head, _, rest = name.replace(":", ",").partition(",")
+        under = self._by_head.get(_key(head, self._language), [])
+        sub = _key(rest, self._language)
+        return [entry for entry in under if sub and entry.sub == sub] or ([] if rest else under)
+
+
+def _named(entries: Sequence[_Entry], words: set[str]) -> list[_Entry]:
+    """Of the entries under one head: those whose own words are in the question too, and the head itself.
+
+    Where neither has a page, all entries under the head.
+    """
+    subs = [entry for entry in entries if entry.subterm and entry.sub and words.issuperset(entry.sub)]
+    heads = [entry for entry in entries if not entry.subterm]
+    return [*subs, *heads] if subs or any(entry.pages or entry.see for entry in heads) else list(entries)
+
+
+def _written(question: str) -> list[str]:
+    """The words of a question as they are written, with and without the sign behind them."""
+    words = [word.strip("\"'“”«»()?!,;:") for word in question.split()]
+    return list(dict.fromkeys(form for word in words for form in (word, word.rstrip(".")) if form))
+
+
+def _is_sub_named(entry: _Entry, words: Sequence[str]) -> bool:
+    return bool(entry.sub) and set(words).issuperset(entry.sub)
+
+
+def _present(entries: Sequence[_Entry], question: str) -> list[_Entry]:
+    """The entries without those for a sign or command that the question does not write as the index does."""
+    return [entry for entry in entries if not is_symbolic(entry.term) or entry.term in question]
+
+
+def _longest_first(words: Sequence[str], known: Mapping[Key, list[_Entry]], longest: int) -> Iterator[list[_Entry]]:
+    """The entries of every run of words that is known and does not lie in a longer one."""
+    taken = [False] * len(words)
+    for length in range(min(longest, len(words)), 0, -1):
+        for at in range(len(words) - length + 1):
+            if all(taken[at : at + length]):
+                continue
+            found = known.get(tuple(words[at : at + length]))
+            if found is not None:
+                taken[at : at + length] = [True] * length
+                yield found
+
+
+def _key(text: str, language: str) -> Key:
+    return tuple(word.key for word in words_of(text, language))
+
+
+def _shown(entry: _Entry) -> str:
+    return f"{entry.term}, {entry.subterm}" if entry.subterm else entry.term
+
+
+def _explanation(entry: _Entry, via: str) -> str:
+    told = f"listed in the index under “{_shown(entry)}”"
+    return f"{told}, to which “{via}” refers" if via else told

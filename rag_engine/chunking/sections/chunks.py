@@ -1,0 +1,97 @@
+"""Section-aware chunks: parents are the sections that are cited, children lie within one of them.
+
+Each section is a parent with its heading; what stands above it (act, part, chapter) is kept beside the text. Text
+without a number (preambles, schedules, annexes) has the heading that encloses it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_engine.chunking.parents import filled, stripped
+from rag_engine.chunking.sections.clauses import clause_at, clauses_of
+from rag_engine.chunking.sections.headings import places_of
+from rag_engine.chunking.sections.outline import Section, find_outline
+from rag_engine.chunking.sections.rules import rules_of
+from rag_engine.chunking.semantic import cut_children
+from rag_engine.config import ChunkingConfig
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import Block, Parent
+
+_WORD = re.compile(r"\S+")
+
+
+def section_chunks(
+    text: str, language: str, *, title: str, blocks: Sequence[Block], config: ChunkingConfig
+) -> list[Parent]:
+    """Parents in reading order, each a section or a part of a long one, with its children.
+
+    `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
+    character but white space lies in a parent and, within it, in a child; parents do not overlap. A section of more
+    than `section_size` characters is parted at its inner headings, else between clauses, paragraphs or sentences;
+    text that is no section is parted so at `config.parent_size`.
+
+    `language` is an ISO 639-1 code, `title` the document's. Without `blocks` paragraphs are read by blank lines.
+    """
+    starts = [place.start for place in places_of(text, blocks)]
+    parents: list[Parent] = []
+    for section in find_outline(text, language, title=title, blocks=blocks):
+        lines = starts[bisect_left(starts, section.start) : bisect_left(starts, section.end)]
+        parents.extend(_parents_of(text, language, section, lines, config))
+    return [replace(parent, index=index) for index, parent in enumerate(parents)]
+
+
+def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:
+    """Number of sections with a number, and the share 0..1 of the characters that lie in one; (0, 0.0) without any."""
+    numbered = [section for section in find_outline(text, language, title=title, blocks=blocks) if section.numbered]
+    covered = sum(section.end - section.start for section in numbered)
+    return len(numbered), covered / len(text) if text else 0.0
+
+
+def _parents_of(
+    text: str, language: str, section: Section, lines: Sequence[int], config: ChunkingConfig
+) -> list[Parent]:
+    """The section as one parent, or as several with the same name."""
+    body = text[section.start : section.end]
+    inner = [(start - section.start, heading) for start, heading in section.inner]
+    below = [line - section.start for line in lines if line >= section.label_start]
+    forms = rules_of(language).clause_forms
+    clauses = clauses_of(body, below, [start for start, _ in inner], forms) if section.section else []
+    longest = config.section_size if section.section else config.parent_size
+    spans = [(0, len(body))]
+    if len(body) > longest:
+        levels = [
+            [start for start, _ in inner],
+            [clause.start for clause in clauses if clause.rank == 1],
+            [line - section.start for line in lines],
+            [start for start, _ in sentence_spans(body, language)],
+            [word.start() for word in _WORD.finditer(body)],
+            range(longest, len(body), longest),
+        ]
+        spans = list(filled((0, len(body)), levels, longest))
+    parents = []
+    for start, end in spans:
+        first, beyond = stripped(body, start, end)
+        if first == beyond:
+            continue
+        piece = body[first:beyond]
+        heading = next((heading for at, heading in reversed(inner) if at <= first), "") if len(spans) > 1 else ""
+        headings = (*section.headings, heading) if heading else section.headings
+        children = cut_children(piece, sentence_spans(piece, language), config)
+        parents.append(
+            Parent(
+                index=0,
+                start=section.start + first,
+                end=section.start + beyond,
+                text=piece,
+                children=tuple(replace(child, clause=clause_at(clauses, first + child.start)) for child in children),
+                act=section.act,
+                section=section.section,
+                headings=headings,
+                depth=max(0, len(headings) - 1),
+            )
+        )
+    return parents

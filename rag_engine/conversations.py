@@ -1,0 +1,300 @@
+"""Conversations in the workspace, one file each, so that they outlive the browser and the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.types import Answer, AnswerStatus, Citation, Source, Tier
+
+_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A passage that a source refers to, as it is drawn; `start` and `end` are its place in the document."""
+
+    label: str
+    document_id: str
+    page: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSource:
+    """A source as it is drawn; `start` and `end` are the text's place in the document, `passage` the best hit's.
+
+    `clause` is where in its section the best hit begins, `indexed_under` what an index lists its hits under.
+    """
+
+    n: int
+    child_id: str
+    document_id: str
+    file: str
+    title: str
+    authority: str
+    year: int | None
+    hazards: tuple[str, ...]
+    geographical_level: str
+    countries: tuple[str, ...]
+    language: str
+    document_type: str
+    pages: int
+    page: int
+    last_page: int
+    start: int
+    end: int
+    passage: tuple[int, int]
+    text: str
+    similarity: float
+    tier: Tier
+    act: str = ""
+    section: str = ""
+    clause: str = ""
+    headings: tuple[str, ...] = ()
+    indexed_under: tuple[str, ...] = ()
+    linked: tuple[ShownLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it is drawn."""
+
+    status: AnswerStatus
+    text: str
+    generator: str
+    planner: str
+    queries: tuple[str, ...]
+    keywords: tuple[str, ...]
+    places: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    sources: tuple[ShownSource, ...]
+    warnings: tuple[str, ...]
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question and its reply; None while it is being answered, and for ever if that was broken off."""
+
+    question: str
+    asked: str
+    reply: Reply | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Turns in order, under a random id."""
+
+    id: str
+    turns: tuple[Turn, ...]
+
+    @property
+    def title(self) -> str:
+        """The first question, cut to 80 characters."""
+        question = " ".join(self.turns[0].question.split()) if self.turns else ""
+        return question if len(question) <= _TITLE else f"{question[: _TITLE - 1].rstrip()}…"
+
+
+def reply_of(answer: Answer) -> Reply:
+    """What is kept of an answer."""
+    plan = answer.evidence.plan
+    return Reply(
+        status=answer.status,
+        text=answer.text,
+        generator=answer.generator,
+        planner=plan.planner,
+        queries=plan.queries,
+        keywords=plan.keywords,
+        places=(*plan.scope.countries, *plan.scope.regions),
+        citations=answer.citations,
+        sources=tuple(_shown(source) for source in answer.evidence.sources),
+        warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
+        seconds={**answer.evidence.seconds, **answer.seconds},
+    )
+
+
+def failed_reply(message: str) -> Reply:
+    """The reply to a question that could not be answered, with the reason as its text."""
+    return Reply("error", message, "", "", (), (), (), (), (), (), {})
+
+
+def to_json(conversation: Conversation) -> dict[str, Any]:
+    """The conversation as plain values."""
+    return asdict(conversation)
+
+
+def from_json(values: Mapping[str, Any]) -> Conversation:
+    """The conversation of `to_json`; KeyError or TypeError when it is none."""
+    return Conversation(values["id"], tuple(_turn(turn) for turn in values["turns"]))
+
+
+def _turn(values: Mapping[str, Any]) -> Turn:
+    reply = values["reply"]
+    return Turn(values["question"], values["asked"], None if reply is None else _reply(reply))
+
+
+def _reply(values: Mapping[str, Any]) -> Reply:
+    return Reply(
+        **_tuples(values)
+        | {
+            "citations": tuple(Citation(**citation) for citation in values["citations"]),
+            "sources": tuple(_source(source) for source in values["sources"]),
+        }
+    )
+
+
+def _source(values: Mapping[str, Any]) -> ShownSource:
+    linked = tuple(ShownLink(**link) for link in values.get("linked", ()))
+    return ShownSource(**_tuples(values) | {"linked": linked})
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+def _shown(source: Source) -> ShownSource:
+    document, best = source.document, source.hits[0]
+    metadata = document.metadata
+    return ShownSource(
+        n=source.n,
+        child_id=best.child_id,
+        document_id=document.document_id,
+        file=document.file,
+        title=metadata.title,
+        authority=metadata.authority,
+        year=metadata.year,
+        hazards=metadata.hazards,
+        geographical_level=metadata.geographical_level,
+        countries=metadata.countries,
+        language=metadata.language,
+        document_type=metadata.document_type,
+        pages=document.pages,
+        page=best.page,
+        last_page=best.last_page,
+        start=source.start,
+        end=source.end,
+        passage=(best.start, best.end),
+        text=source.text,
+        similarity=best.similarity,
+        tier=best.tier,
+        act=source.act,
+        section=source.section,
+        clause=best.clause,
+        headings=source.headings,
+        indexed_under=tuple(dict.fromkeys(entry for hit in source.hits for entry in hit.indexed_under)),
+        linked=tuple(
+            ShownLink(one.label, one.document.document_id, one.page, one.start, one.end, one.text)
+            for one in source.linked
+        ),
+    )
+
+
+_ID = re.compile(r"[0-9a-f]{32}")
+
+# A turn is added by reading the conversation and writing it again, and two tabs may be at that in the same moment.
+_changing = threading.Lock()
+
+
+def new_id() -> str:
+    """A random id that no other conversation has. It is no secret: everybody who opens the page sees the list."""
+    return secrets.token_hex(16)
+
+
+def read_conversation(workspace: Path, id: str) -> Conversation | None:
+    """The conversation, or None when there is none of this id or the id is not one."""
+    if not _ID.fullmatch(id):
+        return None
+    path = _path(workspace, id)
+    try:
+        return from_json(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkspaceError(
+            f"The conversation {path} cannot be read: {error}.", help="Start a new conversation, or delete that file."
+        ) from error
+
+
+def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
+    """The conversations used last, newest first; files that cannot be read are left out."""
+    found: list[Conversation] = []
+    for path in sorted(_folder(workspace).glob("*.json"), key=_modified, reverse=True):
+        if len(found) == limit:
+            break
+        try:
+            conversation = read_conversation(workspace, path.stem)
+        except WorkspaceError:
+            continue
+        if conversation and conversation.turns:
+            found.append(conversation)
+    return found
+
+
+def begin_turn(workspace: Path, id: str, question: str) -> Conversation:
+    """The conversation, new if need be, with the question as its last turn and no reply yet.
+
+    A question that never got its reply makes way for this one.
+    """
+    if not _ID.fullmatch(id):
+        raise InputError(f"{id!r} is not the id of a conversation.", help="Start a new conversation.")
+    # To the microsecond: this is also how the turn is found again.
+    turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None)
+    with _changing:
+        before = read_conversation(workspace, id) or Conversation(id, ())
+        answered = tuple(one for one in before.turns if one.reply is not None)
+        return _write(workspace, replace(before, turns=(*answered, turn)))
+
+
+def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
+    """The conversation as it is now, with the reply to the last question of `begun`; None when it was deleted.
+
+    Turns that another tab has added meanwhile stay. The question is added again if another one made it give way.
+    """
+    ended = replace(begun.turns[-1], reply=reply)
+    with _changing:
+        now = read_conversation(workspace, begun.id)
+        if now is None:
+            return None
+        turns = [ended if turn.asked == ended.asked else turn for turn in now.turns]
+        return _write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
+
+
+def delete_conversation(workspace: Path, id: str) -> None:
+    """Nothing; the conversation is gone."""
+    if _ID.fullmatch(id):
+        with _changing:
+            _path(workspace, id).unlink(missing_ok=True)
+
+
+def _write(workspace: Path, conversation: Conversation) -> Conversation:
+    path = _path(workspace, conversation.id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written beside and renamed, so that a reader finds the old conversation or the new one, never half of it.
+    temporary = path.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}.new")
+    temporary.write_text(json.dumps(to_json(conversation), ensure_ascii=False), encoding="utf-8")
+    temporary.replace(path)
+    return conversation
+
+
+def _folder(workspace: Path) -> Path:
+    return workspace / "conversations"
+
+
+def _path(workspace: Path, id: str) -> Path:
+    return _folder(workspace) / f"{id}.json"
+
+
+def _modified(path: Path) -> float:
+    return path.stat().st_mtime if path.exists() else 0.0

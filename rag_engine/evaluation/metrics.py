@@ -1,0 +1,109 @@
+"""Rankings of a data set's questions to figures: five metrics with intervals, and the time a question takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_engine.evaluation.datasets import Dataset
+from rag_engine.evaluation.significance import Difference, Interval, Values, mean_interval, paired_difference
+from rag_engine.evaluation.trec_runs import RunWriter
+
+METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
+
+
+def per_query_metrics(
+    rankings: Mapping[str, Sequence[str]], qrels: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, float]]:
+    """For each judged question the five metrics of its ranked documents, 0 where it has no ranking.
+
+    nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval); recall counts grades of 1 and more;
+    MAP is over the whole ranking.
+    """
+    import ir_measures
+    from ir_measures import AP, RR, R, nDCG
+
+    measures = {str(nDCG @ 10): "ndcg@10", str(R @ 10): "recall@10", str(R @ 100): "recall@100"}
+    measures |= {str(RR @ 10): "mrr@10", str(AP): "map"}
+    # Scores by rank: trec_eval would order equal scores by document id.
+    run = {query: {id: -float(rank) for rank, id in enumerate(ranking)} for query, ranking in rankings.items()}
+    judged = {query: dict(graded) for query, graded in qrels.items()}
+    found: dict[str, dict[str, float]] = {query: dict.fromkeys(METRICS, 0.0) for query in qrels}
+    for one in ir_measures.iter_calc([nDCG @ 10, R @ 10, R @ 100, RR @ 10, AP], judged, run):
+        found[one.query_id][measures[str(one.measure)]] = one.value
+    return found
+
+
+# A question to documents with their scores, best first, each document once.
+RankDocuments = Callable[[str], Sequence[tuple[str, float]]]
+
+DEPTH = 100
+# Rankings of so many questions are held at a time.
+_PORTION = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a configuration reached: for each metric a value a question, in the order of the data set's questions.
+
+    `milliseconds` a question exclude the encoding of the question, whose vector may be kept from before.
+    """
+
+    name: str
+    metrics: Mapping[str, Values]
+    milliseconds: Values
+
+    def interval(self, metric: str) -> Interval:
+        """Mean of a metric with its 95% interval."""
+        return mean_interval(self.metrics[metric])
+
+    def versus(self, baseline: Measured, metric: str) -> Difference:
+        """How much better this is than the baseline on the same questions."""
+        return paired_difference(self.metrics[metric], baseline.metrics[metric])
+
+
+def measure(
+    name: str,
+    dataset: Dataset,
+    rank: RankDocuments,
+    *,
+    progress: Callable[[int, int, str], None] = lambda *_: None,
+    run: RunWriter | None = None,
+) -> Measured:
+    """The configuration's figures over every question; its rankings go to `run` as they come.
+
+    Questions are ranked in portions, so that memory does not grow with their number. A question for which nothing is
+    found counts 0.
+    """
+    queries = dataset.queries
+    values: dict[str, list[float]] = {metric: [] for metric in METRICS}
+    milliseconds: list[float] = []
+    # Opening an index is paid once, not by a question.
+    rank(queries[0].text)
+    for first in range(0, len(queries), _PORTION):
+        portion = queries[first : first + _PORTION]
+        rankings: dict[str, list[str]] = {}
+        for place, query in enumerate(portion, start=first):
+            progress(place, len(queries), name)
+            started = time.perf_counter()
+            ranking = rank(query.text)[:DEPTH]
+            milliseconds.append(1000.0 * (time.perf_counter() - started))
+            rankings[query.id] = [id for id, _ in ranking]
+            if run is not None:
+                run.write(query.id, ranking)
+        scored = per_query_metrics(rankings, {query.id: dataset.qrels[query.id] for query in portion})
+        for metric, of_metric in values.items():
+            of_metric += [scored[query.id][metric] for query in portion]
+    progress(len(queries), len(queries), name)
+    return Measured(name, {metric: np.array(of_metric) for metric, of_metric in values.items()}, np.array(milliseconds))
+
+
+def best_of_documents(children: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Documents in the order of their best child; children come best first, named by their document."""
+    best: dict[str, float] = {}
+    for document, score in children:
+        best.setdefault(document, score)
+    return list(best.items())

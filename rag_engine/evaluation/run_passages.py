@@ -1,0 +1,110 @@
+"""Questions with known passages, several ways of chunking and searching, side by side."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from rag_engine.config import Config
+from rag_engine.evaluation.cached_reranker import remembering
+from rag_engine.evaluation.configurations import Configuration, by_chunking
+from rag_engine.evaluation.gold import GoldQuestion, alternatives
+from rag_engine.evaluation.metrics import Measured
+from rag_engine.evaluation.passage_metrics import METRICS, Passage, PassageScore, Words, score_passages, word_starts
+from rag_engine.evaluation.rankers import searcher
+from rag_engine.evaluation.temporary_collection import Progress, indexed
+from rag_engine.evaluation.vector_cache import CachedEmbedder
+from rag_engine.protocols import Embedder
+from rag_engine.types import Document, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class PassageFigures:
+    """What a configuration reached, and how its collection is cut; sizes in characters, means."""
+
+    measured: Measured
+    parents: int
+    children: int
+    parent_size: float
+    child_size: float
+    index_seconds: float
+    encode_seconds: float
+    warnings: tuple[str, ...]
+
+
+def run_passages(
+    questions: Sequence[GoldQuestion],
+    documents: Sequence[Document],
+    configurations: Sequence[Configuration],
+    config: Config,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    progress: Progress = lambda *_: None,
+) -> tuple[PassageFigures, ...]:
+    """The configurations' figures over every question, in their order, a value a question in each metric.
+
+    The sources that would be read are compared with the quoted passages. A document is known by its file's name;
+    InputError names a quote that its page does not say.
+    """
+    texts = {document.file: document.extracted for document in documents}
+    ideal = [alternatives(question, texts) for question in questions]
+    words = {name: word_starts(extracted.text) for name, extracted in texts.items()}
+    cached = CachedEmbedder(embedder, cache)
+    found: dict[str, PassageFigures] = {}
+    named = [(document.file, document) for document in documents]
+    for chunking, together in by_chunking(configurations, config).items():
+        with indexed(named, replace(config, chunking=chunking), cached, progress) as collection:
+            children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
+            parents = {child.parent_key: child.parent_end - child.parent_start for child in children}
+            reader = remembering(collection.engine.searchable().reranker)
+            for one in together:
+                warned: Counter[str] = Counter()
+                search = searcher(collection, one, warned, reranker=reader)
+                measured = _measured(one.name, questions, ideal, words, search, progress)
+                found[one.name] = PassageFigures(
+                    measured=measured,
+                    parents=len(parents),
+                    children=len(children),
+                    parent_size=float(np.mean(list(parents.values()))),
+                    child_size=float(np.mean([child.end - child.start for child in children])),
+                    index_seconds=collection.index_seconds,
+                    encode_seconds=collection.encode_seconds,
+                    warnings=tuple(f"{warning} ({count} searches)" for warning, count in warned.items()),
+                )
+    return tuple(found[one.name] for one in configurations)
+
+
+def subsets(questions: Sequence[GoldQuestion]) -> Mapping[str, list[bool]]:
+    """The questions that a table has rows for: all, those whose answer is in another language, each kind."""
+    groups = {"all": [True] * len(questions), "cross-lingual": [one.cross_lingual for one in questions]}
+    for kind in sorted({one.kind for one in questions if one.kind}):
+        groups[kind] = [one.kind == kind for one in questions]
+    return {name: chosen for name, chosen in groups.items() if any(chosen)}
+
+
+def _measured(
+    name: str,
+    questions: Sequence[GoldQuestion],
+    ideal: Sequence[Sequence[Sequence[Passage]]],
+    words: Words,
+    search: Callable[[str], Evidence],
+    progress: Progress,
+) -> Measured:
+    scores: list[PassageScore] = []
+    milliseconds: list[float] = []
+    search(questions[0].question)
+    for place, (question, answers) in enumerate(zip(questions, ideal, strict=True)):
+        progress(place, len(questions), name)
+        started = time.perf_counter()
+        sources = search(question.question).sources
+        milliseconds.append(1000.0 * (time.perf_counter() - started))
+        read = [Passage(source.document.file, source.start, source.end) for source in sources]
+        scores.append(score_passages(read, answers, words))
+    metrics = {metric: np.array([getattr(score, metric) for score in scores], np.float64) for metric in METRICS}
+    return Measured(name, metrics, np.array(milliseconds))

@@ -1,0 +1,167 @@
+"""One data set, several ways of searching, side by side."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_engine.config import Config
+from rag_engine.evaluation.cached_reranker import remembering
+from rag_engine.evaluation.configurations import Configuration, by_chunking
+from rag_engine.evaluation.datasets import Dataset
+from rag_engine.evaluation.metrics import METRICS, Measured, RankDocuments, measure
+from rag_engine.evaluation.rankers import ranker, whole_documents
+from rag_engine.evaluation.temporary_collection import Progress, as_document, indexed
+from rag_engine.evaluation.trec_runs import writing_run
+from rag_engine.evaluation.vector_cache import CachedEmbedder
+from rag_engine.protocols import Embedder
+
+# So many questions tell how long one takes to encode.
+_ENCODED_QUESTIONS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """What every configuration reached on a data set. The first is what the others are compared with.
+
+    `query_encode_ms` is the median time to encode a question, which the configurations' milliseconds leave out.
+    `index_seconds` and `encode_seconds` sum over the collections that the configurations needed (one for each way of
+    chunking).
+    """
+
+    dataset: Dataset
+    measured: tuple[Measured, ...]
+    index_seconds: float
+    encode_seconds: float
+    query_encode_ms: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as `sextant eval retrieval --json` prints it."""
+        dataset = self.dataset
+        return {
+            "dataset": dataset.name,
+            "split": dataset.split,
+            "documents": len(dataset.documents),
+            "queries": len(dataset.queries),
+            "language": dataset.language,
+            "index_seconds": round(self.index_seconds, 2),
+            "encode_seconds": round(self.encode_seconds, 2),
+            "query_encode_ms": round(self.query_encode_ms, 2),
+            "configs": [_figures(one, self.measured[0]) for one in self.measured],
+            "warnings": list(dataset.warnings),
+        }
+
+
+def run_retrieval(
+    dataset: Dataset,
+    configurations: Sequence[Configuration],
+    config: Config,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    progress: Progress = lambda *_: None,
+    runs: Path | None = None,
+) -> RetrievalReport:
+    """The configurations' figures on the data set, in their order; `runs` is a folder for their run files."""
+    return run_together([dataset], configurations, config, embedder, cache=cache, progress=progress, runs=runs)[0]
+
+
+def run_together(
+    datasets: Sequence[Dataset],
+    configurations: Sequence[Configuration],
+    config: Config,
+    embedder: Embedder,
+    *,
+    cache: Path,
+    progress: Progress = lambda *_: None,
+    runs: Path | None = None,
+    times: bool = True,
+) -> tuple[RetrievalReport, ...]:
+    """A report for each of the data sets, which ask their questions of the same documents.
+
+    The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
+    Without `times` no passage is read twice by the reranker for a question, and only the milliseconds of the first
+    configuration mean anything.
+    ValueError for data sets with other documents than the first.
+    """
+    corpus = datasets[0].documents
+    if any(dataset.documents != corpus for dataset in datasets):
+        raise ValueError(f"{', '.join(one.name for one in datasets)} have not the same documents.")
+    cached = CachedEmbedder(embedder, cache)
+    documents = [(document.id, as_document(document)) for document in corpus if document.whole]
+    measured: list[dict[str, Measured]] = [{} for _ in datasets]
+    said: list[list[str]] = [[] for _ in datasets]
+    index_seconds = encode_seconds = 0.0
+
+    def ask(one: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
+        for place, dataset in enumerate(datasets):
+            measured[place][one.name] = _measured(one, dataset, rank, progress, runs)
+            said[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
+            warned.clear()
+
+    for one in configurations:
+        if one.whole_documents:
+            ask(one, whole_documents(corpus, one), Counter())
+    asked = [one for one in configurations if not one.whole_documents]
+    for chunking, together in by_chunking(asked, config).items():
+        with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
+            index_seconds += collection.index_seconds
+            encode_seconds += collection.encode_seconds
+            reader = None if times else remembering(collection.engine.searchable().reranker)
+            for one in together:
+                warned: Counter[str] = Counter()
+                ask(one, ranker(collection, one, warned, reranker=reader), warned)
+    return tuple(
+        RetrievalReport(
+            replace(dataset, warnings=(*dataset.warnings, *said[place])),
+            tuple(measured[place][one.name] for one in configurations),
+            index_seconds,
+            encode_seconds,
+            _query_encode_ms(dataset, embedder),
+        )
+        for place, dataset in enumerate(datasets)
+    )
+
+
+def _measured(
+    one: Configuration, dataset: Dataset, rank: RankDocuments, progress: Progress, runs: Path | None
+) -> Measured:
+    with ExitStack() as stack:
+        path = runs / f"{dataset.name}.{one.name}.run" if runs else None
+        writer = stack.enter_context(writing_run(path, one.name)) if path else None
+        return measure(one.name, dataset, rank, progress=progress, run=writer)
+
+
+def _query_encode_ms(dataset: Dataset, embedder: Embedder) -> float:
+    spent = []
+    for query in dataset.queries[:_ENCODED_QUESTIONS]:
+        started = time.perf_counter()
+        embedder.encode_queries([query.text])
+        spent.append(1000.0 * (time.perf_counter() - started))
+    return float(np.median(spent))
+
+
+def _figures(one: Measured, baseline: Measured) -> dict[str, Any]:
+    figures: dict[str, Any] = {"name": one.name}
+    for metric in METRICS:
+        interval = one.interval(metric)
+        figures[metric] = round(interval.value, 4)
+        figures[f"{metric}_interval"] = [round(interval.low, 4), round(interval.high, 4)]
+    for percentile in (50, 95):
+        figures[f"ms_p{percentile}"] = round(float(np.percentile(one.milliseconds, percentile)), 2)
+    if one is not baseline:
+        figures["versus"] = {"name": baseline.name} | {metric: _difference(one, baseline, metric) for metric in METRICS}
+    return figures
+
+
+def _difference(one: Measured, baseline: Measured, metric: str) -> dict[str, Any]:
+    found = one.versus(baseline, metric)
+    interval = [round(found.low, 4), round(found.high, 4)]
+    return {"difference": round(found.value, 4), "interval": interval, "p": round(found.p, 4)}

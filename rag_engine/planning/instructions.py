@@ -1,0 +1,143 @@
+"""How a question is put: which part says what to look for, and which how to answer.
+
+The patterns stand in data/phrasing.toml, the function words in data/stopwords.toml.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from rag_engine.config import DATA
+
+_DATA = DATA
+_BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+_SENTENCE_END = re.compile(r"[.?!…。？！]+[\"'»”’)\]]*\s+|\n+")
+_LEFT_OVER = r"\s,;:–—-"
+_JOINING = r"(?:and|then|e|ed|et|puis|y|und|ve|also|poi|luego)"
+_LOOSE_START = re.compile(rf"^(?:[.{_LEFT_OVER}]+|{_JOINING}\s+(?=\W*$))+", re.IGNORECASE)
+_LOOSE_END = re.compile(rf"(?:[{_LEFT_OVER}]|\b{_JOINING}\b)+(?=[.?!]*$)", re.IGNORECASE)
+_INSTRUCTION_START = re.compile(rf"^[.{_LEFT_OVER}]*(?:{_JOINING}\s+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasing:
+    """The patterns and words of all languages, ready to use; words are plain (lower case, without accents)."""
+
+    clause: re.Pattern[str]
+    inner_clause: re.Pattern[str]
+    phrase: re.Pattern[str]
+    courtesy: re.Pattern[str]
+    example: re.Pattern[str]
+    stop_words: Mapping[str, frozenset[str]]
+    acronyms: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """A question without its instructions and courtesies, and the instructions."""
+
+    question: str
+    instructions: str
+
+
+@cache
+def load_phrasing() -> Phrasing:
+    """The phrasing tables, read once."""
+    table = tomllib.loads((_DATA / "phrasing.toml").read_text(encoding="utf-8"))
+    functions = tomllib.loads((_DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    acronyms = table.pop("acronyms")
+    number = "(?:[0-9]+|" + "|".join(word for entry in table.values() for word in entry["numbers"].split()) + ")"
+
+    def alternatives(kind: str) -> str:
+        return "|".join(f"(?:{pattern})" for entry in table.values() for pattern in entry[kind]).replace(
+            "NUMBER", number
+        )
+
+    courtesy = alternatives("courtesies")
+    # A clause begins with its sentence, after a comma or after "and", and may be put politely.
+    inner = rf"[,;:–—]\s*(?:{_JOINING}\s+)?|\s-\s+|\b{_JOINING}\s+"
+    clause = rf"(?:(?:{courtesy})\W*)?(?:{alternatives('clauses')}).*"
+    return Phrasing(
+        clause=_compile(rf"(?:^|{inner}){clause}"),
+        inner_clause=_compile(rf"(?:{inner}){clause}"),
+        phrase=_compile(rf"(?<!\w)(?:{alternatives('phrases')})(?!\w)"),
+        courtesy=_compile(rf"(?<!\w)(?:{courtesy})(?!\w)\s*,?"),
+        example=_compile(rf"(?<!\w)(?:{alternatives('examples')})[\s:,]*([^.?!;()]+)"),
+        stop_words={
+            language: frozenset(
+                plain(word) for word in f"{listed} {table.get(language, {}).get('requests', '')}".split()
+            )
+            for language, listed in functions.items()
+        },
+        acronyms=acronyms,
+    )
+
+
+def separate(question: str, phrasing: Phrasing) -> Separated:
+    """What to look for and how to answer, told apart.
+
+    Where instructions would be all there is ("Quote the definition of risk and name your sources"), first what
+    opens a sentence counts as asked for, then every clause does, so that something is left to look for.
+    """
+    for pattern in (phrasing.clause, phrasing.inner_clause, None):
+        kept: list[str] = []
+        taken: list[str] = []
+        for sentence in _sentences(question):
+            rest = sentence
+            for part in (pattern, phrasing.phrase):
+                if part is not None:
+                    rest = _take(part, rest, taken)
+            kept.append(_tidy(phrasing.courtesy.sub(" ", rest)))
+        cleaned = " ".join(sentence for sentence in kept if re.search(r"\w", sentence))
+        if cleaned:
+            return Separated(cleaned, "; ".join(taken))
+    return Separated(" ".join(question.split()), "")
+
+
+def plain(word: str) -> str:
+    """The word in lower case without accents, as function words are compared."""
+    lowered = word.lower().replace("ı", "i")
+    return "".join(
+        character for character in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(character)
+    )
+
+
+def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
+    """The sentence without what the pattern finds, which is added to `taken`."""
+
+    def remember(match: re.Match[str]) -> str:
+        piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.?!")
+        if piece:
+            taken.append(piece)
+        # The mark that ends the sentence stays with what is asked.
+        return " " + "".join(re.findall(r"\?\s*$", match.group()))
+
+    return pattern.sub(remember, sentence)
+
+
+def _tidy(sentence: str) -> str:
+    """The sentence on one line without the commas and conjunctions that held what was taken out."""
+    sentence = _LOOSE_END.sub("", _LOOSE_START.sub("", " ".join(sentence.split())))
+    return re.sub(r"\s+(?=[,.?!;])", "", sentence).strip()
+
+
+def _sentences(text: str) -> list[str]:
+    """The text cut at sentence ends before a capital, not inside brackets or after "e.g."."""
+    hidden = _BRACKETS.sub(lambda match: "x" * len(match.group()), text)
+    sentences: list[str] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(hidden):
+        following = text[end.end() : end.end() + 1]
+        if "\n" in end.group() or following.isupper() or following in "¿¡«“„\"'" or following.isdigit():
+            sentences.append(text[start : end.end()])
+            start = end.end()
+    return [sentence for sentence in (*sentences, text[start:]) if sentence.strip()]
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)

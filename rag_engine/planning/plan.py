@@ -1,0 +1,231 @@
+"""A question to the plan of a search.
+
+The plan is made by rules that hold in seven languages, and by a language model where one answers (Buriasco 2026,
+section 5.3.1). What the model says is checked; where it fails, the rules' plan stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from rag_engine import prompts
+from rag_engine.config import Config
+from rag_engine.errors import BackendError, InputError
+from rag_engine.geography import Gazetteer, find_places
+from rag_engine.planning.instructions import Phrasing, load_phrasing, plain, separate
+from rag_engine.protocols import Generator
+from rag_engine.types import GeographicScope, QueryPlan
+
+CONTENT_WORDS = 15
+TERM_WORDS = 10
+QUERY_CHARACTERS = (5, 200)
+
+_WORD = re.compile(r"\w+(?:[-./&]\w+)*")
+_APOSTROPHE = re.compile("(?<=\\w)['’](?=\\w)")
+_ACRONYM = re.compile(r"(?<![\w.-])[^\W\d_]{2,5}\d{0,3}(?!\w)")
+_ROMAN = re.compile("[IVXL]+")
+_QUOTED = re.compile(
+    '"([^"\n]{2,100})"|“([^”\n]{2,100})”|„([^“”\n]{2,100})[“”]|«\\s*([^»\n]{2,100}?)\\s*»|»([^«\n]{2,100})«'
+    "|(?<!\\w)['‘]((?:[^'’\n]|(?<=\\w)['’](?=\\w)){2,100})['’](?!\\w)"
+)
+_NUMBER = re.compile(r"(?<!\w)(?:(?:art\w*|§)\.?\s*)?\d+(?:[.,/:-]\d+)*(?:\s*(?:%|°\s?C|[^\W\d_]+))?", re.IGNORECASE)
+_NAME = re.compile(r"(?<![\w'’])[^\W\d_]+(?:-[^\W\d_]+)*(?!\w)")
+_OPENERS = frozenset('.?!:¿¡«“„"')
+_EXPANSION = re.compile(r"((?:[\w'’-]+\s+){1,8})\(([^\W\d_]{2,6})\)|(?<!\w)([^\W\d_]{2,6})\s*\(([^()]{6,80})\)")
+
+
+def plan_question(
+    question: str,
+    *,
+    identify: Callable[[str], str],
+    gazetteer: Gazetteer,
+    generator: Generator | None,
+    config: Config,
+) -> QueryPlan:
+    """The plan for a question: what to search, how to answer, where in the world.
+
+    InputError for a question without a letter or digit or longer than `config.question_characters`.
+    """
+    question = question.strip()
+    if not any(character.isalnum() for character in question):
+        raise InputError(
+            f"The question {question[:40]!r} has no word in it." if question else "The question is empty.",
+            help="Ask in a few words what you want to find.",
+        )
+    if len(question) > config.question_characters:
+        raise InputError(
+            f"The question has {len(question):,} characters; {config.question_characters:,} are allowed.",
+            help="Shorten it, or add long texts to the collection and ask about them.",
+        )
+    plan = _plan_by_rules(question, identify, gazetteer, load_phrasing())
+    if generator is None or generator.quotes_only:
+        return plan
+    try:
+        reply = generator.complete_json(
+            prompts.PLANNER_RULES,
+            prompts.planner_message(question),
+            prompts.PLANNER_SCHEMA,
+            seconds=config.generation.planner_seconds,
+        )
+        queries = _model_queries(reply)
+    except BackendError as error:
+        return replace(plan, warnings=(*plan.warnings, f"The question was planned by rules: {error}"))
+    instructions = reply.get("output_instructions")
+    named = reply.get("geographic_scope")
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    places = find_places("; ".join(names), gazetteer)
+    return replace(
+        plan,
+        # The question itself comes first: what a model makes of it can only add to what it finds.
+        queries=_distinct((plan.queries[0], *queries)),
+        output_instructions=(" ".join(instructions.split()) if isinstance(instructions, str) else "")
+        or plan.output_instructions,
+        scope=GeographicScope(
+            tuple(dict.fromkeys((*plan.scope.countries, *places.countries))),
+            tuple(dict.fromkeys((*plan.scope.regions, *places.regions))),
+        ),
+        planner=generator.name,
+    )
+
+
+def _plan_by_rules(
+    question: str, identify: Callable[[str], str], gazetteer: Gazetteer, phrasing: Phrasing
+) -> QueryPlan:
+    language = identify(question)
+    separated = separate(question, phrasing)
+    sought = separated.question
+    acronyms = _acronyms(sought, language, gazetteer, phrasing)
+    quoted = _quoted(sought)
+    content = _content_words(phrasing.example.sub(r" \1", sought), language, acronyms, phrasing)[:CONTENT_WORDS]
+    terms = _terms(sought, language, acronyms, quoted, phrasing)
+    return QueryPlan(
+        question=question,
+        language=language,
+        queries=_distinct((sought, " ".join(content), " ".join(terms))),
+        keywords=tuple(dict.fromkeys((*acronyms, *quoted))),
+        output_instructions=separated.instructions,
+        scope=find_places(sought, gazetteer),
+    )
+
+
+def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
+    """The model's three queries, cut at their word limits; BackendError when one cannot be searched for."""
+    queries: list[str] = []
+    shortest, longest = QUERY_CHARACTERS
+    for key, limit in (("query_1", CONTENT_WORDS), ("query_2", CONTENT_WORDS), ("query_3", TERM_WORDS)):
+        value = reply.get(key)
+        if not isinstance(value, str):
+            raise BackendError(f"the model's plan has no {key}.")
+        query = " ".join(value.split()[:limit])
+        if not shortest <= len(query) <= longest or not any(character.isalnum() for character in query):
+            raise BackendError(f"the model's {key} has {len(query)} characters, not {shortest} to {longest}.")
+        queries.append(query)
+    return tuple(queries)
+
+
+def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
+    """The queries that find something new.
+
+    A query with the words of an earlier one is left out, and so is a third that repeats a single word or more
+    than half of the second: half a question is a change of focus, nearly all of it is the same question.
+    """
+    kept: list[str] = []
+    earlier: list[set[str]] = []
+    for query in queries:
+        words = {plain(word) for word in _pieces(query)}
+        if not words or any(words == other for other in earlier):
+            continue
+        if len(earlier) == 2 and words < earlier[1] and (len(words) == 1 or 2 * len(words) > len(earlier[1])):
+            continue
+        kept.append(query)
+        earlier.append(words)
+    return tuple(kept)
+
+
+def _pieces(text: str) -> list[str]:
+    """Words of the text, with what an apostrophe cuts off apart."""
+    return [match.group() for match in _WORD.finditer(_APOSTROPHE.sub(" ", text))]
+
+
+def _content_words(text: str, language: str, acronyms: Collection[str], phrasing: Phrasing) -> list[str]:
+    """Words that carry what is asked, each once, in the order of the question."""
+    stop_words = phrasing.stop_words.get(language, frozenset())
+    # What follows the apostrophe is an ending in Turkish, a word in French and Italian.
+    text = re.sub("(?<=\\w)['’]\\w+", "", text) if language == "tr" else text
+    words: dict[str, str] = {}
+    for word in _pieces(text):
+        if word in acronyms or (plain(word) not in stop_words and (len(word) > 1 or word.isdigit())):
+            words.setdefault(plain(word), word)
+    return list(words.values())
+
+
+def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing) -> list[str]:
+    """Acronyms of two to five capitals; none in a question typed in capitals.
+
+    A word in capitals for emphasis (NOT, ALL) is no acronym, nor is a Roman numeral.
+    """
+    if _is_shouted(text):
+        return []
+    stop_words = phrasing.stop_words.get(language, frozenset())
+    known = {acronym for table in phrasing.acronyms.values() for acronym in table}
+    found: dict[str, None] = {}
+    for match in _ACRONYM.finditer(_QUOTED.sub(lambda quote: " " * len(quote.group()), text)):
+        word = match.group()
+        if not word.isupper() or _ROMAN.fullmatch(word):
+            continue
+        if plain(word) not in stop_words or word in known or find_places(word, gazetteer):
+            found[word] = None
+    return list(found)
+
+
+def _quoted(text: str) -> list[str]:
+    """What stands in quotation marks of any style."""
+    quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
+    return list(dict.fromkeys(" ".join(quote.split()).strip(" .,;") for quote in quotes if re.search(r"\w", quote)))
+
+
+def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[str], phrasing: Phrasing) -> list[str]:
+    """Explicit terms, each word once: examples, quotations, acronyms spelled out, numbers, names."""
+    sources: list[str] = [match.group(1) for match in phrasing.example.finditer(text)]
+    sources += quoted
+    for acronym in acronyms:
+        sources += (acronym, _expansion(acronym, text, language, phrasing))
+    sources += [match.group() for match in _NUMBER.finditer(text)]
+    sources += _names(text, language)
+    words: dict[str, str] = {}
+    for source in sources:
+        for word in _content_words(source, language, acronyms, phrasing):
+            words.setdefault(plain(word), word)
+    return list(words.values())[:TERM_WORDS]
+
+
+def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> str:
+    """What the acronym stands for: in the question itself, in the question's language, in English, or ""."""
+    for before, inside, outside, after in _EXPANSION.findall(text):
+        if outside == acronym:
+            return str(after)
+        if inside == acronym:
+            spelled = [word for word in before.split() if plain(word) not in phrasing.stop_words.get(language, ())]
+            return " ".join(spelled[-len(acronym) :])
+    for table in (language, "en"):
+        if acronym in phrasing.acronyms.get(table, {}):
+            return phrasing.acronyms[table][acronym]
+    return ""
+
+
+def _names(text: str, language: str) -> Iterator[str]:
+    """Words with a capital, save one that opens a sentence; none in German, where every noun has it."""
+    if language == "de" or _is_shouted(text):
+        return
+    for match in _NAME.finditer(text):
+        name = match.group()
+        opening = match.start() == 0 or text[: match.start()].rstrip()[-1:] in _OPENERS
+        if name[0].isupper() and not opening and not _ROMAN.fullmatch(name):
+            yield name
+
+
+def _is_shouted(text: str) -> bool:
+    words = [word for word in _pieces(text) if not word.isdigit()]
+    return len(words) > 3 and not any(character.islower() for character in text)

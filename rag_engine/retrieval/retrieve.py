@@ -1,0 +1,123 @@
+"""A query plan to evidence: children in rank order, admitted by floor and cap, with the parents that will be read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from rag_engine.calibration import languages_of
+from rag_engine.chunking.indexed_text import child_id
+from rag_engine.config import RetrievalConfig
+from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
+from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.search import Searchable
+from rag_engine.storage.catalog import ChildRecord
+from rag_engine.storage.cross_references import linked_passages
+from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source, Tier
+
+# The paper's badges: green from .70, yellow from .50 (section 5.6).
+_STRONG, _MODERATE = 0.70, 0.50
+# What the keyword leg found may stay below a higher threshold of the analyst's, but never below this.
+_KEYWORD_FLOOR = 0.30
+
+
+def retrieve(
+    plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchable, config: RetrievalConfig
+) -> Evidence:
+    """The passages that bear on the question, from the allowed documents alone (None allows all)."""
+    started = time.perf_counter()
+    ranked = rank(plan, allowed, searchable, config)
+    step = time.perf_counter()
+    documents, found = searchable.snapshot.documents, ranked.found
+    keys, owners = ranked.keys.tolist(), ranked.owners.tolist()
+    parents = searchable.snapshot.parents_of(ranked.keys).tolist()
+    similarity = {
+        key: searchable.calibration.similarity(cosine, languages_of(plan.language, documents[owner].metadata.language))
+        for key, owner, cosine in zip(keys, owners, ranked.cosines.tolist(), strict=True)
+    }
+    # What an index lists under a term of the question names it as a keyword does.
+    worded = {key for ranking in (*found.sparse, *found.keywords) for key in ranking} | ranked.listed.keys()
+    admitted = admit(
+        (
+            Candidate(key, owner, parent, similarity[key], key in worded)
+            for key, owner, parent in zip(keys, owners, parents, strict=True)
+        ),
+        top_k=config.top_k,
+        cap=per_document_cap(config.top_k, len(documents) if allowed is None else len(allowed)),
+        # Without the encoder nothing is known of similarity, and a floor would cut everything.
+        floor=config.similarity_floor if found.queries.size else 0.0,
+        keyword_floor=_KEYWORD_FLOOR,
+    )
+    records = searchable.catalog.children([one.key for group in admitted.values() for one in group])
+    places = {key: place for place, key in enumerate(keys)}
+    linked = linked_passages(
+        searchable.catalog, {parent: documents[group[0].document_key] for parent, group in admitted.items()}
+    )
+    sources: list[Source] = []
+    for parent, group in admitted.items():
+        # A document that is erased at this moment may be gone from the catalog already.
+        hits = tuple(
+            _hit(places[one.key], one, similarity[one.key], records[one.key], ranked, searchable)
+            for one in group
+            if one.key in records
+        )
+        if hits:
+            record = next(records[one.key] for one in group if one.key in records)
+            sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
+    found.seconds["parents"] = time.perf_counter() - step
+    found.seconds["retrieval"] = time.perf_counter() - started
+    best = tuple(source.hits[0] for source in sources)
+    return Evidence(plan, best, tuple(sources), tuple(found.warnings), found.seconds)
+
+
+def _hit(
+    place: int, candidate: Candidate, similarity: float, record: ChildRecord, ranked: Ranked, searchable: Searchable
+) -> Hit:
+    key, document = candidate.key, searchable.snapshot.documents[candidate.document_key]
+    return Hit(
+        child_id=child_id(document.sha256, record.parent_index, record.index),
+        document=document,
+        parent_index=record.parent_index,
+        start=record.parent_start + record.start,
+        end=record.parent_start + record.end,
+        text=record.text,
+        page=record.page,
+        last_page=record.last_page,
+        cosine=float(ranked.cosines[place]),
+        similarity=similarity,
+        tier=_tier(similarity),
+        dense_rank=ranked.found.dense_rank(key),
+        bm25=ranked.found.bm25(key),
+        sparse_rank=ranked.found.sparse_rank(key),
+        fused=float(ranked.scores[place]),
+        geographic_boost=ranked.boosts[candidate.document_key],
+        act=record.act,
+        section=record.section,
+        clause=record.clause,
+        headings=record.headings,
+        indexed_under=ranked.listed.get(key, ()),
+        reranked=ranked.reranked.get(key),
+        provenance=ranked.provenance.get(key, 0.0),
+    )
+
+
+def _source(n: int, record: ChildRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...]) -> Source:
+    return Source(
+        n=n,
+        document=hits[0].document,
+        parent_index=record.parent_index,
+        start=record.parent_start,
+        end=record.parent_end,
+        text=record.parent_text,
+        page=record.parent_page,
+        last_page=record.parent_last_page,
+        hits=hits,
+        act=record.act,
+        section=record.section,
+        headings=record.headings,
+        linked=linked,
+    )
+
+
+def _tier(similarity: float) -> Tier:
+    return "strong" if similarity >= _STRONG else "moderate" if similarity >= _MODERATE else "weak"

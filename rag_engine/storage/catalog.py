@@ -1,0 +1,354 @@
+"""The truth: documents, their parents, children and places, in one relational database.
+
+A document's row is `pending` while it is being indexed, `active` when it answers and `doomed` while it
+is being removed. Only active documents exist for readers, so a crash leaves the old state or the new.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
+from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
+
+_KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
+_LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f4", (4,))])
+# Sizes in full precision: chunkers compare them, and must find again what they found at first.
+_BLOCK = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("kind", "u1"), ("font_size", "<f8")])
+
+
+def pack_text(text: str) -> bytes:
+    """The text compressed; lone surrogates cannot occur because extraction refuses them."""
+    return zlib.compress(text.encode(), 6)
+
+
+def unpack_text(packed: bytes) -> str:
+    """The text of `pack_text`."""
+    return zlib.decompress(packed).decode()
+
+
+def pack_lines(lines: Sequence[Line]) -> bytes:
+    """Lines as a compressed array of (start, end, page, box); a line without a box has NaN."""
+    packed = np.zeros(len(lines), _LINE)
+    for i, line in enumerate(lines):
+        box = line.box
+        packed[i] = (line.start, line.end, line.page, (box.x0, box.y0, box.x1, box.y1) if box else (np.nan,) * 4)
+    return zlib.compress(packed.tobytes(), 6)
+
+
+def unpack_lines(packed: bytes) -> tuple[Line, ...]:
+    """The lines of `pack_lines`."""
+    array = np.frombuffer(zlib.decompress(packed), _LINE)
+    return tuple(
+        Line(start, end, page, None if np.isnan(box[0]) else Box(*box))
+        for start, end, page, box in zip(
+            array["start"].tolist(), array["end"].tolist(), array["page"].tolist(), array["box"].tolist(), strict=True
+        )
+    )
+
+
+def pack_blocks(blocks: Sequence[Block]) -> bytes:
+    """Blocks as a compressed array of (start, end, page, kind, font size); an unknown size is NaN."""
+    packed = np.zeros(len(blocks), _BLOCK)
+    for i, block in enumerate(blocks):
+        size = np.nan if block.font_size is None else block.font_size
+        packed[i] = (block.start, block.end, block.page, _KINDS.index(block.kind), size)
+    return zlib.compress(packed.tobytes(), 6)
+
+
+def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
+    """The blocks of `pack_blocks`."""
+    array = np.frombuffer(zlib.decompress(packed), _BLOCK)
+    columns = (array[name].tolist() for name in ("start", "end", "page", "kind", "font_size"))
+    return tuple(
+        Block(start, end, page, _KINDS[kind], None if np.isnan(size) else size)
+        for start, end, page, kind, size in zip(*columns, strict=True)
+    )
+
+
+SCHEMA = 3
+
+_RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
+_PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
+# In the order of the records' fields; headings come last, for they are decoded.
+_CHILD = [
+    *(children.c[name] for name in _PLACE),
+    *(parents.c[name] for name in ("key", "index", "start", "end", "page", "last_page", "text")),
+    children.c.clause,
+    *(parents.c[name] for name in ("act", "section", "headings")),
+]
+_PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRecord:
+    """A child with its parent, as the catalog keeps them; offsets count from the parent's start."""
+
+    key: int
+    document_key: int
+    index: int
+    start: int
+    end: int
+    page: int
+    last_page: int
+    parent_key: int
+    parent_index: int
+    parent_start: int
+    parent_end: int
+    parent_page: int
+    parent_last_page: int
+    parent_text: str
+    clause: str
+    act: str
+    section: str
+    headings: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return self.parent_text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class ParentRecord:
+    """A parent as the catalog keeps it; offsets count from the start of the document's text."""
+
+    key: int
+    document_key: int
+    index: int
+    start: int
+    end: int
+    page: int
+    last_page: int
+    text: str
+    act: str
+    section: str
+    depth: int
+    headings: tuple[str, ...]
+
+
+class Catalog:
+    """A connection pool to one catalog database."""
+
+    def __init__(self, engine: sql.Engine) -> None:
+        self._engine = engine
+
+    def begin(self) -> sql.engine.base.Engine._trans_ctx:  # type: ignore[name-defined]
+        """A connection in a transaction that commits at the end of the block."""
+        return self._engine.begin()
+
+    def read(self, statement: sql.Select[Any] | sql.CompoundSelect[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a SELECT."""
+        with self._engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(statement)]
+
+    def state(self, name: str, default: str = "") -> str:
+        """A named value of the workspace, or the default."""
+        rows = self.read(sql.select(state.c.value).where(state.c.name == name))
+        return str(rows[0][0]) if rows else default
+
+    def change(self) -> int:
+        """A number that grows whenever what readers may see has changed."""
+        return int(self.state("change", "0"))
+
+    def active_documents(self) -> list[DocumentRecord]:
+        """The documents of the collection, oldest first."""
+        rows = self.read(sql.select(*_RECORD).where(documents.c.status == "active").order_by(documents.c.key))
+        return [_record(row) for row in rows]
+
+    def fingerprints(self) -> list[tuple[DocumentRecord, str]]:
+        """Every document of the collection with the fingerprint of what it was made from."""
+        statement = sql.select(*_RECORD, documents.c.fingerprint).where(documents.c.status == "active")
+        rows = self.read(statement.order_by(documents.c.key))
+        return [(_record(row[:-1]), str(row[-1])) for row in rows]
+
+    def find_document(self, name: str) -> DocumentRecord:
+        """The one document whose id begins with `name`, or whose file or title it is."""
+        if not name.strip():
+            raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
+        found = [d for d in self.active_documents() if d.document_id.startswith(name.lower()) and len(name) >= 4]
+        found = found or [d for d in self.active_documents() if name in (d.file, d.source, d.metadata.title)]
+        if len(found) > 1:
+            ids = ", ".join(d.document_id for d in found)
+            raise InputError(f"{name!r} names {len(found)} documents: {ids}.", help="Give one of these ids.")
+        if not found:
+            raise InputError(f"No document is called {name!r}.", help="`sextant list` shows ids and file names.")
+        return found[0]
+
+    def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
+        """Children by key, with their parents' text."""
+        wanted = list(keys)
+        found: dict[int, ChildRecord] = {}
+        for first in range(0, len(wanted), 500):
+            statement = _children_with_parents().where(children.c.key.in_(wanted[first : first + 500]))
+            found |= {row[0]: _child(row) for row in self.read(statement)}
+        return found
+
+    def parents(self, keys: Iterable[int]) -> dict[int, ParentRecord]:
+        """Parents by key."""
+        wanted = list(keys)
+        found: dict[int, ParentRecord] = {}
+        for first in range(0, len(wanted), 500):
+            statement = sql.select(*_PARENT).where(parents.c.key.in_(wanted[first : first + 500]))
+            for *place, depth, headings in self.read(statement):
+                values = [*place, depth, _headings(headings)]
+                found[place[0]] = ParentRecord(*values)
+        return found
+
+    def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
+        """Packed vectors of the sentences of passages, by the row of the passage's own vector."""
+        v = vectors.c
+        found: dict[int, bytes] = {}
+        for first in range(0, len(rows), 500):
+            statement = sql.select(v.row, v.sentences).where(v.model == model, v.row.in_(rows[first : first + 500]))
+            found |= {row[0]: row[1] for row in self.read(statement)}
+        return found
+
+    def document_children(self, document_key: int) -> list[ChildRecord]:
+        """All children of a document in reading order."""
+        statement = _children_with_parents().where(children.c.document_key == document_key).order_by(children.c.key)
+        return [_child(row) for row in self.read(statement)]
+
+    def text(self, document_key: int) -> str:
+        """The document's whole text."""
+        rows = self.read(sql.select(texts.c.text).where(texts.c.document_key == document_key))
+        return unpack_text(rows[0][0]) if rows else ""
+
+    def lines(self, document_key: int) -> tuple[Line, ...]:
+        """Where every line of the document's text stands."""
+        rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
+        return unpack_lines(rows[0][0]) if rows else ()
+
+    def extracted(self, record: DocumentRecord) -> ExtractedText:
+        """What the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
+        t = texts.c
+        [(text, lines, blocks)] = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
+        return ExtractedText(
+            text=unpack_text(text),
+            pages=record.pages,
+            lines=unpack_lines(lines),
+            blocks=unpack_blocks(blocks),
+            media_type=record.media_type,
+            title=record.metadata.title,
+        )
+
+    def checkpoint(self) -> None:
+        """Nothing; what was erased leaves the write-ahead log too."""
+        if self._engine.dialect.name == "sqlite":
+            with self._engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def open_catalog(workspace: Path, url: str = "") -> Catalog:
+    """The workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
+    if not url:
+        workspace.mkdir(parents=True, exist_ok=True)
+        url = f"sqlite:///{workspace / 'catalog.sqlite'}"
+    try:
+        engine = sql.create_engine(url)
+    except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
+        raise InputError(
+            f"SEXTANT_CATALOG_URL={url!r} cannot be used: {error}.",
+            help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
+        ) from error
+    if engine.dialect.name == "sqlite":
+        sql.event.listen(engine, "connect", _configure_sqlite)
+    try:
+        TABLES.create_all(engine)
+        with engine.begin() as connection:
+            _check_schema(connection, workspace)
+    except sql.exc.DatabaseError as error:
+        raise WorkspaceError(
+            f"The catalog {engine.url.render_as_string(hide_password=True)} cannot be opened: {error.orig}.",
+            help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
+        ) from error
+    return Catalog(engine)
+
+
+def set_state(connection: Connection, name: str, value: str) -> None:
+    """Nothing; stores a named value of the workspace."""
+    connection.execute(sql.delete(state).where(state.c.name == name))
+    connection.execute(sql.insert(state).values(name=name, value=value))
+
+
+def take_keys(connection: Connection, name: str, count: int) -> int:
+    """The first of `count` keys that were never given before; a reader may still hold the key of what was erased."""
+    row = connection.execute(sql.select(state.c.value).where(state.c.name == f"last {name}")).first()
+    last = int(row[0]) if row else 0
+    set_state(connection, f"last {name}", str(last + count))
+    return last + 1
+
+
+def mark_changed(connection: Connection) -> None:
+    """Nothing; tells readers that the visible documents are others than before."""
+    row = connection.execute(sql.select(state.c.value).where(state.c.name == "change")).first()
+    set_state(connection, "change", str(int(row[0]) + 1 if row else 1))
+
+
+def metadata_json(metadata: Metadata) -> str:
+    """The metadata as one line of JSON with stable order."""
+    return json.dumps(asdict(metadata), ensure_ascii=False, sort_keys=True)
+
+
+def read_metadata(values: Mapping[str, Any]) -> Metadata:
+    """Metadata from decoded JSON; lists become tuples."""
+    decoded: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+    return Metadata(**decoded)
+
+
+def _record(row: Sequence[Any]) -> DocumentRecord:
+    values = dict(zip(DocumentRecord.__dataclass_fields__, row, strict=True))
+    return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
+
+
+def _children_with_parents() -> sql.Select[Any]:
+    return sql.select(*_CHILD).join(parents, parents.c.key == children.c.parent_key)
+
+
+def _child(row: Sequence[Any]) -> ChildRecord:
+    values = [*row[:-1], _headings(row[-1])]
+    return ChildRecord(*values)
+
+
+def _headings(packed: str) -> tuple[str, ...]:
+    return tuple(json.loads(packed))
+
+
+def _check_schema(connection: Connection, workspace: Path) -> None:
+    row = connection.execute(sql.select(state.c.value).where(state.c.name == "schema")).first()
+    if row is None:
+        set_state(connection, "schema", str(SCHEMA))
+        set_state(connection, "workspace", secrets.token_hex(4))
+    elif row[0] != str(SCHEMA):
+        raise WorkspaceError(
+            f"The catalog of {workspace} has schema {row[0]}; this Sextant reads schema {SCHEMA}.",
+            help="Use the Sextant that made it, or another --workspace.",
+        )
+
+
+def _configure_sqlite(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    # WAL lets readers go on while a document is written; secure_delete overwrites what is erased. FULL, because
+    # vectors are overwritten on the disk right after the commit that frees them: it must outlast a power failure.
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "secure_delete=ON",
+        "busy_timeout=30000",
+        "cache_size=-32000",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()

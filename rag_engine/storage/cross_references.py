@@ -1,0 +1,70 @@
+"""What a passage refers to: edges between the parents of one document, as the catalog keeps them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine.chunking.sections.references import Edge
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import Catalog, ParentRecord
+from rag_engine.types import DocumentRecord, Linked
+
+
+def insert_references(connection: Connection, document: int, first_parent: int, edges: Sequence[Edge]) -> None:
+    """Nothing; keeps the edges of a document whose parents have consecutive keys from `first_parent` on."""
+    rows = [
+        {"document_key": document, "from_parent": first_parent + edge.origin, "to_parent": first_parent + edge.target}
+        | {"start": edge.start, "end": edge.end, "label": edge.label}
+        for edge in edges
+    ]
+    if rows:
+        connection.execute(sql.insert(tables.references), rows)
+
+
+def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[tuple[str, ParentRecord], ...]]:
+    """For each of the parents that refer to others, label and parent of what it refers to, in the text's order.
+
+    What is referred to several times is there once, under the first label: as it is written where that says the
+    section ("Article 13, paragraph 2"), else the section's own ("10" of "Articles 9 and 10").
+    """
+    r, wanted = tables.references.c, list(parent_keys)
+    rows = [
+        row
+        for first in range(0, len(wanted), 500)
+        for row in catalog.read(
+            sql.select(r.from_parent, r.to_parent, r.label)
+            .where(r.from_parent.in_(wanted[first : first + 500]))
+            .order_by(r.start, r.key)
+        )
+    ]
+    targets = catalog.parents({int(row[1]) for row in rows})
+    found: dict[int, dict[int, tuple[str, ParentRecord]]] = defaultdict(dict)
+    for origin, target, label in rows:
+        if target in targets:
+            section = targets[target].section
+            found[origin].setdefault(target, (label if section in label else section, targets[target]))
+    return {origin: tuple(those.values()) for origin, those in found.items()}
+
+
+def linked_passages(catalog: Catalog, parents: Mapping[int, DocumentRecord]) -> dict[int, tuple[Linked, ...]]:
+    """For each of the parents, given by key with their document, the passages that it refers to, if any."""
+    return {
+        origin: tuple(
+            Linked(
+                label=label,
+                document=parents[origin],
+                parent_index=one.index,
+                start=one.start,
+                end=one.end,
+                text=one.text,
+                page=one.page,
+                last_page=one.last_page,
+            )
+            for label, one in those
+        )
+        for origin, those in references(catalog, parents).items()
+    }

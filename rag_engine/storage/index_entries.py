@@ -1,0 +1,181 @@
+"""What the indexes of the collection list, as the catalog keeps it: entries, each with the passage it leads to.
+
+Places are offsets in a document's text, so that they outlive another way of cutting it into passages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import Catalog, mark_changed
+from rag_engine.types import Document, DocumentRecord
+
+_COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "page", "start", "end", "see")]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One entry of an index and a place [start, end) of a document's text, on a page, that it leads to.
+
+    `source` is the index: OWN_INDEX or the name of another file. `see` are the entries that this one refers to; one
+    that only refers has page 0 and no place.
+    """
+
+    term: str
+    subterm: str
+    source: str
+    page: int = 0
+    start: int = 0
+    end: int = 0
+    see: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChild:
+    """An entry of an index over a visible document, in the document's language (ISO 639-1).
+
+    `child_key` is None for an entry that only refers to others.
+    """
+
+    term: str
+    subterm: str
+    language: str
+    document_id: str
+    child_key: int | None
+    page: int
+    see: tuple[str, ...]
+
+
+# The source of an index that a document carries itself.
+OWN_INDEX = "own"
+
+
+def insert_listed(connection: Connection, document: int, listed: Sequence[Listed]) -> None:
+    """Nothing; keeps what is listed of a document whose children are in the catalog, each entry and place once."""
+    if not listed or not _has_children(connection, document):
+        return
+    child_at = _children(connection, document)
+    rows: list[dict[str, object]] = [
+        {"document_key": document, "child_key": child_at(one) if one.page else None}
+        | {"term": one.term, "subterm": one.subterm, "source": one.source, "page": one.page}
+        | {"start": one.start, "end": one.end, "see": json.dumps(one.see, ensure_ascii=False)}
+        for one in dict.fromkeys(listed)
+    ]
+    connection.execute(sql.insert(tables.anchors), rows)
+
+
+def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[Listed]]) -> None:
+    """Nothing; one index lists what is given of documents (by key), and nothing else any longer, all at one instant.
+
+    The caller holds the workspace's write lock. `source` is that of everything listed.
+    """
+    with catalog.begin() as connection:
+        connection.execute(sql.delete(tables.anchors).where(tables.anchors.c.source == source))
+        for document, places in listed.items():
+            insert_listed(connection, document, places)
+        mark_changed(connection)
+
+
+def listing_sources(catalog: Catalog) -> dict[str, int]:
+    """The indexes that list anything of the collection, each with the number of its documents."""
+    a, d = tables.anchors.c, tables.documents.c
+    counted = sql.select(a.source, sql.func.count(sql.distinct(a.document_key))).join(
+        tables.documents, d.key == a.document_key
+    )
+    rows = catalog.read(counted.where(d.status == "active").group_by(a.source).order_by(a.source))
+    return {str(source): int(count) for source, count in rows}
+
+
+def listed_places(catalog: Catalog, document_key: int) -> tuple[Listed, ...]:
+    """What any index lists of a document; holds for its text however that is cut."""
+    a = tables.anchors.c
+    rows = catalog.read(sql.select(*_COLUMNS).where(a.document_key == document_key).order_by(a.key))
+    return tuple(_listed(*row) for row in rows)
+
+
+def still_listed(catalog: Catalog, document: Document, without: Collection[str]) -> tuple[Listed, ...]:
+    """What indexes other than those named list of the collection's version of a document, if its text is the same."""
+    a, d = tables.anchors.c, tables.documents.c
+    statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
+    found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source.not_in(without))))
+    return tuple(
+        one
+        for (key,) in found
+        if catalog.text(key) == document.extracted.text
+        for one in listed_places(catalog, key)
+        if one.source not in without
+    )
+
+
+def listed_children(catalog: Catalog, documents: Sequence[DocumentRecord]) -> list[ListedChild]:
+    """What the indexes list of the given documents, with the children that hold it."""
+    a = tables.anchors.c
+    by_key = {document.key: document for document in documents}
+    rows = catalog.read(
+        sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see).order_by(a.document_key, a.key)
+    )
+    return [
+        ListedChild(
+            term=term,
+            subterm=subterm,
+            language=by_key[document].metadata.language,
+            document_id=by_key[document].document_id,
+            child_key=child,
+            page=page,
+            see=tuple(json.loads(see)),
+        )
+        for document, child, term, subterm, page, see in rows
+        if document in by_key
+    ]
+
+
+def children_on_listed_pages(
+    catalog: Catalog, documents: Sequence[DocumentRecord]
+) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Keys of the children on every page that an index lists of the given documents, by (document id, page)."""
+    a, c = tables.anchors.c, tables.children.c
+    ids = {document.key: document.document_id for document in documents}
+    pages = sql.select(a.document_key, a.page).where(a.page > 0).distinct().subquery()
+    on_page = (c.document_key == pages.c.document_key) & (c.page <= pages.c.page) & (c.last_page >= pages.c.page)
+    rows = catalog.read(
+        sql.select(pages.c.document_key, pages.c.page, c.key).join(tables.children, on_page).order_by(c.key)
+    )
+    found: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for document, page, child in rows:
+        if document in ids:
+            found[ids[document], page].append(child)
+    return {place: tuple(dict.fromkeys(keys)) for place, keys in found.items()}
+
+
+def _has_children(connection: Connection, document: int) -> bool:
+    """Whether anything of the document can be listed: a file may hold nothing but white space."""
+    c = tables.children.c
+    return connection.execute(sql.select(c.key).where(c.document_key == document).limit(1)).first() is not None
+
+
+def _children(connection: Connection, document: int) -> Callable[[Listed], int]:
+    """A function from what is listed to the key of the child that holds it, of a document with children."""
+    c, p = tables.children.c, tables.parents.c
+    spans = sql.select(c.key, p.start + c.start, p.start + c.end).join(tables.parents, p.key == c.parent_key)
+    found = connection.execute(spans.where(c.document_key == document).order_by(c.key)).all()
+    keys, starts, ends = np.array([tuple(row) for row in found], np.int64).T
+
+    def child_at(one: Listed) -> int:
+        # Of the children that hold its beginning the one that holds most of it, else the last that begins before it.
+        held = np.where((starts <= one.start) & (one.start < ends), np.minimum(ends, one.end) - one.start, -1)
+        place = held.argmax() if held.max() >= 0 else np.where(starts <= one.start, starts, -1).argmax()
+        return int(keys[place])
+
+    return child_at
+
+
+def _listed(term: str, subterm: str, source: str, page: int, start: int, end: int, see: str) -> Listed:
+    return Listed(term, subterm, source, page, start, end, tuple(json.loads(see)))

@@ -1,0 +1,360 @@
+"""Documents into the catalog, the vectors and both indexes, so that a crash leaves the old state or the new.
+
+The order is what makes it safe: vectors to disk, then the document's rows as `pending`, then both indexes, then
+one transaction that makes the group visible and dooms what it replaces, then the removal of the doomed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from itertools import accumulate, chain
+
+import numpy as np
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine.book_index.anchors import IndexRecord
+from rag_engine.chunking.chunk import chunk
+from rag_engine.chunking.indexed_text import child_id, context_header, encoder_text, keyword_text
+from rag_engine.chunking.sections.references import find_references, resolve
+from rag_engine.config import ChunkingConfig
+from rag_engine.protocols import Embedder, Keys, Vectors
+from rag_engine.retrieval.book_index_boost import listed_in
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, take_keys
+from rag_engine.storage.collection import Stores
+from rag_engine.storage.cross_references import insert_references
+from rag_engine.storage.deletion import beyond_used_rows, free_rows, purge, sweep
+from rag_engine.storage.index_entries import OWN_INDEX, Listed, insert_listed, listed_places, still_listed
+from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
+from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
+
+# A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
+_GROUP_CHILDREN = 400
+_GROUP_SECONDS = 10.0
+_PORTION = 512
+
+Encode = Callable[[Sequence[str]], Vectors]
+
+
+class Indexer:
+    """The one writer of a workspace; whoever makes it holds the workspace's write lock."""
+
+    def __init__(self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig, *, whole: bool = False) -> None:
+        """`whole` keeps every document back until `finish`, so that all become visible at once."""
+        self._whole = whole
+        self._stores = stores
+        self._embedder = embedder
+        self._chunking = chunking
+        self._free = free_rows(stores).tolist()
+        self._group: list[int] = []
+        self._group_children = 0
+        self._group_since = time.monotonic()
+        self._waiting: list[tuple[Keys, Vectors, list[dict[str, str | int]]]] = []
+
+    def add(self, document: Document, fingerprint: str, records: Sequence[IndexRecord] = ()) -> int:
+        """Number of children of the document, which becomes visible with its group or at `flush`.
+
+        `records` are those of the index that it carries itself. What other indexes list of the same text in the
+        version that it replaces stays.
+        """
+        listed = still_listed(self._stores.catalog, document, without=(OWN_INDEX,))
+        return self.index(_new_record(document), document.extracted, fingerprint, listed, records)
+
+    def index(
+        self,
+        record: DocumentRecord,
+        extracted: ExtractedText,
+        fingerprint: str,
+        listed: Sequence[Listed] = (),
+        records: Sequence[IndexRecord] = (),
+    ) -> int:
+        """Number of children of the text, indexed as the document that the record describes.
+
+        `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
+        """
+        title, language = record.metadata.title, record.metadata.language
+        encode = _remembering(self._embedder.encode_passages)
+        chunked = chunk(
+            extracted.text,
+            language,
+            title=title,
+            blocks=extracted.blocks,
+            lines=extracted.lines,
+            encode=encode,
+            config=self._chunking,
+        )
+        header = context_header(record.metadata) if self._chunking.header else ""
+        children = [(parent, child) for parent in chunked.parents for child in parent.children]
+        passages = {encoder_text(header, parent, child): child.text for parent, child in children}
+        self._encode(passages, language, encode)
+        rows = self._rows_of([encoder_text(header, parent, child) for parent, child in children])
+        vectors = np.array(self._stores.vectors.all()[rows])
+        record = replace(
+            record,
+            parents=len(chunked.parents),
+            children=len(children),
+            strategy=chunked.strategy,
+            why=chunked.why,
+        )
+        listed = [*listed, *listed_in(records, extracted, chunked.parents, language, OWN_INDEX)]
+        key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
+        self._waiting.append((keys, vectors, _facets_of_children(record, key, chunked.parents)))
+        self._stores.sparse.add(
+            (child_key, key, language, keyword_text(title, parent, child))
+            for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
+        )
+        self._group.append(key)
+        self._group_children += len(children)
+        if self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS:
+            if self._whole:
+                self._put_dense()
+            else:
+                self.flush()
+        return len(children)
+
+    def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
+        """Number of children of a document of the collection that is described anew.
+
+        Where what the encoder reads of the description is the same, only the catalog and Chroma's facets change.
+        """
+        changed = replace(record, metadata=metadata)
+        if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
+            catalog = self._stores.catalog
+            return self.index(changed, catalog.extracted(record), fingerprint, listed_places(catalog, record.key))
+        d, c = tables.documents, tables.children.c
+        rows = np.array(self._stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
+        children = self._stores.catalog.document_children(record.key)
+        facets = facets_of_document(changed, record.key)
+        named = [facets | {"child_id": child_id(record.sha256, one.parent_index, one.index)} for one in children]
+        if len(rows):
+            rows = rows[np.argsort(rows[:, 0])]
+            self._stores.dense.upsert(rows[:, 0], np.array(self._stores.vectors.all()[rows[:, 1]]), named)
+        with self._stores.catalog.begin() as connection:
+            values = {"metadata": metadata_json(metadata), "fingerprint": fingerprint}
+            connection.execute(sql.update(d).where(d.c.key == record.key).values(values))
+            mark_changed(connection)
+        return len(children)
+
+    def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
+        """Makes every document added so far visible, with whatever else must change at the same instant, and
+        removes what they replace."""
+        self._put_dense()
+        self._stores.sparse.commit()
+        with self._stores.catalog.begin() as connection:
+            _activate(connection, self._group)
+            also(connection)
+        if self._group and purge(self._stores, "doomed"):
+            self._free = free_rows(self._stores).tolist()
+        self._group, self._group_children, self._group_since = [], 0, time.monotonic()
+
+    def finish(self) -> None:
+        """Makes everything visible and removes vectors that no child uses."""
+        self.flush()
+        sweep(self._stores)
+
+    def _put_dense(self) -> None:
+        """Nothing; the children that wait are in Chroma, whose every call costs 20 ms however little it is given."""
+        if not self._waiting:
+            return
+        keys, vectors, facets = zip(*self._waiting, strict=True)
+        self._stores.dense.upsert(np.concatenate(keys), np.concatenate(vectors), list(chain.from_iterable(facets)))
+        self._waiting = []
+
+    def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> None:
+        """Nothing; every text that the encoder reads for a passage has a vector, and the passage's sentences theirs.
+
+        Only what was never seen before is encoded. `passages` maps what the encoder reads to the passage itself.
+        """
+        hashes = {_digest(text): text for text in passages}
+        known = self._known_rows(set(hashes))
+        # In portions, so that what an interrupted run has encoded is found again by the next.
+        for digests in _portions([digest for digest in hashes if digest not in known], _PORTION):
+            texts = [hashes[digest] for digest in digests]
+            sentences = [sentence_texts(passages[text], language) for text in texts]
+            near = encode_sentences([one for some in sentences for one in some])
+            beyond = list(accumulate(len(some) for some in sentences))
+            rows = self._take_rows(len(digests))
+            self._stores.vectors.write(rows, self._embedder.encode_passages(texts))
+            named = [
+                {"model": self._stores.vectors.model, "text_hash": digest, "row": row}
+                | {"sentences": pack_sentences(near[end - len(some) : end])}
+                for digest, row, some, end in zip(digests, rows.tolist(), sentences, beyond, strict=True)
+            ]
+            with self._stores.catalog.begin() as connection:
+                connection.execute(sql.insert(tables.vectors), named)
+
+    def _rows_of(self, texts: Sequence[str]) -> Keys:
+        """Where the vectors of encoded texts lie in the store."""
+        digests = [_digest(text) for text in texts]
+        known = self._known_rows(set(digests))
+        return np.array([known[digest] for digest in digests], np.int64)
+
+    def _known_rows(self, hashes: set[str]) -> dict[str, int]:
+        v, wanted = tables.vectors.c, sorted(hashes)
+        known: dict[str, int] = {}
+        for first in range(0, len(wanted), 500):
+            statement = sql.select(v.text_hash, v.row).where(
+                v.model == self._stores.vectors.model, v.text_hash.in_(wanted[first : first + 500])
+            )
+            known |= {str(row[0]): int(row[1]) for row in self._stores.catalog.read(statement)}
+        return known
+
+    def _take_rows(self, count: int) -> Keys:
+        reused = [self._free.pop() for _ in range(min(count, len(self._free)))]
+        end = max(len(self._stores.vectors), beyond_used_rows(self._stores))
+        return np.array(reused + list(range(end, end + count - len(reused))), np.int64)
+
+    def _insert(
+        self,
+        record: DocumentRecord,
+        extracted: ExtractedText,
+        fingerprint: str,
+        parents: Sequence[Parent],
+        rows: Keys,
+        listed: Sequence[Listed],
+    ) -> tuple[int, Keys]:
+        """Key of the pending document and the keys of its children."""
+        values = {name: value for name, value in asdict(record).items() if name != "key"}
+        values |= {"metadata": metadata_json(record.metadata), "fingerprint": fingerprint, "status": "pending"}
+        values |= {"model": self._stores.vectors.model}
+        kept = {"text": pack_text(extracted.text), "lines": pack_lines(extracted.lines)}
+        kept |= {"blocks": pack_blocks(extracted.blocks)}
+        # Where nothing is a section, nothing can be referred to.
+        sections = any(parent.section for parent in parents)
+        edges = resolve(find_references(extracted.text, record.metadata.language), parents) if sections else []
+        with self._stores.catalog.begin() as connection:
+            inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
+            key = int(inserted[0])
+            connection.execute(sql.insert(tables.texts).values(document_key=key, **kept))
+            first_parent, keys = _insert_children(connection, key, parents, rows, page_finder(extracted.lines))
+            insert_references(connection, key, first_parent, edges)
+            insert_listed(connection, key, listed)
+            return key, keys
+
+
+def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
+    """A hash of what decides how a file is indexed: its content, what was said of it, the chunking."""
+    return hashlib.sha256("\n".join((sha256, described, repr(chunking))).encode()).hexdigest()
+
+
+def _insert_children(
+    connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, page_of: Callable[[int], int]
+) -> tuple[int, Keys]:
+    """Key of the first parent, whom the others follow, and keys of the children, in order."""
+    first_parent = take_keys(connection, "parent", len(parents))
+    first_child = take_keys(connection, "child", len(rows))
+    parent_rows: list[dict[str, object]] = []
+    child_rows: list[dict[str, object]] = []
+    for offset, parent in enumerate(parents):
+        place = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
+        parent_rows.append(
+            {"key": first_parent + offset, "document_key": document, "index": parent.index, "start": parent.start}
+            | {"end": parent.end, "text": parent.text, "act": parent.act, "section": parent.section}
+            | {"headings": json.dumps(parent.headings, ensure_ascii=False), "depth": parent.depth}
+            | place
+        )
+        for child in parent.children:
+            start, end = parent.start + child.start, parent.start + child.end
+            child_rows.append(
+                {"key": first_child + len(child_rows), "document_key": document, "parent_key": first_parent + offset}
+                | {"index": child.index, "start": child.start, "end": child.end, "clause": child.clause}
+                | {"page": page_of(start), "last_page": page_of(end - 1), "vector_row": int(rows[len(child_rows)])}
+            )
+    if child_rows:
+        connection.execute(sql.insert(tables.parents), parent_rows)
+        connection.execute(sql.insert(tables.children), child_rows)
+    return first_parent, np.arange(first_child, first_child + len(child_rows))
+
+
+def _activate(connection: Connection, keys: Iterable[int]) -> None:
+    d = tables.documents
+    for key in keys:
+        source = connection.execute(sql.select(d.c.source).where(d.c.key == key)).scalar_one()
+        older = sql.and_(d.c.source == source, d.c.key != key, d.c.status == "active")
+        connection.execute(sql.update(d).where(older).values(status="doomed"))
+        connection.execute(sql.update(d).where(d.c.key == key).values(status="active"))
+    mark_changed(connection)
+
+
+def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
+    """A function from an offset to the page of the last line that begins at or before it (1 without lines)."""
+    starts = np.array([line.start for line in lines], np.int64)
+
+    def page_of(offset: int) -> int:
+        place = int(np.searchsorted(starts, offset, side="right")) - 1
+        return lines[max(place, 0)].page if lines else 1
+
+    return page_of
+
+
+def facets_of_document(record: DocumentRecord, key: int) -> dict[str, str | int]:
+    """What Chroma keeps of each child of a document. The text stays in the catalog alone."""
+    m = record.metadata
+    return {
+        "document": key,
+        "document_id": record.document_id,
+        "title": m.title,
+        "authority": m.authority,
+        "hazard": " | ".join(m.hazards),
+        "geographical_level": m.geographical_level,
+        "country": " | ".join(m.countries),
+        "document_type": m.document_type,
+        "language": m.language,
+        "year": m.year or 0,
+    }
+
+
+def _facets_of_children(record: DocumentRecord, key: int, parents: Sequence[Parent]) -> list[dict[str, str | int]]:
+    shared = facets_of_document(record, key)
+    return [
+        shared | {"child_id": child_id(record.sha256, parent.index, child.index)}
+        for parent in parents
+        for child in parent.children
+    ]
+
+
+def _new_record(document: Document) -> DocumentRecord:
+    extracted = document.extracted
+    return DocumentRecord(
+        key=0,
+        document_id=document.document_id,
+        source=document.source,
+        file=document.file,
+        sha256=document.sha256,
+        media_type=extracted.media_type,
+        pages=extracted.pages,
+        ocr_pages=len(extracted.ocr_pages),
+        parents=0,
+        children=0,
+        characters=len(extracted.text),
+        added=datetime.now(UTC).isoformat(timespec="seconds"),
+        metadata=document.metadata,
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _remembering(encode: Encode) -> Encode:
+    """The same encoder, which reads a text once: topics are told by the sentences that are kept with a passage."""
+    seen: dict[str, Vectors] = {}
+
+    def remember(texts: Sequence[str]) -> Vectors:
+        new = list(dict.fromkeys(text for text in texts if text not in seen))
+        if new:
+            seen.update(zip(new, encode(new), strict=True))
+        return np.array([seen[text] for text in texts], np.float32)
+
+    return remember
+
+
+def _portions(items: list[str], size: int) -> Iterator[list[str]]:
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

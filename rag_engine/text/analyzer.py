@@ -1,0 +1,264 @@
+"""Text to the terms of the keyword leg: words, stems and the forms in which numbers are cited."""
+
+from __future__ import annotations
+
+import re
+import threading
+import tomllib
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
+from itertools import chain
+
+import Stemmer
+
+from rag_engine.config import DATA
+
+_STOPWORDS_FILE = DATA / "stopwords.toml"
+
+# ISO 639-1 codes of the Snowball stemmers in PyStemmer.
+_SNOWBALL = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
+    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian",
+    "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+
+# Snowball splits the forms of many Turkish words (yangın, yangınlar) and leaves German compounds whole: their
+# first letters beside the stem hold them together (Can et al. 2008).
+_OPENING_LETTERS = {"de": 6, "tr": 5}
+
+# Python's \w leaves out vowel signs, so words of Hindi, Thai or pointed Arabic would fall apart without them.
+_MARKS = "".join(chr(c) for c in range(0x300, 0x1E00) if unicodedata.category(chr(c)) in ("Mn", "Mc"))
+_LETTERS = rf"\w[\w{_MARKS}]*"
+
+# Scripts written without spaces (Thai to Khmer, kana, Han): their words are found by pairs of characters.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_SCRIPT_RUNS = re.compile(rf"[{_UNSPACED}{_MARKS}]+|[^{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+# A word as it is cited: § 5, 5(2)(a), 2021/1119, 1/CP.21, 1.5, risk-based, dell'acqua, R&D.
+_CITED = re.compile(rf"(?:§+\s*(?=\d))?{_LETTERS}(?:(?:[-./'&]|(?<=\d)[,:](?=\d)){_LETTERS})*(?:\(\w{{1,4}}\))*")
+_PART = re.compile(_LETTERS)
+_DIGIT = re.compile(r"\d")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
+_NAME_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
+_LOOSE_HYPHEN = re.compile(r"(?<!\d)[-&]|[-&](?!\d)")
+_SENTENCE_START = re.compile(r"(?:^|[.?!:;…。？！]\s)[\s\"'«»“”„¿¡(\[]*$")
+
+# One sign for each apostrophe, hyphen and digit; soft hyphens and zero-width characters are not there at all.
+_UNIFY = (
+    dict.fromkeys(map(ord, "’‘ʼʹ`´＇"), "'")
+    | dict.fromkeys(map(ord, "‐‑‒–−"), "-")
+    | {ord("_"): " "}
+    | dict.fromkeys([0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF])
+    | {c: str(unicodedata.digit(chr(c))) for c in range(0x80, 0x1E00) if unicodedata.category(chr(c)) == "Nd"}
+)
+_ACCENTS = re.compile(r"[\u0300-\u036f]")
+_LETTERS_WITHOUT_ACCENT = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d"})
+_ENGLISH_ENDINGS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
+
+_stemming = threading.Lock()
+
+
+def has_analyser(language: str) -> bool:
+    """Whether words of the language (ISO 639-1) are stemmed; others are searched as they are written."""
+    return language in _SNOWBALL
+
+
+def analyse(text: str, language: str) -> list[str]:
+    """Terms of the text in reading order: stems without accents, stop words left out.
+
+    A number or hyphenated word gives itself and its parts (2021/1119 also 2021 and 1119), so it is found
+    however it is asked for. A word in capitals is an acronym and never a stop word (WHO, IT), unless the
+    whole text is in capitals. A language without a stemmer gives its words as they are written.
+    """
+    prepared = _prepare(text)
+    if _is_shouted(prepared):
+        prepared = _lower(prepared, language)
+    return list(chain.from_iterable(map(_analyser(language), _cited(prepared))))
+
+
+def surface(text: str) -> list[str]:
+    """Words of the text in reading order, without case, accents and signs, the same for every language.
+
+    A number such as 2021/1119 gives its parts in sequence, so that a phrase of them finds it as written;
+    scripts without spaces give single characters.
+    """
+    return list(chain.from_iterable(map(_surface_words, _cited(_prepare(text)))))
+
+
+def acronyms(text: str) -> list[str]:
+    """Words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
+    return [acronym for word in _cited(_prepare(text)) if not word.islower() for acronym in _acronyms_in(word)]
+
+
+def shared_terms(query: str) -> list[str]:
+    """What the query names in the same form in every language, as it is written there.
+
+    Numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
+    """
+    prepared = _prepare(query)
+    shouted = _is_shouted(prepared)
+    found: dict[str, None] = {}
+    for match in _CITED.finditer(prepared):
+        before = prepared[max(0, match.start() - 20) : match.start()]
+        first = bool(_SENTENCE_START.search(before))
+        for piece in re.split(rf"'|[{_UNSPACED}]+", match.group()):
+            if _DIGIT.search(piece) or (not shouted and _is_named(piece, first=first)):
+                found[piece] = None
+    return list(found)
+
+
+def _is_named(piece: str, *, first: bool) -> bool:
+    """Whether a piece of a word is an acronym, or a name by its capital."""
+    return bool(_acronyms_in(piece)) or (len(piece) > 1 and piece[0].isupper() and not first)
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether a text of several words is all in capitals, so that they tell nothing about acronyms."""
+    return text.isupper() and text.count(" ") >= 3
+
+
+@lru_cache(maxsize=8)  # terms, surface and acronyms of one child are asked for in a row
+def _cited(prepared: str) -> tuple[str, ...]:
+    """The words of a prepared text as they are cited."""
+    return tuple(_CITED.findall(prepared))
+
+
+@lru_cache(maxsize=8)
+def _prepare(text: str) -> str:
+    """The text in compatibility form (CO₂ is CO2, ﬁ is fi) with one sign for each apostrophe, hyphen and digit."""
+    if text.isascii():
+        return text.replace("`", "'").replace("_", " ")
+    return unicodedata.normalize("NFKC", text).translate(_UNIFY)
+
+
+def _lower(word: str, language: str) -> str:
+    """The word in lower case; Turkish keeps its dotless ı apart from i, which its stemmer relies on."""
+    if language == "tr":
+        word = word.replace("I", "ı").replace("İ", "i")
+    return word.lower()
+
+
+def _fold(word: str) -> str:
+    """The word without case and accents (ß is ss, ı is i)."""
+    if word.isascii():
+        return word.lower()
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", word.casefold()))
+    return unicodedata.normalize("NFC", plain).translate(_LETTERS_WITHOUT_ACCENT)
+
+
+@cache
+def _stopwords(language: str) -> frozenset[str]:
+    """Folded stop words of a language; none where there is no list."""
+    lists: dict[str, str] = tomllib.loads(_STOPWORDS_FILE.read_text(encoding="utf-8"))
+    listed = lists.get("no" if language in ("nb", "nn") else language, "")
+    return frozenset(_fold(word) for word in listed.split())
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(_SNOWBALL[language])
+
+
+def _stem(word: str, language: str) -> str:
+    """The folded stem; words with a digit and words of other languages only folded."""
+    if language not in _SNOWBALL or _DIGIT.search(word):
+        return _fold(word)
+    with _stemming:  # a Snowball stemmer holds one word at a time
+        stem = _stemmer(language).stemWord(word)
+    return _fold(stem)
+
+
+def _opening(word: str, language: str, stem: str) -> list[str]:
+    """The first letters of a word in a language of long words, where they are not its stem already."""
+    length = _OPENING_LETTERS.get(language)
+    if length is None or _DIGIT.search(word):
+        return []
+    opening = _fold(word)[:length]
+    return [opening] if opening != stem else []
+
+
+def _pieces(word: str, language: str) -> list[str]:
+    """The word cut at its apostrophes: l'acqua in two, Ankara'nın and city's without their ending."""
+    pieces = word.split("'")
+    if language == "tr":
+        return pieces[:1]
+    if language == "en" and pieces[-1].lower() in _ENGLISH_ENDINGS:
+        return pieces[:-1]
+    return pieces
+
+
+def _words(piece: str) -> list[str]:
+    """The parts between a word's signs: 5(2) in 5 and 2, U.S. in one, scripts without spaces by character."""
+    if piece.isascii() and piece.isalnum():
+        return [piece]
+    if _INITIALS.fullmatch(piece):
+        return [piece.replace(".", "")]
+    return [run for part in _PART.findall(piece) for run in _SCRIPT_RUNS.findall(part)]
+
+
+def _whole(piece: str) -> list[str]:
+    """The forms in which a word of several parts is cited, empty for a plain word.
+
+    5(2)(a) also as 5(2); § 5 as §5; 280,000 and 280.000 as 280000; risk-based as riskbased.
+    """
+    if piece.isalnum() or _INITIALS.fullmatch(piece):
+        return []
+    if _DIGIT.search(piece):
+        piece = re.sub(r"§+\s*", "§", piece).replace(",", ".")
+        if _THOUSANDS.fullmatch(piece):
+            return [piece.replace(".", "")]
+        piece = _LOOSE_HYPHEN.sub("", piece)
+        inner = [piece[: match.end()] for match in re.finditer(r"\)", piece)]
+        return inner or [piece]
+    return [re.sub("[-&]", "", piece)] if re.search("[-&]", piece) and not re.search("[./(]", piece) else []
+
+
+@cache
+def _analyser(language: str) -> Callable[[str], tuple[str, ...]]:
+    """Terms of one cited word, remembered: a collection repeats its words, and stemming is the slow part."""
+    return lru_cache(maxsize=200_000)(partial(_terms, language))
+
+
+def _terms(language: str, word: str) -> tuple[str, ...]:
+    """Terms of one cited word."""
+    stopwords = _stopwords(language)
+    terms: list[str] = []
+    for piece in _pieces(word, language):
+        lowered = _lower(piece, language)
+        is_acronym = bool(_acronyms_in(piece))
+        parts: list[str] = []
+        for part in _words(lowered):
+            if _IS_UNSPACED.match(part):
+                parts += [part[i : i + 2] for i in range(max(1, len(part) - 1))]
+            elif is_acronym or _fold(part) not in stopwords:
+                parts.append(_stem(part, language))
+                parts += _opening(part, language, parts[-1])
+                if named := _NAME_AND_NUMBER.fullmatch(part):
+                    parts += [_stem(named[1], language), named[2]]
+        if parts:
+            terms += parts
+            terms += [_stem(whole, language) for whole in _whole(lowered)]
+    return tuple(terms)
+
+
+@lru_cache(maxsize=200_000)
+def _surface_words(word: str) -> tuple[str, ...]:
+    """Folded words of one cited word, single characters of a script without spaces."""
+    words: list[str] = []
+    for piece in word.split("'"):
+        for part in _words(piece):
+            words += list(part) if _IS_UNSPACED.match(part) else [_fold(part)]
+    return tuple(words)
+
+
+@lru_cache(maxsize=200_000)
+def _acronyms_in(word: str) -> tuple[str, ...]:
+    """Parts of one cited word that are written in capitals, two characters or more."""
+    parts = [part for piece in word.split("'") for part in _words(piece)]
+    return tuple(_fold(part).upper() for part in parts if len(part) > 1 and part.isupper())

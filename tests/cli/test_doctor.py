@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from cli.doctor import Check, examine
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from rag_engine.workspace import Serving, announce
+
+
+class Heartbeat(BaseHTTPRequestHandler):
+    """As much of a server as the doctor asks for."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/api/v2/heartbeat" else 404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Address of something that answers like a Chroma server and listens like a page."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Heartbeat) as opened:
+        thread = threading.Thread(target=opened.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{opened.server_port}"
+        opened.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def broken_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoder that is not there; loading the real one would take most of these tests' time."""
+    monkeypatch.setenv("SEXTANT_ENCODER", "/nowhere")
+
+
+@pytest.fixture
+def workspace(small_workspace: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+def checks(workspace: Path) -> dict[str, Check]:
+    """What the doctor finds, with the settings of the environment."""
+    engine = open_engine(read_config(workspace))
+    try:
+        return {check.name: check for check in examine(engine)}
+    finally:
+        engine.close()
+
+
+def test_an_encoder_that_cannot_be_loaded_is_one_finding_among_the_others(workspace: Path) -> None:
+    found = checks(workspace)
+    assert found["Encoder"].state == "bad"
+    assert "/nowhere" in found["Encoder"].found
+    assert [name for name, check in found.items() if check.state == "bad"] == ["Encoder"]
+    assert found["Vectors"].found == "3 of 3 passages have theirs"
+    assert {"Collection", "Keyword index (tantivy)", "Dense index (Chroma)", "Disk"} <= found.keys()
+
+
+def test_a_new_workspace_with_a_broken_encoder_is_examined_too(tmp_path: Path) -> None:
+    found = checks(tmp_path / "new")
+    assert [name for name, check in found.items() if check.state == "bad"] == ["Encoder"]
+    assert "Vectors" not in found
+
+
+def test_lost_vectors_are_counted_with_their_cure(workspace: Path) -> None:
+    shutil.rmtree(workspace / "vectors")
+    found = checks(workspace)["Vectors"]
+    assert (found.state, found.found) == ("bad", "0 of 3 passages have theirs")
+    assert "sextant rebuild --encode" in found.cure
+
+
+def test_a_workspace_that_nobody_serves_names_the_command(workspace: Path) -> None:
+    found = checks(workspace)["Servers"]
+    assert found.state == "note"
+    assert "sextant serve" in found.cure
+
+
+def test_a_running_server_is_named_with_its_address(tmp_path: Path, server: str) -> None:
+    # Empty, because a full one would ask this server for more than a heartbeat.
+    announce(tmp_path, Serving(os.getpid(), server, server, time.strftime("%Y-%m-%d %H:%M:%S")))
+    found = checks(tmp_path)["Servers"]
+    assert found.state == "good"
+    assert f"`sextant serve` runs at {server} (process {os.getpid()}" in found.found
+
+
+def test_a_configured_chroma_that_answers_is_good(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_CHROMA_URL", server)
+    found = checks(tmp_path)["Servers"]
+    assert found.state == "good"
+    assert server in found.found
+
+
+def test_a_configured_chroma_that_is_away_is_bad_and_the_rest_is_examined(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEXTANT_CHROMA_URL", "http://127.0.0.1:9")
+    found = checks(workspace)
+    assert found["Servers"].state == "bad"
+    assert "http://127.0.0.1:9" in found["Servers"].found
+    assert "SEXTANT_CHROMA_URL" in found["Servers"].cure
+    assert found["Dense index (Chroma)"].state != "good"
+    assert found["Keyword index (tantivy)"].state == "good"

@@ -1,0 +1,84 @@
+"""`sextant eval` as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from tests.rag_engine.evaluation.conftest import WriteDataset, write_dataset
+
+__all__ = ["write_dataset"]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_engine.evaluation.vector_cache.cache_folder", lambda: tmp_path / "cache")
+
+
+def run_json(*words: object) -> dict[str, Any]:
+    result = CliRunner().invoke(app, ["eval", *(str(word) for word in words), "--json"])
+    assert result.exit_code == 0, result.stdout + str(result.exception)
+    printed: dict[str, Any] = json.loads(result.stdout)
+    return printed
+
+
+def test_retrieval_is_measured_from_one_command(write_dataset: WriteDataset, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    report = run_json("retrieval", write_dataset(), "--config", "paper", "--config", "default", "--run", runs)
+    assert report["dataset"] == "plans"
+    assert report["configs"][1]["ndcg@10"] > 0.9
+    assert report["configs"][1]["versus"]["name"] == "paper"
+    assert {path.name for path in runs.iterdir()} == {"plans.paper.run", "plans.default.run"}
+
+
+def test_several_corpora_in_one_index(write_dataset: WriteDataset) -> None:
+    report = run_json("retrieval", write_dataset("en"), write_dataset("de"), "--pooled", "--config", "bm25")
+    assert report["dataset"] == "en+de"
+    assert report["documents"] == 8
+
+
+def test_an_unknown_configuration_and_a_missing_folder_are_said(write_dataset: WriteDataset, tmp_path: Path) -> None:
+    for words, said in (
+        ([str(write_dataset()), "--config", "best"], "Use default"),
+        ([str(tmp_path / "nothing")], "nothing"),
+        ([str(write_dataset()), "--split", "test"], "dev, heldout, all"),
+    ):
+        result = CliRunner().invoke(app, ["eval", "retrieval", *words, "--json"])
+        assert result.exit_code == 2
+        assert said in json.loads(result.stdout)["error"]
+
+
+def test_a_table_is_printed_for_people(write_dataset: WriteDataset) -> None:
+    result = CliRunner().invoke(app, ["eval", "retrieval", str(write_dataset()), "--config", "bm25"])
+    assert result.exit_code == 0
+    assert "nDCG@10" in result.stdout
+    assert "bm25" in result.stdout
+
+
+def test_ways_of_chunking_are_compared_on_real_files(small_documents: Path, tmp_path: Path) -> None:
+    passages = [{"document": "flood.md", "page": 1, "quote": "Museums move their collections to the upper floors"}]
+    line = {"id": "1", "question": "Where do museums move their collections?", "language": "en", "passages": passages}
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps(line))
+    asked = ("--documents", small_documents, "--gold", gold, "--results", tmp_path / "results")
+    report = run_json("chunking", "--strategy", "newline", "--strategy", "semantic", *asked)
+    assert [(row["name"], row["figures"]["recall"]["value"]) for row in report["rows"]] == [
+        ("newline", 1.0),
+        ("semantic", 1.0),
+    ]
+    assert "recall" in report["rows"][0]["versus"]
+    assert (tmp_path / "results" / "chunking.md").is_file()
+    report = run_json("ablation", "--config", "default", "--config", "no provenance", *asked)
+    assert [row["name"] for row in report["rows"]] == ["default", "no provenance"]
+    assert (tmp_path / "results" / "ablation.csv").is_file()
+
+
+def test_a_missing_quoted_document_is_said(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["eval", "chunking", "--documents", str(tmp_path), "--json"])
+    assert result.exit_code == 2
+    assert str(tmp_path) in json.loads(result.stdout)["error"]

@@ -1,0 +1,186 @@
+"""The command line as a person or a program uses it; its JSON is held to data/contract.schema.json."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from tests.conftest import ROOT
+
+SCHEMA = json.loads((ROOT / "data" / "contract.schema.json").read_text())
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def run_json(kind: str, *words: object) -> Any:
+    """The JSON that a command printed, checked against its shape."""
+    result = run(*words, "--json")
+    reply = json.loads(result.stdout)
+    jsonschema.validate(reply, {"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})
+    return reply
+
+
+@pytest.fixture
+def own_workspace(small_workspace: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+def test_a_search_finds_the_passage_with_every_score(small_workspace: Path) -> None:
+    reply = run_json("search", "search", "When do residents near the dyke have to leave?", "-w", small_workspace)
+    best = reply["hits"][0]
+    assert best["file"] == "flood.md"
+    assert "4.5 metres" in best["text"]
+    assert best["dense_rank"] == 1
+    assert best["sparse_rank"] == 1
+    assert best["cosine"] > 0.8
+
+
+def test_a_question_in_another_language_finds_the_passage(small_workspace: Path) -> None:
+    reply = run_json("search", "search", "A che livello del fiume si evacua Milltown?", "-w", small_workspace)
+    assert reply["plan"]["language"] == "it"
+    assert reply["hits"][0]["file"] == "flood.md"
+
+
+def test_an_answer_quotes_the_document_and_cites_the_page(small_workspace: Path) -> None:
+    reply = run_json("ask", "ask", "A quale temperatura scatta il livello rosso?", "-w", small_workspace)
+    assert reply["status"] == "answered"
+    assert "[Source 1]" in reply["text"]
+    quoted = [one for one in reply["citations"] if "38 gradi" in one["quote"]]
+    assert quoted
+    assert quoted[0]["file"] == "caldo.md"
+    assert quoted[0]["page"] == 1
+
+
+def test_a_question_that_no_document_bears_on_is_not_answered(small_workspace: Path) -> None:
+    reply = run_json("ask", "ask", "How long should sourdough bread rise before baking?", "-w", small_workspace)
+    assert reply["status"] == "insufficient_evidence"
+    assert reply["citations"] == []
+
+
+def test_a_filter_keeps_other_documents_out(small_workspace: Path) -> None:
+    reply = run_json("search", "search", "plan", "-f", "language=it", "-w", small_workspace)
+    assert {hit["file"] for hit in reply["hits"]} == {"caldo.md"}
+    reply = run_json("search", "search", "plan", "-f", "country=Italy", "-f", "year=2000-2016", "-w", small_workspace)
+    assert reply["hits"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", ""], "question"),
+        (["search", "?!"], "question"),
+        (["search", "a" * 50_000], "50,000|50000"),
+        (["search", "plan", "-f", "colour=red"], "colour"),
+        (["search", "plan", "-f", "hazard=Volcano"], "Flood, Heatwaves"),
+        (["show", "nothing.pdf"], "nothing.pdf"),
+        (["erase", "nothing.pdf"], "nothing.pdf"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_the_cure(small_workspace: Path, words: list[str], said: str) -> None:
+    result = run(*words, "-w", small_workspace, "--json")
+    assert result.exit_code == 2
+    assert any(part in json.loads(result.stdout)["error"] for part in said.split("|"))
+
+
+def test_an_impossible_question_is_an_answer_with_status_error(small_workspace: Path) -> None:
+    assert run_json("ask", "ask", " ", "-w", small_workspace)["status"] == "error"
+
+
+def test_an_empty_collection_says_so(tmp_path: Path) -> None:
+    reply = run_json("search", "search", "flood", "-w", tmp_path)
+    assert reply["hits"] == []
+    assert any("empty" in warning for warning in reply["warnings"])
+
+
+def test_adding_again_changes_nothing_and_a_changed_file_is_replaced(own_workspace: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "rules.txt").write_text("The council meets on the first Monday of March. " * 12)
+    first = run_json("add", "add", folder, "-w", own_workspace)["documents"][0]
+    assert (first["status"], first["language"]) == ("indexed", "en")
+    assert run_json("add", "add", folder, "-w", own_workspace)["documents"][0]["status"] == "unchanged"
+    (folder / "rules.txt").write_text("The council meets on the last Friday of October. " * 12)
+    assert run_json("add", "add", folder, "-w", own_workspace)["documents"][0]["status"] == "indexed"
+    listed = json.loads(run("list", "-w", own_workspace, "--json").stdout)["documents"]
+    assert [one["file"] for one in listed].count("rules.txt") == 1
+    shown = json.loads(run("show", "rules.txt", "-w", own_workspace, "--json").stdout)
+    assert "Friday" in shown["children"][0]["text"]
+
+
+def test_the_same_content_under_another_name_is_not_indexed_twice(own_workspace: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy of flood.md"
+    copy.write_bytes(next((own_workspace / "files").glob("*/flood.md")).read_bytes())
+    [added] = run_json("add", "add", copy, "-w", own_workspace)["documents"]
+    assert added["status"] == "unchanged"
+    assert "flood.md" in added["reason"]
+
+
+def test_one_bad_file_does_not_stop_the_others(own_workspace: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "a_empty.pdf").write_bytes(b"")
+    (folder / "b_latin.txt").write_bytes("Überschwemmung in Köln".encode("latin-1"))
+    (folder / "c_good.txt").write_text("Sandbags are kept in the depot at the harbour. " * 10)
+    result = run("add", folder, folder / "missing.txt", "-w", own_workspace, "--json")
+    outcomes = {Path(one["path"]).name: one for one in json.loads(result.stdout)["documents"]}
+    assert {name: one["status"] for name, one in outcomes.items()} == {
+        "a_empty.pdf": "rejected",
+        "b_latin.txt": "rejected",
+        "c_good.txt": "indexed",
+        "missing.txt": "failed",
+    }
+    assert "a_empty.pdf" in outcomes["a_empty.pdf"]["reason"]
+    assert "UTF-8" in outcomes["b_latin.txt"]["reason"]
+    assert result.exit_code == 1
+
+
+def test_erasing_removes_a_document_and_looks_again(own_workspace: Path) -> None:
+    erased = json.loads(run("erase", "caldo.md", "-w", own_workspace, "--json").stdout)
+    assert erased["left_behind"] == []
+    assert "caldo.md" not in run("list", "-w", own_workspace).stdout
+    reply = run_json("search", "search", "livello rosso temperatura", "-w", own_workspace)
+    assert "caldo.md" not in {hit["file"] for hit in reply["hits"]}
+
+
+def test_a_rebuilt_index_answers_as_before(own_workspace: Path) -> None:
+    question = ("search", "Wann ist die Bewässerung untersagt?", "-w", own_workspace)
+    before = run_json("search", *question)["hits"]
+    shutil.rmtree(own_workspace / "index")
+    assert run("search", "flood", "-w", own_workspace).exit_code == 0
+    assert run("rebuild", "-w", own_workspace).exit_code == 0
+    assert run_json("search", *question)["hits"] == before
+
+
+def test_a_lost_keyword_index_is_reported_and_the_dense_leg_goes_on(own_workspace: Path) -> None:
+    shutil.rmtree(own_workspace / "index")
+    reply = run_json("search", "search", "When do residents near the dyke have to leave?", "-w", own_workspace)
+    assert reply["hits"][0]["file"] == "flood.md"
+    assert any("sextant rebuild" in warning for warning in reply["warnings"])
+
+
+def test_the_doctor_finds_a_lost_index_and_names_the_cure(own_workspace: Path) -> None:
+    healthy = json.loads(run("doctor", "-w", own_workspace, "--json").stdout)["checks"]
+    assert not [check for check in healthy if check["state"] == "bad"]
+    shutil.rmtree(own_workspace / "index" / "1")
+    result = run("doctor", "-w", own_workspace, "--json")
+    bad = [check for check in json.loads(result.stdout)["checks"] if check["state"] == "bad"]
+    assert [check["name"] for check in bad] == ["Keyword index (tantivy)"]
+    assert "sextant rebuild" in bad[0]["found"] + bad[0]["cure"]
+    assert result.exit_code == 1
+
+
+def test_the_installed_command_prints_readable_text(small_workspace: Path) -> None:
+    command = [sys.executable, "-m", "cli", "search", "heat alert", "-w", str(small_workspace)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "caldo.md" in done.stdout

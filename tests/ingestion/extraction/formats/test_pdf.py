@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pymupdf
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from ingestion.extraction.extract import extract
+from ingestion.extraction.ocr.choose import choose_ocr
+from ingestion.types import ExtractionLimits, FileRefused, OcrLine, Picture
+from rag_engine.errors import BackendError
+from rag_engine.types import Box, ExtractedText
+from tests.ingestion.documents import pdf
+
+LIMITS = ExtractionLimits()
+
+
+class _Reading:
+    """An engine that reads the same line on every picture."""
+
+    name = "reading"
+
+    def __init__(self, text: str) -> None:
+        self._line = OcrLine(text, Box(10, 10, 200, 30), 0)
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        for _ in pictures:
+            yield (self._line,)
+
+
+class _Broken:
+    """An engine that is installed and does not run."""
+
+    name = "broken"
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        raise BackendError("no engine", help="Install one.")
+
+
+def block_texts(extracted: ExtractedText, kind: str) -> list[str]:
+    return [extracted.text[block.start : block.end] for block in extracted.blocks if block.kind == kind]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(st.from_regex(r"[a-z]{2,9}", fullmatch=True), min_size=5, max_size=80), min_size=1, max_size=3)
+)
+def test_the_words_of_every_page_come_back_in_order_and_on_their_page(tmp_path: Path, pages: list[list[str]]) -> None:
+    extracted = extract(pdf(tmp_path / "x.pdf", [" ".join(words) for words in pages]), LIMITS, None)
+    assert extracted.text.split() == [word for words in pages for word in words]
+    for number, words in enumerate(pages, 1):
+        of_page = [extracted.text[line.start : line.end] for line in extracted.lines if line.page == number]
+        assert " ".join(of_page).split() == words
+
+
+def test_the_box_of_a_line_encloses_its_words_on_a_turned_and_cropped_page(tmp_path: Path) -> None:
+    path = tmp_path / "turned.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page()
+        page.insert_text((100, 200), "Evacuation order")
+        page.set_cropbox(pymupdf.Rect(50, 60, 500, 700))
+        page.set_rotation(90)
+        document.save(path)
+    extracted = extract(path, LIMITS, None)
+    box = extracted.lines[0].box
+    assert box is not None
+    with pymupdf.open(path) as document:
+        clip = pymupdf.Rect(box.x0, box.y0, box.x1, box.y1)
+        inside = document[0].get_pixmap(clip=clip)
+        whole = document[0].get_pixmap()
+    assert sum(byte < 128 for byte in inside.samples) == sum(byte < 128 for byte in whole.samples) > 0
+
+
+def test_running_heads_and_page_numbers_are_left_out_but_the_text_stays(tmp_path: Path) -> None:
+    path = tmp_path / "heads.pdf"
+    with pymupdf.open() as document:
+        for number in range(1, 6):
+            page = document.new_page()
+            page.insert_text((72, 40), "Civil Protection Bulletin")
+            page.insert_text((72, 300), f"Measure {number} applies")
+            page.insert_text((290, 810), f"{number} / 5")
+        document.save(path)
+    text = extract(path, LIMITS, None).text
+    assert text == "\n\n".join(f"Measure {number} applies" for number in range(1, 6))
+
+
+def test_headings_are_told_by_their_size_and_notes_by_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page()
+        page.insert_text((72, 80), "Flood Risk Management", fontsize=20)
+        page.insert_textbox((72, 120, 500, 400), "Each region shall keep a plan of its rivers. " * 8, fontsize=11)
+        page.insert_text((72, 750), "1 See the annex on rivers.", fontsize=8)
+        document.save(path)
+    extracted = extract(path, LIMITS, None)
+    assert extracted.title == "Flood Risk Management"
+    assert block_texts(extracted, "heading") == ["Flood Risk Management"]
+    assert block_texts(extracted, "note") == ["1 See the annex on rivers."]
+
+
+def test_the_cells_of_a_table_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "table.pdf"
+    with pymupdf.open() as document:
+        page = document.new_page()
+        for row, cells in enumerate([("Region", "Floods", "Fires"), ("North", "12", "3"), ("South", "4", "9")]):
+            for column, cell in enumerate(cells):
+                page.insert_text((72 + 120 * column, 200 + 14 * row), cell)
+        document.save(path)
+    assert extract(path, LIMITS, None).text == "Region | Floods | Fires\nNorth | 12 | 3\nSouth | 4 | 9"
+
+
+def test_three_columns_of_the_federal_register_are_read_one_after_the_other(corpus: Path) -> None:
+    text = extract(corpus / "en_us_federal_register_2020-17221.pdf", LIMITS, None).text
+    assert "Investigation of the accident has been completed by the Indonesian authorities" in text
+    assert "PROPOSALS\n" not in text
+
+
+def test_a_sentence_that_runs_over_a_page_is_not_broken_by_heads_and_notes(corpus: Path) -> None:
+    register = extract(corpus / "en_us_federal_register_2020-17221.pdf", LIMITS, None)
+    assert "after takeoff from Soekarno-Hatta International Airport in Jakarta" in register.text
+    assert "the FAA also proposes to require operators to conduct an AOA sensor system test" in register.text
+    release = extract(corpus / "en_us_sec_interpretive_release_17cfr276.pdf", LIMITS, None)
+    start = release.text.index("comment on the scope of the exclusion")
+    assert "\n" not in release.text[start - 80 : start]
+
+
+def test_the_rows_of_a_table_with_wrapped_cells_are_whole(corpus: Path) -> None:
+    text = extract(corpus / "en_eu_eprtr_pollutant_thresholds.pdf", LIMITS, None).text
+    for row in (
+        "Carbon dioxide (CO2) | 100 million | - | -",
+        "Chlorine and inorganic compounds (as HCl) | 10 000 | - | -",
+        "Non-methane volatile organic compounds (NMVOC) | 100 000 | - | -",
+    ):
+        assert f"\n{row}\n" in text
+    fields = extract(corpus / "it_dpc_rilevamento_effetti_territorio.pdf", LIMITS, None).text
+    assert '\ncorso_acqua | varchar(255) COLLATE "default"\n' in fields
+    assert "\nlongitudine | float8 | Not Null\n" in fields
+
+
+def test_the_raised_number_of_a_note_does_not_become_part_of_its_word(tmp_path: Path) -> None:
+    path = tmp_path / "raised.pdf"
+    with pymupdf.open() as document:
+        document.new_page().insert_htmlbox(
+            (72, 100, 400, 200), "The region<sup>12</sup> has 30 km<sup>2</sup> of rivers."
+        )
+        document.save(path)
+    assert extract(path, LIMITS, None).text == "The region 12 has 30 km2 of rivers."
+
+
+def test_page_numbers_that_stand_further_in_are_left_out_and_years_over_tables_stay(corpus: Path) -> None:
+    text = extract(corpus / "it_costituzione_repubblica.pdf", LIMITS, None).text
+    assert "\n\n20\n\n" not in text
+    assert "20 per le leggi tributarie" not in text
+    assert extract(corpus / "en_unfccc_cop13_bali.pdf", LIMITS, None).text.count("\n\n2008\n\n") >= 3
+
+
+def test_hyphens_at_line_ends_are_gone_from_german_and_turkish_law(corpus: Path) -> None:
+    german = extract(corpus / "de_bw_zuwendungen_feuerwehr_vwv.pdf", LIMITS, None).text
+    turkish = extract(corpus / "tr_kat_mulkiyeti_kanunu.pdf", LIMITS, None).text
+    assert "Übersicht über die Finanzierung dieser Ausgaben" in german
+    assert "bağdaşması mümkün olmayan irtifaklar kurulamaz." in turkish
+
+
+@pytest.mark.needs("tesseract")
+def test_a_typewritten_scan_is_read_by_tesseract_with_a_box_for_every_line(corpus: Path) -> None:
+    extracted = extract(corpus / "scan_en_linn_typewritten.pdf", LIMITS, choose_ocr("tesseract", LIMITS))
+    expected = (corpus / "scan_en_linn_typewritten.expected.txt").read_text("utf-8")
+    wanted, found = (" ".join(text.split()) for text in (expected, extracted.text))
+    assert Levenshtein.distance(wanted, found) / len(wanted) < 0.02
+    assert extracted.ocr_pages == (1,)
+    assert all(line.box and 0 <= line.box.x0 < line.box.x1 <= 612 for line in extracted.lines)
+
+
+def test_a_scan_is_read_without_tesseract_too(corpus: Path) -> None:
+    extracted = extract(corpus / "scan_fr_francais.pdf", LIMITS, choose_ocr("rapidocr", LIMITS))
+    assert "Portez ce vieux whisky au juge blond" in extracted.text
+
+
+@pytest.mark.needs("tesseract")
+def test_a_scan_on_its_side_is_read_upright_in_its_own_language(tmp_path: Path, corpus: Path) -> None:
+    path = tmp_path / "side.pdf"
+    with pymupdf.open(corpus / "de_zskg_zivilschutz_katastrophenhilfe.pdf") as source, pymupdf.open() as document:
+        matrix = pymupdf.Matrix(200 / 72, 200 / 72).prerotate(90)
+        picture = source[2].get_pixmap(matrix=matrix, alpha=False, clip=pymupdf.Rect(0, 50, 595, 300))
+        page = document.new_page(width=250, height=595)
+        page.insert_image(page.rect, pixmap=picture)
+        document.save(path)
+    extracted = extract(path, LIMITS, choose_ocr("tesseract", LIMITS))
+    assert "für Zwecke des Zivilschutzes" in extracted.text.replace("\n\n", " ")
+
+
+def test_scanned_pages_beside_text_are_named_when_no_ocr_can_read_them(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.pdf"
+    with pymupdf.open() as document:
+        document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
+        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
+        page = document.new_page()
+        page.insert_image(page.rect, pixmap=blank)
+        document.save(path)
+    extracted = extract(path, LIMITS, None)
+    assert extracted.unread_pages == (2,)
+    assert "no OCR" in extracted.warnings[0]
+
+
+def test_a_scanned_page_too_large_to_draw_stays_unread_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "poster.pdf"
+    with pymupdf.open() as document:
+        document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
+        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
+        document.new_page(width=1_000_000, height=1_000_000).insert_image((0, 0, 100, 100), pixmap=blank)
+        document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
+        document.save(path)
+    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+    assert extracted.text == "A page with a text layer of its own.\n\nRead by OCR"
+    assert (extracted.unread_pages, extracted.ocr_pages) == ((2,), (3,))
+    assert "Page 2 could not be drawn" in extracted.warnings[0]
+
+
+def test_an_engine_that_does_not_run_is_our_failure_and_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "scan.pdf"
+    with pymupdf.open() as document:
+        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
+        document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
+        document.save(path)
+    with pytest.raises(FileRefused, match=r"scan\.pdf .* no engine") as caught:
+        extract(path, LIMITS, _Broken())
+    assert (caught.value.reason, caught.value.status) == ("ocr_missing", "failed")
+
+
+@pytest.mark.parametrize("name", ["en_paris_agreement.pdf", "it_costituzione_repubblica.pdf"])
+def test_every_line_stands_where_its_box_says(corpus: Path, name: str) -> None:
+    extracted = extract(corpus / name, LIMITS, None)
+    with pymupdf.open(corpus / name) as document:
+        for line in extracted.lines[::97]:
+            box = line.box
+            assert box is not None
+            clip = pymupdf.Rect(box.x0 - 1, box.y0 - 1, box.x1 + 1, box.y1 + 1)
+            there = "".join(document[line.page - 1].get_textbox(clip).split())
+            assert "".join(extracted.text[line.start : line.end].replace(" | ", "").split()).rstrip("-") in there

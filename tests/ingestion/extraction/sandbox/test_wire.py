@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingestion.extraction.sandbox.wire import Reassembler, encode, from_json, to_json
+from rag_engine.types import Block, Box, ExtractedText, Line
+
+edges = st.floats(allow_nan=False)
+places = st.integers(0, 2**31 - 1)
+lines = st.builds(Line, places, places, places, st.none() | st.builds(Box, edges, edges, edges, edges))
+pages = st.lists(st.integers(1), max_size=3).map(tuple)
+extracted = st.builds(
+    ExtractedText,
+    lines=st.lists(lines, max_size=3).map(tuple),
+    blocks=st.lists(st.builds(Block, font_size=st.none() | edges), max_size=3).map(tuple),
+    ocr_pages=pages,
+    unread_pages=pages,
+    warnings=st.lists(st.text(), max_size=2).map(tuple),
+)
+
+
+@settings(max_examples=50)
+@given(extracted, st.integers(1, 50))
+def test_a_text_survives_the_pipe_in_whatever_pieces(text: ExtractedText, size: int) -> None:
+    sent = encode(to_json(text))
+    stream = Reassembler()
+    received = []
+    for start in range(0, len(sent), size):
+        stream.feed(sent[start : start + size])
+        message = stream.next()
+        received += [message] if message else []
+    assert [from_json(message) for message in received] == [text]
+
+
+@pytest.mark.parametrize("damage", [{"starts": "AAAA"}, {"ends": ""}, {"edges": "AAAAAAAA8D8="}, {"edges": [1, 2]}])
+def test_a_message_that_lost_something_is_no_text(damage: dict[str, object]) -> None:
+    sent = to_json(ExtractedText("a", 1, (Line(0, 1, 1, None), Line(0, 1, 1, None)), (), "text/plain", ""))
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        from_json(sent | damage)
+
+
+def test_a_stream_that_is_not_ours_is_refused_before_it_fills_memory() -> None:
+    stream = Reassembler()
+    stream.feed(b"Warning: something printed here")
+    with pytest.raises(ValueError, match="limit"):
+        stream.next()

@@ -1,0 +1,154 @@
+"""Descriptions without a model."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+
+from ingestion.metadata.issuers import find_issuers
+from ingestion.metadata.rules import Clues, describe_by_rules, notes_on
+from ingestion.metadata.summary import summarise
+from ingestion.types import FieldName, FieldValue, Source
+from rag_engine.geography import load_gazetteer
+from rag_engine.types import ExtractedText, Line
+from tests.ingestion.texts import extracted_from
+
+NO_CLUES = Clues()
+FLOOD = """# Flood plan of Milltown
+
+Published by the Environment Agency
+
+This plan applies to all residents of the valley and to the fire service, which carries it out with volunteers.
+
+The river flooded the town in 1953 and again in 2007, and each year the town commemorates the flood at the memorial.
+
+Museums move their collections to the upper floors twelve hours before the flood peak, as the heritage office asks.
+
+Lessons of past floods are kept in the archives of the town hall, and the oral history of the oldest is recorded.
+
+Flood warnings are sent by telephone to every household, and the flood siren is tested on the first Monday of a month.
+
+The monument at the bridge shows the height of the water, and the museum teaches children what a flood is like.
+"""
+
+
+def _describe(
+    extracted: ExtractedText,
+    language: str = "en",
+    *,
+    source: Source | None = None,
+    title: str = "",
+    clues: Clues = NO_CLUES,
+) -> list[FieldValue]:
+    titles = [FieldValue("title", title, "rule", "", 1, 0.8)] if title else []
+    source = source or Source("A1")
+    return describe_by_rules(
+        source, extracted, language, titles=titles, dates=[], clues=clues, gazetteer=load_gazetteer()
+    )
+
+
+def _of(values: Sequence[FieldValue], field: FieldName) -> list[str]:
+    return [value.value for value in values if value.field == field]
+
+
+def test_a_plan_is_described_and_every_label_has_its_sentence() -> None:
+    values = _describe(extracted_from(FLOOD), title="Flood plan of Milltown")
+    assert _of(values, "hazards") == ["Flood"]
+    assert _of(values, "authority") == ["Environment Agency (England)"]
+    assert _of(values, "countries") == ["United Kingdom"]
+    assert _of(values, "key_criteria") == ["Active memory"]
+    assert "Culture and Heritage" in _of(values, "tags")
+    assert _of(values, "language") == ["en"]
+    for value in values:
+        if value.field in ("hazards", "key_criteria", "tags", "authority"):
+            assert " ".join(value.sentence.split()) in " ".join(FLOOD.split())
+            assert value.page == 1
+            assert 0 < value.confidence <= 1
+
+
+def test_a_word_said_once_gives_no_criterion_and_no_tag() -> None:
+    text = "The office keeps an archive. Governance matters. " + "The pump is switched on in the morning. " * 60
+    values = _describe(extracted_from(text))
+    assert _of(values, "key_criteria") == []
+    assert _of(values, "tags") == []
+    assert _of(values, "hazards") == []
+
+
+def test_mentions_in_one_place_alone_give_no_criterion() -> None:
+    text = "health health health health health health " + "The pump is switched on in the morning. " * 100
+    assert "Health and wellbeing" not in _of(_describe(extracted_from(text)), "key_criteria")
+
+
+def test_three_hazards_side_by_side_are_multi_hazard_too() -> None:
+    text = "\n\n".join(["A flood comes. An earthquake shakes. A landslide falls. A wildfire burns."] * 8)
+    assert set(_of(_describe(extracted_from(text)), "hazards")) == {
+        "Flood", "Earthquake", "Landslide", "Wildfire", "Multi-hazard",
+    }  # fmt: skip
+
+
+def test_a_hazard_mentioned_in_passing_is_left_out() -> None:
+    text = "\n\n".join(["The flood came over the dyke."] * 30 + ["An earthquake is rare."])
+    assert _of(_describe(extracted_from(text)), "hazards") == ["Flood"]
+
+
+def test_what_the_list_says_of_the_authority_wins_and_becomes_canonical() -> None:
+    source = Source("A1", authority="JRC")
+    value = next(v for v in _describe(extracted_from(FLOOD), source=source) if v.field == "authority")
+    assert (value.value, value.source, value.confidence) == ("Joint Research Centre", "seed", 1.0)
+    unknown = Source("A1", authority="Milltown  Parish Council")
+    assert _of(_describe(extracted_from(FLOOD), source=unknown), "authority") == ["Milltown Parish Council"]
+
+
+def test_an_address_speaks_for_the_body_behind_it() -> None:
+    clues = Clues(addresses=("https://www.protezionecivile.gov.it/piano.pdf",))
+    values = _describe(extracted_from("Il piano. Le persone restano a casa."), "it", clues=clues)
+    assert _of(values, "authority") == ["Dipartimento della Protezione Civile"]
+    assert _of(values, "countries") == ["Italy"]
+
+
+def test_description_and_target_are_whole_sentences_of_the_right_length() -> None:
+    extracted = extracted_from(FLOOD * 3)
+    description, target = summarise(extracted, "en")
+    assert 100 <= description.words <= 130
+    assert 40 <= target.words <= 50
+    for part in (description.text, target.text):
+        assert part.endswith(".")
+        for sentence in part.split(". "):
+            assert sentence.strip(".") in " ".join(extracted.text.split())
+
+
+def test_a_text_without_sentences_has_no_description_rather_than_half_a_one() -> None:
+    description, target = summarise(extracted_from("id | name\n\nint4 | varchar"), "en")
+    assert (description.text, target.text) == ("", "")
+
+
+def test_the_notes_say_what_was_not_found() -> None:
+    notes = notes_on([FieldValue("title", "Plan", "rule", "", None, 0.4)])
+    assert "Title uncertain." in notes
+    assert "No date found." in notes
+    assert "No hazard found." in notes
+
+
+def test_empty_and_strange_texts_are_described_without_an_error() -> None:
+    for text in ("", " ", "\x00\x01", "?" * 5000, "مرحبا بالعالم", "洪水" * 500):
+        assert _of(_describe(extracted_from(text), "xx"), "document_type") == ["Other"]
+
+
+def test_a_long_text_and_one_endless_line_take_seconds_at_most() -> None:
+    before = time.perf_counter()
+    _describe(extracted_from("The flood plan of the Ministry applies to Italy and Spain. " * 20_000))
+    _describe(extracted_from("a.b-c:" * 100_000))
+    _describe(extracted_from("§" * 300_000))
+    assert time.perf_counter() - before < 20
+
+
+def test_a_sentence_that_begins_a_line_is_no_issuer_and_prepared_by_names_one() -> None:
+    text = (
+        "Action plan on hail\n\nThis action plan on hail was prepared by the Sample Agency of Canada with the people "
+        "who know hail best.\n\nThe River Authority publishes flood hazard maps every six years and reviews them after"
+    )
+    lines = tuple(Line(found.start(), found.end(), 1, None) for found in re.finditer(r"[^\n]+", text))
+    names = [one.name for one in find_issuers(ExtractedText(text, 1, lines, (), "text/plain"), "en")]
+    assert names[:1] == ["Sample Agency of Canada"]
+    assert not [name for name in names if "publishes" in name]

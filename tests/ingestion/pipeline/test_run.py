@@ -1,0 +1,356 @@
+"""The phases over the files of a folder: run again, changed, broken off, decided by people."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from ingestion.config import IngestionConfig, QualityConfig
+from ingestion.jobs.queue import Wish
+from ingestion.jobs.worker import open_tools
+from ingestion.operations import decide, withdraw
+from ingestion.pipeline.phases import Tools
+from ingestion.pipeline.run import run_phases
+from ingestion.records.source_record import Correction, Decision
+from ingestion.records.source_store import Register, now
+from ingestion.seeds.read import read_seeds
+from ingestion.types import PHASES, Outcome, Phase, Request, Tally
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.retrieval.book_index_boost import named_passages, read_collection_index
+from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
+from tests.rag_engine.conftest import CountingEmbedder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    for name, text in {"flood": FLOOD, "heat": HEAT, "drought": DROUGHT}.items():
+        (folder / f"{name}.md").write_text(f"# {text.plain}", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def tools(engine: Engine) -> Iterator[Tools]:
+    with open_tools(engine, IngestionConfig(use_model=False)) as tools:
+        # Counted words do not know what a translation is.
+        yield replace(tools, encode=None)
+
+
+@pytest.fixture
+def register(engine: Engine, folder: Path) -> Register:
+    register = Register(engine.catalog)
+    register.add(read_seeds(folder, ()).new)
+    return register
+
+
+def _run(register: Register, engine: Engine, tools: Tools, **asked: object) -> dict[Phase, Tally]:
+    return {tally.phase: tally for tally in run_phases(register, engine, tools, Request(**asked))}  # type: ignore[arg-type]
+
+
+def _code(register: Register, name: str) -> str:
+    return next(one.code for one in register.sources() if Path(one.path).stem == name)
+
+
+def _titles(engine: Engine) -> list[str]:
+    return sorted(record.metadata.title for record in engine.documents())
+
+
+def test_the_files_of_a_folder_are_read_described_and_answer(register: Register, engine: Engine, tools: Tools) -> None:
+    tallies = _run(register, engine, tools)
+    assert [tallies[phase].done for phase in ("extraction", "indexing")] == [3, 3]
+    assert _titles(engine) == sorted(text.title for text in (FLOOD, HEAT, DROUGHT))
+    assert {record.metadata.language for record in engine.documents()} == {"en", "it", "de"}
+
+
+def test_a_second_run_does_nothing(register: Register, engine: Engine, tools: Tools) -> None:
+    _run(register, engine, tools)
+    events = register.latest(1)
+    assert _run(register, engine, tools) == {}
+    assert register.latest(1) == events
+
+
+def test_a_changed_file_is_read_again_and_takes_the_place_of_the_old(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    (folder / "heat.md").write_text(f"# {FIRE.plain}", encoding="utf-8")
+    tallies = _run(register, engine, tools)
+    assert tallies["extraction"].done == tallies["indexing"].done == 1
+    assert _titles(engine) == sorted(text.title for text in (FLOOD, FIRE, DROUGHT))
+
+
+def test_phases_can_be_run_one_by_one_for_some_sources(register: Register, engine: Engine, tools: Tools) -> None:
+    code = _code(register, "heat")
+    assert _run(register, engine, tools, phases=("metadata",)) == {}
+    for phase in PHASES:
+        _run(register, engine, tools, phases=(phase,), codes=(code,))
+    assert _titles(engine) == [HEAT.title]
+
+
+def test_a_pause_ends_the_run_between_two_sources_and_the_next_run_goes_on(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    wishes: Iterator[Wish] = iter(["", "", "", "", ""])
+    first = run_phases(register, engine, tools, Request(), wish=lambda: next(wishes, "pause"))
+    assert sum(tally.done for tally in first) < 3 * len(PHASES)
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    workspace, code = engine.config.workspace, _code(register, "heat")
+    strict = replace(tools, config=replace(tools.config, quality=QualityConfig(minimum_characters=650)))
+    _run(register, engine, strict)
+    assert _titles(engine) == [FLOOD.title]
+    assert len(list((workspace / "quarantine").iterdir())) == 2
+    decide(register, code, "restore", "Ada", "It is short and it is the law.")
+    _run(register, engine, strict)
+    assert _titles(engine) == sorted([FLOOD.title, HEAT.title])
+    assert [path.name for path in (workspace / "downloads").iterdir() if "heat" in path.name or code in path.name]
+    decide(register, code, "undo", "Ada", "")
+    _run(register, engine, strict)
+    assert _titles(engine) == [FLOOD.title]
+
+
+def test_corrections_reach_the_index_and_outlive_every_run(register: Register, engine: Engine, tools: Tools) -> None:
+    code = _code(register, "heat")
+    _run(register, engine, tools)
+    register.correct([Correction(code, "countries", ("Malta",), "Ada"), Correction(code, "tags", ("Gender",), "Ada")])
+    _run(register, engine, tools)
+    _run(register, engine, tools, which="all")
+    assert [record.metadata.title for record in engine.documents({"country": ("Malta",)})] == [HEAT.title]
+
+
+def test_an_erased_document_stays_away_until_a_person_brings_it_back(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    _run(register, engine, tools)
+    record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
+    assert withdraw(record, register, engine.config.workspace, author="Ada")
+    engine.erase(record)
+    _run(register, engine, tools, which="all")
+    assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+    assert not [path for path in (engine.config.workspace / "downloads").iterdir() if "heat" in path.name.lower()]
+    decide(register, _code(register, "heat"), "restore", "Ada", "")
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_a_source_off_the_list_leaves_the_index(register: Register, engine: Engine, tools: Tools) -> None:
+    _run(register, engine, tools)
+    register.remove([_code(register, "heat")], "Ada")
+    _run(register, engine, tools)
+    assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+
+
+def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
+    register.add(read_seeds(folder, register.sources()).new)
+    _run(register, engine, tools)
+    question = "How many metres from the dyke do residents leave their homes?"
+    assert FLOOD_REVISED.title in {hit.document.metadata.title for hit in engine.search(question).hits}
+    assert FLOOD.title not in {hit.document.metadata.title for hit in engine.search(question).hits}
+    then = engine.search(question, {"as_of": ("2020",)}).hits
+    assert FLOOD.title in {hit.document.metadata.title for hit in then}
+    assert FLOOD_REVISED.title not in {hit.document.metadata.title for hit in then}
+
+
+def test_a_file_that_is_gone_fails_alone_and_is_tried_again(
+    register: Register, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
+) -> None:
+    shutil.move(folder / "heat.md", tmp_path / "heat.md")
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 2
+    stopped = register.dossiers()[_code(register, "heat")].stopped
+    assert stopped is not None
+    assert "heat.md" in stopped[1].message
+    shutil.move(tmp_path / "heat.md", folder / "heat.md")
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    class Broken:
+        def extract(self, path: Path) -> object:
+            if "heat" in path.name.lower():
+                raise RuntimeError("out of cheese")
+            return tools.extractor.extract(path)
+
+        declared = tools.extractor.declared
+
+    _run(register, engine, replace(tools, extractor=Broken()))  # type: ignore[arg-type]
+    outcome = register.dossiers()[_code(register, "heat")].outcomes
+    assert any("RuntimeError: out of cheese" in one.message for one in outcome.values())
+    assert len(engine.documents()) == 2
+
+
+def test_a_person_may_refuse_the_licence_of_what_is_already_indexed(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    _run(register, engine, tools)
+    code = _code(register, "heat")
+    register.decide(Decision(code, "licence", "RED", "Ada", "The ministry said no.", now()))
+    _run(register, engine, tools)
+    assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+    assert isinstance(register.dossiers()[code].outcomes["licence"], Outcome)
+    assert list((engine.config.workspace / "quarantine").iterdir())
+
+
+def test_files_that_are_away_for_now_stay_in_the_collection(
+    register: Register, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
+) -> None:
+    _run(register, engine, tools)
+    shutil.move(folder, tmp_path / "unmounted")
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+    shutil.move(tmp_path / "unmounted", folder)
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_a_text_that_breaks_the_indexer_stops_no_other(
+    register: Register, engine: Engine, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = engine.embedder()
+    encode = embedder.encode_passages
+
+    def break_on_heat(texts: list[str]) -> object:
+        if any("ondate di calore" in text for text in texts):
+            raise ValueError("no such number")
+        return encode(texts)
+
+    monkeypatch.setattr(embedder, "encode_passages", break_on_heat)
+    tallies = _run(register, engine, tools)
+    assert (tallies["indexing"].done, tallies["indexing"].failed) == (2, 1)
+    assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+
+
+def test_half_a_character_from_a_model_breaks_nothing(register: Register, engine: Engine, tools: Tools) -> None:
+    class Odd:
+        name = "odd"
+
+        def complete_json(
+            self, system: str, user: str, schema: dict[str, object], *, seconds: float
+        ) -> dict[str, object]:
+            return {"title": {"value": "half \ud83d", "quote": "\ud83d", "confidence": 1.0}, "language": "en\ud83d"}
+
+    config = replace(tools.config, use_model=True)
+    _run(register, engine, replace(tools, judge=Odd(), config=config))
+    assert len(engine.documents()) == 3
+
+
+def test_another_way_to_read_files_reads_them_again(register: Register, engine: Engine, tools: Tools) -> None:
+    _run(register, engine, tools)
+    again = _run(register, engine, replace(tools, reader="with OCR now"))
+    assert again["extraction"].done == 3
+
+
+def test_a_file_that_was_lost_from_the_workspace_is_acquired_again(
+    register: Register, engine: Engine, tools: Tools
+) -> None:
+    _run(register, engine, tools)
+    for path in (engine.config.workspace / "downloads").iterdir():
+        path.unlink()
+    assert _run(register, engine, tools)["acquisition"].done == 3
+
+
+def test_a_source_that_is_put_on_the_list_again_comes_back(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    register.remove([_code(register, "heat")], "Ada")
+    _run(register, engine, tools)
+    register.add(read_seeds(folder, register.sources()).new)
+    _run(register, engine, tools)
+    assert len(engine.documents()) == 3
+
+
+def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
+    _run(register, engine, tools)
+    record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
+    withdraw(record, register, engine.config.workspace, author="Ada")
+    engine.erase(record)
+    engine.catalog.checkpoint()
+    engine.close()
+    # The index has a test of its own; what is looked at here is what the list of sources keeps.
+    workspace = engine.config.workspace
+    kept = [path for path in workspace.rglob("*") if path.is_file() and workspace / "index" not in path.parents]
+    for word in (b"zanzibar", b"temperatura percepita"):
+        assert [path for path in kept if word in _bytes(path)] == []
+
+
+def _bytes(path: Path) -> bytes:
+    raw = path.read_bytes()
+    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+
+
+def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    _run(register, engine, tools)
+    (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
+    register.add(read_seeds(folder, register.sources()).new)
+    _run(register, engine, tools, codes=(_code(register, "flood-2022"),))
+    old = next(one for one in engine.documents() if one.metadata.title == FLOOD.title)
+    assert old.metadata.superseded == "2022-06-02"
+
+
+def test_the_index_that_a_source_carries_leads_to_its_passages(
+    register: Register, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    hazards = (
+        "flood",
+        "storm",
+        "avalanche",
+        "quake",
+        "landslide",
+        "drought",
+        "heatwave",
+        "volcano",
+        "tsunami",
+        "frost",
+    )
+    entries = [f"{word}, {page}" for word, page in sorted(zip(hazards, range(1, 11), strict=True))]
+    document = pymupdf.open()
+    for number, word in enumerate((*hazards, ""), start=1):
+        page = document.new_page()
+        if word:
+            page.insert_textbox((72, 90, 520, 760), f"The {word} plan names the mayor.\n\n{FIRE.plain}", fontsize=10)
+        else:
+            page.insert_textbox((72, 90, 520, 760), "\n".join(["Index", "", *entries]), fontsize=11)
+        page.insert_text((300, 800), str(number), fontsize=10)
+    document.save(folder / "book.pdf")
+    register.add(read_seeds(folder, register.sources()).new)
+
+    _run(register, engine, tools)
+
+    [book] = [record for record in engine.documents() if record.file.endswith(".pdf")]
+    index = read_collection_index(engine.catalog, engine.snapshot(), None)
+    found = engine.catalog.children(named_passages(index, "Who is named when there is an avalanche?", "en")).values()
+    assert {child.document_key for child in found} == {book.key}
+    assert all(child.page <= 3 <= child.last_page and "avalanche plan" in child.text for child in found)

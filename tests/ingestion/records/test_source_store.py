@@ -1,0 +1,138 @@
+"""The list of sources and what became of each, in a real catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingestion.records.source_record import Correction, Decision
+from ingestion.records.source_store import Register
+from ingestion.types import (
+    Description,
+    Download,
+    Extraction,
+    FieldValue,
+    Indexed,
+    LicenceMark,
+    LicenceVerdict,
+    Outcome,
+    Phase,
+    PortalFindings,
+    Quality,
+    Relation,
+    Source,
+)
+from rag_engine.errors import InputError
+from rag_engine.storage.catalog import open_catalog
+
+MARK = LicenceMark("pattern", "YELLOW", "", 5.0, "© 2020 Ministry", "footer")
+EVIDENCE: dict[Phase, object] = {
+    "licence": LicenceVerdict("YELLOW", "", (MARK,), ("NC",), "it"),
+    "acquisition": Download(
+        "downloads/A1_plan.pdf", ("https://a/", "https://a/x"), "ab", 7, "application/pdf", "file", "2026-01-01"
+    ),
+    "portals": PortalFindings((), ("https://a/",), ("2 links were left out",)),
+    "extraction": Extraction("ff", "application/pdf", 3, 0, 0, 900, 800, "Flood plan", "en", 7, ("odd",)),
+    "quality": Quality(61.5, 40.0, 10.0, 6.5, 5.0, 1.0, ("scope",), ("flood",)),
+    "deduplication": Relation("A1", version="2016", how="title", similarity=0.9),
+    "metadata": Description((FieldValue("hazards", "Flood", "rule", "Floods rise.", 2, 0.8),), ("no model",)),
+    "indexing": Indexed("0123456789ab", 4, "f.m"),
+}
+
+
+@pytest.fixture
+def register(tmp_path: Path) -> Iterator[Register]:
+    catalog = open_catalog(tmp_path)
+    yield Register(catalog)
+    catalog.close()
+
+
+def _pass(register: Register, code: str, phase: Phase, outcome: Outcome) -> None:
+    register.record(code, phase, outcome, fingerprint="f")
+
+
+def test_a_source_that_is_known_is_left_as_it_is(register: Register) -> None:
+    assert register.add([Source("A1", "https://a/", title="Plan"), Source("A2", "https://b/")]) == 2
+    assert register.add([Source("A1", "https://other/"), Source("A3", "https://c/")]) == 1
+    assert [(one.code, one.url) for one in register.sources()] == [
+        ("A1", "https://a/"), ("A2", "https://b/"), ("A3", "https://c/"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("phase", EVIDENCE)
+def test_the_evidence_of_every_phase_comes_back_as_it_was(register: Register, phase: Phase) -> None:
+    register.add([Source("A1", "https://a/")])
+    outcome = Outcome("done", "", "A sentence.", EVIDENCE[phase], retryable=True)
+    _pass(register, "A1", phase, outcome)
+    assert register.dossiers()["A1"].outcomes[phase] == outcome
+
+
+def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(register: Register) -> None:
+    register.add([Source("A1", "https://a/")])
+    for message in ("first", "second"):
+        _pass(register, "A1", "licence", Outcome("failed", "timed_out", message, retryable=True))
+    entry = register.entries()["A1", "licence"]
+    assert (entry.outcome.message, entry.attempts) == ("second", 2)
+    assert [event.message for event in register.history("A1") if event.event == "licence"] == ["first", "second"]
+
+
+def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(register: Register) -> None:
+    register.add([Source("A1", "https://a/")])
+    waits = Outcome("skipped", "licence_unclear", "Nothing is said.", EVIDENCE["licence"])
+    _pass(register, "A1", "licence", waits)
+    register.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
+    _pass(register, "A1", "licence", waits)
+    decided = register.dossiers()["A1"]
+    assert decided.outcomes["licence"].passes
+    assert decided.verdict is not None
+    assert decided.verdict.light == "GREEN"
+    assert decided.verdict.marks[0].layer == "person"
+    assert decided.verdict.marks[1] == MARK
+    register.decide(Decision("A1", "licence", "", "Ada", "", "2026-01-03"))
+    assert register.dossiers()["A1"].outcomes["licence"] == waits
+    assert [event.author for event in register.history("A1") if event.event == "decision"] == ["Ada", "Ada"]
+
+
+def test_a_restored_source_passes_the_phase_that_rejected_it(register: Register) -> None:
+    register.add([Source("A1", "https://a/")])
+    _pass(register, "A1", "quality", Outcome("rejected", "too_few_pages", "2 pages.", EVIDENCE["quality"]))
+    assert register.dossiers()["A1"].stopped is not None
+    register.decide(Decision("A1", "quality", "restore", "Ada", "It is a law.", "2026-01-02"))
+    dossier = register.dossiers()["A1"]
+    assert dossier.stopped is None
+    assert dossier.quality == EVIDENCE["quality"]
+
+
+def test_a_persons_values_win_and_can_be_taken_back(register: Register) -> None:
+    register.add([Source("A1", "https://a/", authority="Ministry")])
+    _pass(register, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
+    register.correct([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
+    _pass(register, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
+    metadata = register.dossiers()["A1"].metadata
+    assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
+    register.correct([Correction("A1", "hazards", ())])
+    assert register.dossiers()["A1"].metadata.hazards == ()
+    register.take_back("A1", "hazards", "Ada")
+    assert register.dossiers()["A1"].metadata.hazards == ("Flood",)
+
+
+def test_a_word_on_a_source_that_is_not_on_the_list_is_refused(register: Register) -> None:
+    with pytest.raises(InputError, match="No source has the code B9"):
+        register.decide(Decision("B9", "licence", "GREEN", "Ada", "", ""))
+
+
+def test_a_removed_source_is_gone_and_its_history_stays(register: Register) -> None:
+    register.add([Source("A1", "https://a/")])
+    _pass(register, "A1", "licence", Outcome("done", "licence_green"))
+    register.remove(["A1"], "Ada")
+    assert register.dossiers() == {}
+    assert [event.event for event in register.history("A1")] == ["added", "licence", "removed"]
+
+
+def test_the_documents_of_a_portal_stand_behind_it_in_their_order_whenever_they_came(register: Register) -> None:
+    register.add([Source("P", "https://p/"), Source("Q", "https://q/"), Source("Z", "https://z/")])
+    register.add([Source(f"Q.{n}", f"https://q/{n}", parent="Q") for n in (10, 2)])
+    register.add([Source("P.1", "https://p/1", parent="P")])
+    assert [one.code for one in register.sources()] == ["P", "P.1", "Q", "Q.2", "Q.10", "Z"]

@@ -1,0 +1,162 @@
+"""What an administrator looks at, made from dossiers and events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ingestion.records.source_record import Correction, Dossier
+from ingestion.records.source_store import Event
+from ingestion.status.views import (
+    edits,
+    find_rows,
+    in_quarantine,
+    missing_fields,
+    next_due,
+    rate_per_minute,
+    request_of,
+    review_groups,
+    said,
+    seconds_left,
+    source_rows,
+    state_of,
+    title_beside_code,
+    under,
+    unsure_fields,
+)
+from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, Request, Source
+from rag_engine.errors import InputError
+from tests.ingestion.dossiers import dossier, stopped
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def event(seconds_ago: float, phase: str = "licence") -> Event:
+    return Event("A", (NOW - timedelta(seconds=seconds_ago)).isoformat(), phase, "done", "", "", "", 0.1)
+
+
+def waiting(code: str, url: str, quote: str) -> Dossier:
+    mark = LicenceMark("pattern", "YELLOW", "", 12, quote, "footer")
+    verdict = LicenceVerdict("YELLOW", "", (mark,))
+    return Dossier(Source(code, url), {"licence": Outcome("rejected", "licence_unclear", "", verdict)})
+
+
+def test_every_source_has_a_state() -> None:
+    done = dossier()
+    assert state_of(done) == "indexed"
+    assert state_of(Dossier(Source("A"), {})) == "new"
+    assert state_of(replace(done, outcomes={"licence": done.outcomes["licence"]})) == "waiting"
+    assert state_of(dossier("A", relation=Relation("A", superseded="2020"))) == "superseded"
+    assert state_of(dossier("A", relation=Relation("B", translation_of="B"))) == "translation"
+    assert state_of(stopped(done, "acquisition", Outcome("failed", "timed_out"))) == "failed"
+    assert state_of(stopped(done, "quality", Outcome("rejected", "too_few_pages"))) == "rejected"
+    listing = stopped(done, "acquisition", Outcome("skipped", "directory"))
+    assert state_of(listing) == "waiting"
+    assert state_of(replace(listing, outcomes={**listing.outcomes, "portals": Outcome("done", "")})) == "portal"
+    assert state_of(stopped(done, "indexing", Outcome("rejected", "decided"))) == "withdrawn"
+    assert state_of(waiting("A", "", "")) == "review"
+
+
+def test_a_source_is_found_by_words_and_state() -> None:
+    rows = source_rows([dossier("ADM001"), waiting("REV001", "https://town.example/x", "")])
+
+    assert [row.code for row in find_rows(rows, "TOWN rev", [])] == ["REV001"]
+    assert [row.code for row in find_rows(rows, "", ["indexed"])] == ["ADM001"]
+
+
+def test_sources_of_one_host_with_the_same_evidence_are_decided_together() -> None:
+    groups = review_groups(
+        [
+            waiting("A", "https://town.example/1", "on request"),
+            waiting("B", "https://other.example/1", "on request"),
+            waiting("C", "https://town.example/2", "on request"),
+            waiting("D", "https://town.example/3", "something else"),
+        ]
+    )
+
+    assert [[one.source.code for one in group.members] for group in groups] == [["A", "C"], ["B"], ["D"]]
+
+
+def test_only_what_is_rejected_for_more_than_its_licence_is_in_quarantine() -> None:
+    short = stopped(dossier("B"), "quality", Outcome("rejected", "too_few_pages"))
+
+    assert in_quarantine([dossier("A"), short, waiting("C", "", "")]) == [short]
+
+
+def test_the_next_run_takes_what_waits() -> None:
+    assert next_due([dossier("A"), Dossier(Source("B"), {}), waiting("C", "", "")]) == 1
+
+
+def test_the_rate_is_that_of_the_last_minute() -> None:
+    assert rate_per_minute([event(s) for s in (0, 10, 20, 30)], "licence", NOW) == pytest.approx(8)
+    assert rate_per_minute([event(s) for s in (0, 30, 3000)], "licence", NOW) == pytest.approx(4)
+    assert rate_per_minute([event(0), event(1, "quality")], "licence", NOW) is None
+
+
+def test_the_time_left_follows_from_the_rate() -> None:
+    assert seconds_left(10, 40, 60.0) == 30
+    assert seconds_left(10, 40, None) is None
+
+
+def test_a_request_survives_the_ledger_and_is_said_in_a_short_sentence() -> None:
+    request = Request(("quality",), tuple(f"A{n}" for n in range(50)), "all", True)
+
+    assert request_of({"phases": ["quality"], "codes": list(request.codes), "which": "all", "refresh": True}) == request
+    assert "of 50 sources" in said(request)
+    assert said(Request(codes=("A1",))).endswith("of A1.")
+
+
+def test_only_cells_that_differ_become_corrections() -> None:
+    changed = edits(dossier(), {"title": ["Piano caldo "], "hazards": ["Drought", "Heatwaves"], "date": []}, "Ada", {})
+
+    assert changed == [Correction("ADM001", "date", (), "Ada")]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("date", "31.12.2020"), ("date", "2020-13"), ("language", "English"), ("hazards", "Hail")],
+)
+def test_a_value_that_a_field_cannot_have_is_refused(field: str, value: str) -> None:
+    with pytest.raises(InputError):
+        edits(dossier(), {field: [value]}, "Ada", {"hazards": ("Heatwaves", "Drought")})  # type: ignore[dict-item]
+
+
+def test_empty_and_unsure_fields_are_found() -> None:
+    one = dossier(values={"title": ("Plan",), "date": ()})
+
+    assert "title" not in missing_fields(one)
+    assert "date" in missing_fields(one)
+    assert unsure_fields(one, 0.5) == []
+    assert unsure_fields(one, 0.95) == ["title"]
+    assert "date" not in missing_fields(replace(one, corrections=(Correction("ADM001", "date", ()),)))
+
+
+def test_a_file_is_known_by_the_folder_it_came_into(tmp_path: Path) -> None:
+    assert under(str(tmp_path / "ab12" / "plan.pdf"), tmp_path) == "ab12"
+    assert under("/elsewhere/plan.pdf", tmp_path) == ""
+
+
+@pytest.mark.parametrize("phase", ["extraction", "quality", "deduplication", "metadata", "indexing"])
+def test_what_is_rejected_after_its_file_came_may_be_restored(phase: Phase) -> None:
+    one = stopped(dossier("B"), phase, Outcome("rejected", "decided"))
+
+    assert in_quarantine([one]) == [one]
+
+
+def test_what_has_no_file_is_not_in_quarantine() -> None:
+    gone = stopped(dossier("A"), "acquisition", Outcome("rejected", "not_found"))
+    former = dossier("B").download
+    known = stopped(dossier("B"), "acquisition", Outcome("rejected", "not_found", "", former))
+    barren = stopped(dossier("C"), "portals", Outcome("rejected", "nothing_found"))
+    empty = stopped(dossier("D"), "quality", Outcome("rejected", "too_few_pages"))
+    empty = replace(empty, outcomes={**empty.outcomes, "acquisition": Outcome("done", "")})
+
+    assert in_quarantine([gone, known, barren, empty]) == []
+
+
+def test_a_title_is_not_told_twice() -> None:
+    assert title_beside_code(dossier("ADM001")) == "Piano caldo"
+    assert title_beside_code(Dossier(Source("ADM001"), {})) == ""

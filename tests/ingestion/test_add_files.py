@@ -1,0 +1,155 @@
+"""Additions as people make them: files renamed, replaced, broken, oddly named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pymupdf
+import pytest
+
+from ingestion.add_files import Added, add_paths
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.retrieval.book_index_boost import named_passages, read_collection_index
+from tests.rag_engine.conftest import CountingEmbedder
+
+FIRST = "The first edition of the plan names the river authority. " * 12
+SECOND = "The second edition of the plan names the fire service. " * 12
+HAZARDS = ("flood", "heatwave", "avalanche", "quake", "landslide", "drought", "storm", "volcano", "tsunami", "wildfire")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+def texts(engine: Engine) -> dict[str, str]:
+    """The first word that tells the editions apart, by file."""
+    return {record.file: engine.catalog.text(record.key).split()[1] for record in engine.documents()}
+
+
+def outcomes(added: list[Added]) -> dict[str, str]:
+    return {Path(one.path).name: one.status for one in added}
+
+
+@pytest.mark.parametrize("older", ["plan_2019.txt", "a_plan_of_2019.txt"])
+def test_a_plan_that_was_renamed_and_replaced_is_there_in_both_editions(
+    engine: Engine, folder: Path, older: str
+) -> None:
+    (folder / "plan.txt").write_text(FIRST)
+    add_paths([folder], engine)
+    (folder / older).write_text(FIRST)
+    (folder / "plan.txt").write_text(SECOND)
+    assert set(outcomes(add_paths([folder], engine)).values()) == {"indexed"}
+    assert texts(engine) == {"plan.txt": "second", older: "first"}
+    assert set(outcomes(add_paths([folder], engine)).values()) == {"unchanged"}
+
+
+def test_two_files_of_one_content_in_one_addition_are_one_document(engine: Engine, folder: Path) -> None:
+    (folder / "a.txt").write_text(FIRST)
+    (folder / "b.txt").write_text(FIRST)
+    first, second = add_paths([folder], engine)
+    assert (first.status, second.status) == ("indexed", "unchanged")
+    assert second.document_id == first.document_id
+    assert "a.txt" in second.reason
+
+
+def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, folder: Path) -> None:
+    (folder / f"{'long' * 62}.txt").write_text(FIRST)
+    Path(os.fsdecode(os.fsencode(folder) + b"/K\xf6ln.txt")).write_text(SECOND)
+    added = add_paths([folder], engine)
+    assert [one.status for one in added] == ["indexed", "indexed"], added
+    assert all(one.path.encode() for one in added)
+    assert all(engine.stored_file(record).exists() for record in engine.documents())
+
+
+def test_a_file_that_is_not_there_fails_alone(engine: Engine, folder: Path) -> None:
+    (folder / "good.txt").write_text(FIRST)
+    added = outcomes(add_paths([folder / "missing.txt", folder / "good.txt"], engine))
+    assert added == {"missing.txt": "failed", "good.txt": "indexed"}
+
+
+def test_a_wrong_description_ends_the_addition_before_its_first_file(engine: Engine, folder: Path) -> None:
+    (folder / "a.txt").write_text(FIRST)
+    (folder / "z").mkdir()
+    (folder / "z" / "b.txt").write_text(SECOND)
+    (folder / "z" / "metadata.jsonl").write_text('{"file": "b.txt", "colour": "red"}')
+    with pytest.raises(InputError, match="colour"):
+        add_paths([folder], engine)
+    assert engine.documents() == []
+
+
+def test_a_refused_file_leaves_no_copy(engine: Engine, folder: Path) -> None:
+    (folder / "empty.txt").write_bytes(b"")
+    assert outcomes(add_paths([folder], engine)) == {"empty.txt": "rejected"}
+    assert not [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
+
+
+def test_a_cancelled_addition_keeps_what_it_has_and_can_be_taken_up(engine: Engine, folder: Path) -> None:
+    for number in range(5):
+        (folder / f"{number}.txt").write_text(f"Measure {number} of the plan. " * 20)
+    asked: list[None] = []
+
+    def after_two() -> bool:
+        asked.append(None)
+        return len(asked) > 2
+
+    assert len(add_paths([folder], engine, cancelled=after_two)) == 2
+    assert len(engine.documents()) == 2
+    assert list(outcomes(add_paths([folder], engine)).values()) == ["unchanged"] * 2 + ["indexed"] * 3
+
+
+def test_a_damaged_index_is_mended_by_rebuild(engine: Engine, folder: Path) -> None:
+    (folder / "a.txt").write_text(FIRST)
+    add_paths([folder], engine)
+    for damaged in (engine.config.workspace / "index").rglob("meta.json"):
+        damaged.write_text("")
+    (engine.config.workspace / "index" / "chroma" / "chroma.sqlite3").write_bytes(b"nonsense" * 1000)
+    engine.close()
+    again = Engine(engine.config, embedder=CountingEmbedder())
+    assert again.rebuild() == len(again.snapshot()) > 0
+    assert again.dense_keys() == again.sparse_keys() == set(again.snapshot().keys.tolist())
+    again.close()
+
+
+def test_lost_vectors_are_said_and_made_again(engine: Engine, folder: Path) -> None:
+    (folder / "a.txt").write_text(FIRST)
+    add_paths([folder], engine)
+    [vectors] = (engine.config.workspace / "vectors").iterdir()
+    vectors.unlink()
+    with pytest.raises(WorkspaceError, match="rebuild --encode"):
+        engine.search("river authority")
+    engine.rebuild(encode=True)
+    assert engine.vectors_missing() == 0
+    assert engine.search("river authority").hits
+
+
+def test_the_index_of_a_book_leads_to_its_passages(engine: Engine, folder: Path) -> None:
+    pages = [f"Chapter {n}\n\nThe {word} plan names the mayor." for n, word in enumerate(HAZARDS, start=1)]
+    entries = [f"{word}, {n}" for word, n in sorted((word, n) for n, word in enumerate(HAZARDS, start=1))]
+    document = pymupdf.open()
+    for number, lines in enumerate([*(page.split("\n") for page in pages), ["Index", "", *entries]], start=1):
+        page = document.new_page()
+        for row, line in enumerate(lines):
+            page.insert_text((72, 110 + 15 * row), line, fontsize=11)
+        page.insert_text((300, 800), str(number), fontsize=10)
+    document.save(folder / "book.pdf")
+
+    [added] = add_paths([folder], engine)
+
+    assert (added.status, added.reason) == ("indexed", "")
+    index = read_collection_index(engine.catalog, engine.snapshot(), None)
+    found = named_passages(index, "Who is named when there is an avalanche?", "en")
+    assert set(found.values()) == {("listed in the index under “avalanche”",)}
+    assert any("avalanche plan" in child.text for child in engine.catalog.children(found).values())

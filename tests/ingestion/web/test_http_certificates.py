@@ -1,0 +1,41 @@
+"""Certificates: which are believed, and for which name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingestion.web.http import HttpWeb
+from tests.ingestion.web_server import Site, context_of, page, refusal_of, self_signed, serving
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that nobody vouches for, and its key, in one file."""
+    return self_signed(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture
+def secure(certificate: Path) -> Iterator[Site]:
+    with serving({"/": page("secure")}, tls=context_of(certificate)) as running:
+        yield running
+
+
+def test_a_wrong_certificate_is_refused_with_the_cause(secure: Site) -> None:
+    with HttpWeb(secure.config()) as web:
+        refused = refusal_of(web, secure.url("/"))
+    assert (refused.reason, refused.rejected) == ("certificate_invalid", True)
+    assert "self-signed" in str(refused)
+
+
+def test_the_certificate_is_checked_against_the_name_and_not_the_address(
+    secure: Site, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with HttpWeb(secure.config(), resolve=lambda host, port: ("127.0.0.1",)) as web:
+        assert web.fetch(f"https://named.example:{secure.port}/").body == b"secure"
+        refused = refusal_of(web, f"https://other.example:{secure.port}/")
+    assert refused.reason == "certificate_invalid"
+    assert "other.example" in str(refused)

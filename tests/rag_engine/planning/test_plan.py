@@ -1,0 +1,263 @@
+"""A question is taken apart: what to search, how to answer, where in the world."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_engine import prompts
+from rag_engine.backends.language_identification import identify_language
+from rag_engine.config import Config
+from rag_engine.errors import BackendError, InputError
+from rag_engine.geography import load_gazetteer
+from rag_engine.planning.plan import plan_question
+from rag_engine.protocols import Generator
+from rag_engine.types import Prompt, QueryPlan
+
+CONFIG = Config(workspace=Path("unused"))
+GAZETTEER = load_gazetteer()
+
+
+def plan(question: str, generator: Generator | None = None) -> QueryPlan:
+    return plan_question(question, identify=identify_language, gazetteer=GAZETTEER, generator=generator, config=CONFIG)
+
+
+@dataclass
+class Planner:
+    """A generator that makes plans only."""
+
+    reply: dict[str, object] | BackendError
+    quotes_only: bool = False
+    name: str = "planner-model"
+    context_window: int = 4096
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        raise AssertionError("a plan is not an answer")
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        assert schema is prompts.PLANNER_SCHEMA
+        assert seconds == CONFIG.generation.planner_seconds
+        self.asked.append((system, user))
+        if isinstance(self.reply, BackendError):
+            raise self.reply
+        return self.reply
+
+
+REPLY: dict[str, object] = {
+    "query_1": "Italian flood insurance law",
+    "query_2": "compulsory natural hazard cover for buildings",
+    "query_3": "premium deductible reinsurance public fund",
+    "output_instructions": "",
+    "geographic_scope": ["Italy", "Atlantis"],
+}
+
+
+@pytest.mark.parametrize("question", ["", "   \n", "?!", "«»"])
+def test_a_question_without_a_word_is_refused(question: str) -> None:
+    with pytest.raises(InputError) as error:
+        plan(question)
+    assert error.value.help
+
+
+def test_a_question_that_is_too_long_is_refused_with_both_lengths() -> None:
+    with pytest.raises(InputError, match=r"4,001.*4,000"):
+        plan("a" * 4001)
+
+
+@pytest.mark.parametrize(
+    ("question", "sought", "instructions"),
+    [
+        (
+            "Which EU DRR policies mention heritage? Quote relevant passages verbatim and provide full reference "
+            "[Issuing Authority, Title, Year].",
+            "Which EU DRR policies mention heritage?",
+            "Quote relevant passages verbatim and provide full reference [Issuing Authority, Title, Year]",
+        ),
+        (
+            "What measures does France take against heat, in a table?",
+            "What measures does France take against heat?",
+            "in a table",
+        ),
+        ("In three sentences: what is a flood?", "what is a flood?", "In three sentences"),
+        ("What is a flood? Answer in Italian.", "What is a flood?", "Answer in Italian"),
+        (
+            "List the flood policies of Italy in a table and cite the sources",
+            "List the flood policies of Italy",
+            "cite the sources; in a table",
+        ),
+        (
+            "Quali piani proteggono i musei? Rispondi in un elenco puntato.",
+            "Quali piani proteggono i musei?",
+            "Rispondi in un elenco puntato",
+        ),
+        ("Cosa prevede il piano, citando le fonti?", "Cosa prevede il piano?", "citando le fonti"),
+        (
+            "Quels plans la France a-t-elle ? Réponds en un tableau avec les références.",
+            "Quels plans la France a-t-elle?",
+            "Réponds en un tableau avec les références",
+        ),
+        ("¿Qué regula la ley? Responde en tres frases.", "¿Qué regula la ley?", "Responde en tres frases"),
+        ("Welche Pflichten gibt es? Antworte auf Deutsch.", "Welche Pflichten gibt es?", "Antworte auf Deutsch"),
+        ("Was sagt das Gesetz, als Tabelle?", "Was sagt das Gesetz?", "als Tabelle"),
+        ("O que diz a lei? Resuma em 5 tópicos.", "O que diz a lei?", "Resuma em 5 tópicos"),
+        ("Yönetmelik ne diyor? Madde madde yaz.", "Yönetmelik ne diyor?", "Madde madde yaz"),
+        ("Yönetmelik ne diyor? Almanca yanıtla.", "Yönetmelik ne diyor?", "Almanca yanıtla"),
+    ],
+)
+def test_how_to_answer_is_told_from_what_to_find(question: str, sought: str, instructions: str) -> None:
+    planned = plan(question)
+    assert planned.queries[0] == sought
+    assert planned.output_instructions == instructions
+    assert planned.question == question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Quale direttiva definisce il rischio e cita il patrimonio?",
+        "Which article quotes the constitution and mentions sources of law?",
+        "Which policies are written in Italian?",
+        "Welche Arten stehen in der Liste?",
+        "What are the sources of flood risk in the table of hazards?",
+        "Nenne die Pflichten der Staaten.",
+    ],
+)
+def test_what_only_resembles_an_instruction_is_searched(question: str) -> None:
+    planned = plan(question)
+    assert planned.queries[0] == question
+    assert planned.output_instructions == ""
+
+
+def test_a_question_that_is_all_instruction_is_still_searched() -> None:
+    planned = plan("Quote the definition of vulnerability in the Sendai Framework verbatim.")
+    assert planned.queries[0] == "Quote the definition of vulnerability in the Sendai Framework."
+    assert planned.output_instructions == "verbatim"
+
+
+def test_courtesies_are_not_searched() -> None:
+    assert plan("Please could you tell me what a levee is? Thanks!").queries[0] == "what a levee is?"
+    assert plan("¿Podrías decirme, por favor, qué es un dique?").queries[0] == "qué es un dique?"
+
+
+def test_the_second_query_holds_the_words_that_matter() -> None:
+    assert plan("What does the law say about the insurance of houses?").queries[1] == "law insurance houses"
+    assert plan("Cosa dice la legge sull'assicurazione delle case?").queries[1] == "dice legge assicurazione case"
+    assert plan("Türkiye'de deprem sigortası zorunlu mu?").queries[1].startswith("Türkiye deprem sigortası")
+
+
+def test_the_third_query_spells_out_acronyms_in_the_language_of_the_question() -> None:
+    assert plan("How do cities approach DRR?").queries[2] == "DRR disaster risk reduction"
+    assert "riesgo" in plan("¿Cómo abordan las ciudades la RRD?").queries[2]
+
+
+def test_an_acronym_explained_in_the_question_means_what_it_says_there() -> None:
+    queries = plan(
+        "Which farmers of the northern countryside gain from the NAP (nitrogen action programme) in wet years?"
+    ).queries
+    assert queries[2] == "NAP nitrogen action programme"
+
+
+def test_the_third_query_holds_the_examples_that_are_given() -> None:
+    queries = plan(
+        "Which European frameworks for the management of disasters define heritage? E.g. monuments, archives."
+    ).queries
+    assert queries[2] == "monuments archives European"
+
+
+def test_a_query_that_says_nothing_new_is_left_out() -> None:
+    assert plan("floods").queries == ("floods",)
+    assert len(plan("What is the Sendai Framework?").queries) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "keywords"),
+    [
+        ("How do the UCPM and NAPs support CCA in Annex IV?", ("UCPM", "CCA")),
+        ("What does the WHO say?", ("WHO",)),
+        ("WHO IS RESPONSIBLE FOR FLOODS?", ()),
+        ("Which plans do NOT exist?", ()),
+        ('What is "early warning"?', ("early warning",)),
+        ("Qu'est-ce que la « mémoire active » ?", ("mémoire active",)),
+        ("Was heißt „Stand der Technik“ und “state of the art”?", ("Stand der Technik", "state of the art")),
+        ("What is 'managed retreat' in the states' and cities' plans?", ("managed retreat",)),
+        ("l'acqua dell'Italia e l'aria", ()),
+    ],
+)
+def test_acronyms_and_quotations_are_keywords(question: str, keywords: tuple[str, ...]) -> None:
+    assert plan(question).keywords == keywords
+
+
+def test_the_place_is_read_from_what_is_asked_and_not_from_how_to_answer() -> None:
+    planned = plan("What are the flood laws of Spain? Answer in Italian, with references [EU, Title].")
+    assert planned.scope.countries == ("Spain",)
+    assert planned.scope.regions == ()
+    assert planned.keywords == ()
+
+
+def test_a_model_plans_where_there_is_one() -> None:
+    model = Planner(REPLY)
+    planned = plan("Is flood insurance compulsory in Greece? Answer with \"yes\" or no. See 'Law 5'.", model)
+    question = "Is flood insurance compulsory in Greece? See 'Law 5'."
+    assert planned.queries == (question, REPLY["query_1"], REPLY["query_2"], REPLY["query_3"])
+    assert planned.scope.countries == ("Greece", "Italy")
+    assert planned.planner == "planner-model"
+    assert planned.output_instructions
+    assert planned.keywords == ("Law 5",)
+    assert planned.warnings == ()
+    assert model.asked[0][0] == prompts.PLANNER_RULES
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"query_2": None}, "query_2"),
+        ({"query_1": "law"}, "query_1"),
+        ({"query_3": "x" * 201}, "query_3"),
+        ({"query_1": "-------"}, "query_1"),
+    ],
+)
+def test_a_plan_that_cannot_be_searched_gives_way_to_the_rules(change: dict[str, object], reason: str) -> None:
+    question = "Is flood insurance compulsory in Greece?"
+    planned = plan(question, Planner(REPLY | change))
+    assert reason in planned.warnings[0]
+    assert replace(planned, warnings=()) == plan(question)
+
+
+def test_a_model_that_is_away_is_named_and_the_rules_plan() -> None:
+    planned = plan("Is flood insurance compulsory?", Planner(BackendError("Ollama does not answer.")))
+    assert "Ollama does not answer." in planned.warnings[0]
+    assert planned.planner == "rules"
+
+
+def test_queries_of_a_model_are_cut_at_their_limits() -> None:
+    planned = plan("Is it?", Planner(REPLY | {"query_1": "one " * 20 + "two", "query_3": "word " * 11 + "two"}))
+    assert [len(query.split()) for query in planned.queries[1:]] == [15, 6, 10]
+
+
+def test_a_generator_that_only_quotes_is_not_asked() -> None:
+    model = Planner(REPLY, quotes_only=True)
+    assert plan("Is flood insurance compulsory?", model).planner == "rules"
+    assert model.asked == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(min_size=1, max_size=300).filter(lambda text: any(character.isalnum() for character in text)))
+def test_any_question_with_a_word_has_a_plan(question: str) -> None:
+    planned = plan(question)
+    assert 1 <= len(planned.queries) <= 3
+    assert all(query.strip() for query in planned.queries)
+    assert all(len(query.split()) <= limit for query, limit in zip(planned.queries[1:], (15, 15), strict=False))
+
+
+@pytest.mark.parametrize("piece", ["and cite ", "list the ", "in three ", "Aa ", "'a", "«a", "e.g. ", "word ("])
+def test_a_long_strange_question_is_planned_in_a_moment(piece: str) -> None:
+    started = time.perf_counter()
+    plan((piece * 4000)[:4000])
+    assert time.perf_counter() - started < 2

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap, with_siblings
+
+candidates = st.lists(
+    st.builds(Candidate, st.integers(0, 99), st.integers(0, 4), st.integers(0, 30), st.floats(0, 1), st.booleans()).map(
+        lambda c: Candidate(c.key, c.parent_key % 5, c.parent_key, c.similarity, c.by_keyword)
+    ),
+    max_size=40,
+)
+
+
+def test_the_papers_cap_is_two_up_to_ten_results_and_three_beyond() -> None:
+    assert per_document_cap(10, 800) == 2
+    assert per_document_cap(15, 800) == 3
+
+
+def test_a_question_to_one_document_is_not_held_to_two_passages() -> None:
+    assert per_document_cap(10, 1) == 10
+
+
+def test_a_second_child_of_an_admitted_parent_joins_it() -> None:
+    first, second = Candidate(1, 7, 70, 0.9, False), Candidate(2, 7, 70, 0.8, False)
+    assert admit([first, second], top_k=1, cap=1, floor=0.3, keyword_floor=0.3) == {70: [first, second]}
+
+
+def test_a_keyword_hit_may_stay_below_a_raised_threshold_but_not_below_the_floor() -> None:
+    worded, faint = Candidate(1, 1, 1, 0.4, True), Candidate(2, 2, 2, 0.2, True)
+    silent = Candidate(3, 3, 3, 0.4, False)
+    assert list(admit([worded, faint, silent], top_k=9, cap=2, floor=0.6, keyword_floor=0.35)) == [1]
+
+
+def test_of_two_passages_about_as_good_the_one_with_two_children_found_comes_first() -> None:
+    parents = np.array([10, 20, 20])
+    assert with_siblings(np.array([0.50, 0.48, 0.40]), parents, 0.1) == pytest.approx([0.50, 0.52, 0.448])
+    assert with_siblings(np.array([0.60, 0.48, 0.40]), parents, 0.1).argmax() == 0
+
+
+@given(candidates, st.integers(1, 10), st.integers(1, 3))
+def test_cap_floor_and_top_k_always_hold(ranked: list[Candidate], top_k: int, cap: int) -> None:
+    admitted = admit(ranked, top_k=top_k, cap=cap, floor=0.5, keyword_floor=0.35)
+    assert len(admitted) <= top_k
+    assert all(c.similarity >= (0.35 if c.by_keyword else 0.5) for group in admitted.values() for c in group)
+    assert all(count <= cap for count in Counter(group[0].document_key for group in admitted.values()).values())

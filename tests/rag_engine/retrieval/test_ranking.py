@@ -1,0 +1,305 @@
+"""The order of children over a real collection: what the question names, what refers, what a reranker thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError
+from rag_engine.protocols import Reranker, Scores
+from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.types import QueryPlan
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import ByHand, indexed
+
+SANDBAGS = "Where do volunteers stack the sandbags?"
+NAMED = "Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?"
+MAPS = "How does the authority map every dyke?"
+
+DYKES, INSURANCE = "Dyke Protection Act", "Flood Insurance Act"
+Rank = Callable[..., Ranked]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = indexed(tmp_path_factory.mktemp("ranking") / "workspace", CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def ranked(engine: Engine) -> Rank:
+    """The ranking of a question, with changes of the retrieval and a reranker where one is given."""
+
+    def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
+        searchable = engine.searchable()
+        if reranker is not None:
+            searchable = replace(searchable, reranker=lambda: reranker)
+        changes = {"rerank": reranker is not None, "rerank_seconds": 9.0, **changes}
+        return rank(QueryPlan(question, language, (question,)), None, searchable, engine.retrieval(**changes))
+
+    return ranking
+
+
+@pytest.fixture(scope="module")
+def place_of(engine: Engine) -> Callable[[int], str]:
+    """Document and section of a child."""
+
+    def place(key: int) -> str:
+        child = engine.catalog.children([key])[key]
+        title = engine.snapshot().documents[child.document_key].metadata.title
+        return f"{title}, {child.section}" if child.section else title
+
+    return place
+
+
+@pytest.fixture(scope="module")
+def order(ranked: Rank, place_of: Callable[[int], str]) -> Callable[..., list[str]]:
+    """Document and section of every child of the ranking, best first."""
+    return lambda question, **changes: [place_of(key) for key in ranked(question, **changes).keys.tolist()]
+
+
+@pytest.fixture(scope="module")
+def gained(ranked: Rank, place_of: Callable[[int], str]) -> Callable[..., dict[str, float]]:
+    """Score of each child of the ranking."""
+
+    def scores(question: str, **changes: object) -> dict[str, float]:
+        found = ranked(question, **changes)
+        return {place_of(key): score for key, score in zip(found.keys.tolist(), found.scores.tolist(), strict=True)}
+
+    return scores
+
+
+def test_the_article_that_the_question_names_comes_before_one_that_shares_more_words(
+    order: Callable[..., list[str]],
+) -> None:
+    assert order(NAMED, provenance_weight=0.0)[0] == f"{INSURANCE}, Article 3"
+    assert order(NAMED)[0] == f"{DYKES}, Article 3"
+
+
+def test_the_article_of_that_number_in_another_act_gains_nothing(
+    ranked: Rank, place_of: Callable[[int], str], gained: Callable[..., dict[str, float]]
+) -> None:
+    bonus = {place_of(key): value for key, value in ranked(NAMED, provenance_weight=0.2).provenance.items()}
+    assert bonus[f"{DYKES}, Article 3"] == pytest.approx(0.2)
+    assert bonus[f"{DYKES}, Article 1"] == pytest.approx(0.1)
+    assert not any(place.startswith(INSURANCE) for place in bonus)
+    before, after = gained(NAMED, provenance_weight=0.0), gained(NAMED)
+    assert after[f"{INSURANCE}, Article 3"] == before[f"{INSURANCE}, Article 3"]
+
+
+def test_an_article_named_without_its_act_gains_in_every_act(ranked: Rank, place_of: Callable[[int], str]) -> None:
+    bonus = {place_of(key) for key in ranked("What does Article 4 say?").provenance}
+    assert bonus == {f"{DYKES}, Article 4", f"{INSURANCE}, Article 4"}
+
+
+def test_an_article_of_an_act_that_was_not_found_is_none_of_those_that_were(engine: Engine) -> None:
+    [dykes] = [record.key for record in engine.documents() if record.metadata.title == DYKES]
+    question = "What does Article 4 of the Flood Insurance Act say?"
+    found = rank(QueryPlan(question, "en", (question,)), {dykes}, engine.searchable(), engine.retrieval(rerank=False))
+    assert len(found.keys)
+    assert found.provenance == {}
+
+
+def test_a_question_that_names_nothing_leaves_every_score_alone(gained: Callable[..., dict[str, float]]) -> None:
+    assert gained(SANDBAGS) == gained(SANDBAGS, provenance_weight=0.0, index_weight=0.0)
+
+
+def test_what_a_good_passage_refers_to_rises_where_references_count(
+    ranked: Rank, gained: Callable[..., dict[str, float]]
+) -> None:
+    before, after = gained(MAPS), gained(MAPS, reference_weight=0.3)
+    rise = {place: round(after[place] - before[place], 6) for place in before if after[place] != before[place]}
+    assert rise == {f"{DYKES}, Article 1": pytest.approx(0.3 * before[f"{DYKES}, Article 2"], abs=1e-6)}
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf"])
+def test_what_an_index_lists_gains_its_weight_on_a_scale_on_which_the_best_has_one(ranked: Rank, fusion: str) -> None:
+    question = "Where do volunteers stack the sandbags below the freeboard?"
+    plain, found = ranked(question, fusion=fusion, index_weight=0.0), ranked(question, fusion=fusion, index_weight=0.1)
+    [key] = found.listed
+    assert plain.scores[0] == pytest.approx(1.0)
+    before = dict(zip(plain.keys.tolist(), plain.scores.tolist(), strict=True))
+    after = dict(zip(found.keys.tolist(), found.scores.tolist(), strict=True))
+    assert after[key] - before[key] == pytest.approx(0.1)
+    assert found.keys[0] == plain.keys[0] != key, "a passage that answers stays before one that is only listed"
+
+
+def test_what_stands_beside_a_listed_place_on_its_page_gains_half(ranked: Rank, engine: Engine) -> None:
+    question = "What does the siren on the roof tell the keeper of the freeboard?"
+    plain, found = ranked(question, index_weight=0.0), ranked(question, index_weight=0.2)
+    before = dict(zip(plain.keys.tolist(), plain.scores.tolist(), strict=True))
+    rise = {
+        key: round(score - before[key], 6)
+        for key, score in zip(found.keys.tolist(), found.scores.tolist(), strict=True)
+    }
+    [listed] = found.listed
+    beside = [key for key, gain in rise.items() if gain == pytest.approx(0.1)]
+    pages = {key: (record.page, record.last_page) for key, record in engine.catalog.children(rise).items()}
+    assert rise[listed] == pytest.approx(0.2)
+    assert beside
+    assert all(pages[key][0] <= 2 <= pages[key][1] for key in beside)
+    assert sum(gain != 0.0 for gain in rise.values()) == 1 + len(beside)
+
+
+def test_a_long_question_is_answered_by_what_answers_one_piece_of_it(order: Callable[..., list[str]]) -> None:
+    facts = "The court heard that the tenant of the mill had left the district before the harvest. " * 40
+    asked = "The tenant asks where volunteers stack the sandbags by the bridge. " * 20
+    assert order(facts + asked, legs="dense")[0] == "Notice of May"
+
+
+def test_what_no_leg_finds_is_found_where_an_index_lists_it(ranked: Rank, engine: Engine) -> None:
+    found = ranked("freeboard", legs="sparse")
+    [key] = found.keys.tolist()
+    assert "the keeper opens the gate" in engine.catalog.children([key])[key].text
+    assert found.listed == {key: ("listed in the index under “freeboard”",)}
+    assert ranked("freeboard", legs="sparse", index_weight=0.0).keys.tolist() == []
+
+
+def test_of_two_passages_that_say_the_same_one_comes_later_with_mmr(order: Callable[..., list[str]]) -> None:
+    assert order(SANDBAGS)[:3] == ["Notice of May", "Notice of June", "Report"]
+    assert order(SANDBAGS, mmr=True)[:3] == ["Notice of May", "Report", "Notice of June"]
+    assert order(SANDBAGS, mmr=True, mmr_lambda=1.0) == order(SANDBAGS)
+
+
+def reads_reports(text: str) -> float:
+    return 1.0 if "half had burst" in text else 0.0
+
+
+def test_what_the_reranker_thinks_better_rises_by_its_weight(order: Callable[..., list[str]], ranked: Rank) -> None:
+    reader = ByHand(reads_reports)
+    assert order(SANDBAGS, reranker=reader, rerank_weight=0.9)[0] == "Report"
+    assert order(SANDBAGS, reranker=reader, rerank_weight=0.1)[0] == "Notice of May"
+    found = ranked(SANDBAGS, reranker=reader, rerank_weight=0.1)
+    assert sorted(found.reranked.values())[-2:] == [0.0, 1.0], "its own scores, not the mix"
+    assert found.found.warnings == []
+
+
+def dies(text: str) -> float:
+    raise BackendError("Reranker by hand broke off.")
+
+
+@pytest.mark.parametrize(
+    ("of", "seconds", "why"),
+    [
+        (dies, 9.0, "Reranker by hand broke off."),
+        (lambda text: float("nan"), 9.0, "by hand did not give one number for each of 4 passages."),
+        (reads_reports, 0.0, "by hand would have taken longer than 0 s."),
+    ],
+)
+def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
+    ranked: Rank, of: Callable[[str], float], seconds: float, why: str
+) -> None:
+    plain, found = ranked(SANDBAGS), ranked(SANDBAGS, reranker=ByHand(of), rerank_weight=0.9, rerank_seconds=seconds)
+    assert found.keys.tolist() == plain.keys.tolist()
+    assert found.scores.tolist() == plain.scores.tolist()
+    assert found.reranked == {}
+    assert found.found.warnings == [f"The passages were not reranked: {why}"]
+
+
+def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
+    def nowhere() -> Reranker:
+        raise BackendError("Reranker 'x' is nowhere.", help="Give another.")
+
+    searchable = replace(engine.searchable(), reranker=nowhere)
+    found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, searchable, engine.retrieval(rerank=True))
+    assert found.keys.tolist() == ranked(SANDBAGS).keys.tolist()
+    assert found.found.warnings == ["The passages were not reranked: Reranker 'x' is nowhere. Give another."]
+
+
+def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
+    ranked: Rank, place_of: Callable[[int], str]
+) -> None:
+    question = "Wer füllt die Sandsäcke am Rathaus?"
+    reader = ByHand(len, languages=frozenset({"en"}))
+    german = ranked(question, language="de", reranker=reader)
+    assert reader.read == []
+    assert german.keys.tolist() == ranked(question, language="de").keys.tolist()
+    assert german.found.warnings == [], "it was never to be asked"
+
+    english = ranked("Who fills Sandsäcke at the Rathaus?", reranker=reader)
+    assert reader.read
+    assert not any("Sandsäcke" in text for text in reader.read)
+    assert "Merkblatt" in {place_of(key) for key in english.keys.tolist()} - {place_of(key) for key in english.reranked}
+
+
+def test_the_paper_recipe_asks_neither_an_index_nor_a_reranker(ranked: Rank) -> None:
+    reader = ByHand(reads_reports)
+    found = ranked("Where do volunteers stack the sandbags, freeboard, Article 3?", reranker=reader, fusion="paper")
+    assert (reader.read, found.listed, found.provenance, found.reranked) == ([], {}, {}, {})
+
+
+def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> None:
+    searchable = engine.searchable()
+
+    class Without:
+        """A catalog in which the notices are gone already."""
+
+        def children(self, keys: Sequence[int]) -> dict[int, object]:
+            read = searchable.catalog.children(keys)
+            return {key: record for key, record in read.items() if "olunteers" not in record.text}
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(searchable.catalog, name)
+
+    reader = ByHand(reads_reports)
+    changed = replace(searchable, catalog=Without(), reranker=lambda: reader)  # type: ignore[arg-type]
+    config = engine.retrieval(rerank=True, rerank_seconds=9.0, rerank_weight=0.5, reference_weight=0.2)
+    found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, config)
+    assert len(found.keys) == len(set(found.keys.tolist()))
+    assert not any("olunteers" in text for text in reader.read)
+    assert any("half had burst" in text for text in reader.read)
+
+
+def test_without_the_encoder_what_is_named_still_leads(engine: Engine, place_of: Callable[[int], str]) -> None:
+    class Away(CountingEmbedder):
+        def encode_queries(self, texts: Sequence[str]) -> Scores:
+            raise BackendError("The encoder is away.")
+
+    found = rank(
+        QueryPlan(NAMED, "en", (NAMED,)), None, replace(engine.searchable(), embedder=Away), engine.retrieval()
+    )
+    assert place_of(int(found.keys[0])) == f"{DYKES}, Article 3"
+    assert found.cosines.tolist() == [0.0] * len(found.keys)
+
+
+WORDS = "dyke|map|sandbags|volunteers|freeboard|alarm|house|premium|siren|Rathaus|Sandsäcke|WHO|%|ß|" + (
+    'Article 3|Dyke Protection Act|safety margin|"stacked in May"'
+)
+words = st.lists(st.sampled_from(WORDS.split("|")), max_size=6).map(" ".join)
+settings_of_retrieval = st.fixed_dictionaries(
+    {
+        "fusion": st.sampled_from(["convex", "rrf", "paper"]),
+        "legs": st.sampled_from(["both", "dense", "sparse"]),
+        "candidates": st.integers(1, 12),
+        "top_k": st.integers(1, 5),
+        "sibling_share": st.sampled_from([0.0, 0.3]),
+        "reference_weight": st.sampled_from([0.0, 0.3]),
+        "language_scale": st.booleans(),
+        "rerank": st.booleans(),
+        "rerank_seconds": st.just(60.0),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(words, st.sets(st.integers(1, 9)), st.booleans(), settings_of_retrieval, st.sampled_from(["en", "de", "tr"]))
+def test_every_ranking_keeps_to_the_filter_and_descends_with_each_child_once(
+    engine: Engine, question: str, chosen: set[int], filtered: bool, changes: dict[str, object], language: str
+) -> None:
+    plan = QueryPlan(question, language, (question or "dyke",), keywords=("Act",))
+    allowed = frozenset(chosen) if filtered else None
+    found = rank(plan, allowed, engine.searchable(), engine.retrieval(**changes))
+    keys, scores = found.keys.tolist(), found.scores.tolist()
+    assert len(set(keys)) == len(keys) == len(scores) == len(found.owners) == len(found.cosines)
+    assert scores == sorted(scores, reverse=True)
+    assert np.isfinite(scores).all()
+    assert allowed is None or set(found.owners.tolist()) <= allowed
+    assert found.listed.keys() <= set(keys)
+    assert found.found.warnings == []

@@ -1,0 +1,243 @@
+"""From a question to the passages that an analyst reads; where meaning decides, by the real encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.engine import Engine
+from rag_engine.protocols import Embedder
+from rag_engine.retrieval.retrieve import retrieve
+from rag_engine.types import Evidence, Hit, QueryPlan
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import ByHand, Written, indexed
+
+SANDBAGS = "Where do volunteers stack the sandbags?"
+FREEBOARD = "Who opens the gate by hand when the lake eats the freeboard?"
+
+# The first answers in one sentence among others, the second only talks of the same topic all the time.
+ANSWERS = Written(
+    "Town notes",
+    (
+        "The library lends books for four weeks. Dogs are kept on a leash in the park. Water from the wells must be "
+        "boiled for ten minutes before it is drunk. The mayor speaks on Monday.",
+    ),
+)
+TALKS = Written(
+    "Leaflet",
+    (
+        "Wells are an old custom of the hills. Every farm drinks from a well. Painters love the wells. A walk leads "
+        "from well to well, and songs praise their water.",
+    ),
+)
+# One decree in two languages, beside other English decrees of the same kind.
+EVACUATION = (
+    "Hospitals keep a plan for moving patients out. The plan names the vehicles, the hospitals that take the patients "
+    "in, and who decides. It is practised once a year together with the fire service."
+)
+RAEUMUNG = (
+    "Krankenhäuser halten einen Plan für die Verlegung der Patienten bereit. Der Plan nennt die Fahrzeuge, die "
+    "aufnehmenden Krankenhäuser und wer entscheidet. Er wird einmal im Jahr mit der Feuerwehr geübt."
+)
+OTHERS = (
+    "Schools keep a list of the pupils who are to be fetched. The list is renewed each autumn. Teachers wait with the "
+    "pupils until everyone was fetched, and report to the head of the school.",
+    "Hospitals keep generators that run for three days. The generators are tested each month under full load, and the "
+    "fuel is renewed every second year by a contractor.",
+    "Fire services keep boats for floods. The boats lie in trailers, and every volunteer learns how to steer them. "
+    "Boats are lent to neighbours who ask for them.",
+    "Pharmacies keep a store of medicines for two weeks. The store is counted by an inspector every quarter, who "
+    "writes to the ministry what is missing.",
+)
+DECREES = (
+    Written("Evacuation decree", (EVACUATION,)),
+    Written("Erlass zur Räumung", (RAEUMUNG,), "de"),
+    Written("Hundeverordnung", ("Hunde sind an der Leine zu führen. Der Halter zahlt eine jährliche Steuer.",), "de"),
+    *(Written(f"Decree {number}", (text,)) for number, text in enumerate(OTHERS, start=2)),
+)
+
+Search = Callable[..., Evidence]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = indexed(tmp_path_factory.mktemp("retrieval") / "workspace", CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def meaning() -> Embedder:
+    return load_encoder("multilingual-e5-small")
+
+
+@pytest.fixture(scope="module")
+def understanding(meaning: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A collection indexed by the real encoder."""
+    engine = indexed(tmp_path_factory.mktemp("meaning") / "workspace", meaning, (ANSWERS, TALKS, *DECREES))
+    yield engine
+    engine.close()
+
+
+def titles(evidence: Evidence) -> list[str]:
+    return [source.document.metadata.title for source in evidence.sources]
+
+
+def listed(evidence: Evidence) -> list[Hit]:
+    return [hit for source in evidence.sources for hit in source.hits if hit.indexed_under]
+
+
+def test_a_passage_comes_with_what_it_refers_to(engine: Engine) -> None:
+    best = engine.search("How does the authority map every dyke?").sources[0]
+    assert best.section == "Article 2"
+    [linked] = best.linked
+    assert linked.label == "Article 1"
+    assert linked.text == engine.catalog.text(linked.document.key)[linked.start : linked.end]
+    assert "a wall of earth" in linked.text
+    assert engine.search(SANDBAGS).sources[0].linked == ()
+
+
+def test_a_named_article_is_read_first_and_says_what_it_gained(engine: Engine) -> None:
+    best = engine.search("Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?").hits[
+        0
+    ]
+    assert (best.act, best.section) == ("Dyke Protection Act", "Article 3")
+    assert best.provenance == engine.config.retrieval.provenance_weight
+
+
+def test_a_passage_that_an_index_lists_says_under_which_entry(engine: Engine) -> None:
+    [hit] = listed(engine.search(FREEBOARD))
+    assert hit.indexed_under == ("listed in the index under “freeboard”",)
+    assert hit.page <= 2 <= hit.last_page
+    assert "freeboard" not in hit.text
+    assert listed(engine.search(FREEBOARD, None, engine.retrieval(index_weight=0.0))) == []
+
+
+def test_an_entry_that_refers_to_another_leads_there_and_says_so(engine: Engine) -> None:
+    [hit] = listed(engine.search("Who opens the gate by hand to keep the safety margin of the lake?"))
+    assert hit.indexed_under == ("listed in the index under “freeboard”, to which “safety margin” refers",)
+
+
+def test_what_an_index_lists_keeps_to_the_filter(engine: Engine) -> None:
+    found = engine.search(FREEBOARD, {"language": ("de",)}, engine.retrieval(similarity_floor=0.0))
+    assert listed(found) == []
+    assert set(titles(found)) == {"Merkblatt"}
+
+
+def test_sources_and_ranks_count_from_one(engine: Engine) -> None:
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(similarity_floor=0.0))
+    assert [source.n for source in evidence.sources] == list(range(1, len(evidence.sources) + 1))
+    assert (evidence.hits[0].dense_rank, evidence.hits[0].sparse_rank) == (1, 1)
+    hits = [hit for source in evidence.sources for hit in source.hits]
+    assert min(hit.dense_rank for hit in hits if hit.dense_rank is not None) == 1
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
+def test_every_fusion_finds_the_passage_that_holds_the_words(engine: Engine, fusion: str) -> None:
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(fusion=fusion))
+    assert titles(evidence)[:3] == ["Notice of May", "Notice of June", "Report"]
+    fused = [hit.fused for hit in evidence.hits]
+    assert fused == sorted(fused, reverse=True)
+
+
+def test_by_words_alone_only_passages_with_the_words_are_found(engine: Engine) -> None:
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(legs="sparse"))
+    assert set(titles(evidence)) == {"Notice of May", "Notice of June", "Report"}
+    assert all(hit.dense_rank is None and hit.cosine == 0.0 for hit in evidence.hits)
+
+
+def test_by_meaning_alone_no_keyword_is_claimed(engine: Engine) -> None:
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(legs="dense"))
+    assert titles(evidence)[0] == "Notice of May"
+    assert all(hit.sparse_rank is None and hit.bm25 is None for hit in evidence.hits)
+
+
+def test_a_passage_that_the_reranker_did_not_read_claims_no_score_of_it(engine: Engine) -> None:
+    reader = ByHand(len, languages=frozenset({"en"}))
+    config = engine.retrieval(rerank=True, rerank_seconds=9.0, similarity_floor=0.0)
+    plan = QueryPlan("Who fills Sandsäcke at the Rathaus?", "en", ("Who fills Sandsäcke at the Rathaus?",))
+    evidence = retrieve(plan, None, replace(engine.searchable(), reranker=lambda: reader), config)
+    own = {hit.document.metadata.title: hit.reranked for hit in evidence.hits}
+    assert own["Merkblatt"] is None
+    assert own["Report"] == len("".join(text for text in reader.read if "half had burst" in text))
+
+
+def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_path: Path) -> None:
+    engine = indexed(tmp_path / "workspace", CountingEmbedder())
+    searchable, plan = engine.searchable(), engine.plan(SANDBAGS)
+    [notice] = [record for record in engine.documents() if record.metadata.title == "Notice of May"]
+    engine.erase(notice)
+    evidence = retrieve(plan, None, searchable, engine.retrieval())
+    again = engine.search(SANDBAGS)
+    engine.close()
+    assert titles(evidence)[0] == "Notice of June"
+    assert "Notice of May" not in titles(evidence) + titles(again)
+    assert [source.n for source in evidence.sources] == list(range(1, len(evidence.sources) + 1))
+    assert evidence.warnings == again.warnings == ()
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
+def test_a_filter_that_leaves_nothing_gives_nothing(engine: Engine, fusion: str) -> None:
+    evidence = retrieve(engine.plan(FREEBOARD), frozenset(), engine.searchable(), engine.retrieval(fusion=fusion))
+    assert (evidence.hits, evidence.sources, evidence.warnings) == ((), (), ())
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from([SANDBAGS, FREEBOARD, "Article 3 of the Dyke Protection Act", "Wer füllt Sandsäcke?", "alarm"]),
+    st.sets(st.integers(1, 9)),
+    st.sampled_from(["convex", "rrf", "paper"]),
+    st.sampled_from(["both", "dense", "sparse"]),
+    st.booleans(),
+    st.integers(1, 10),
+)
+def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
+    engine: Engine, question: str, allowed: set[int], fusion: str, legs: str, mmr: bool, top_k: int
+) -> None:
+    config = engine.retrieval(fusion=fusion, legs=legs, mmr=mmr, top_k=top_k, similarity_floor=0.0)
+    evidence = retrieve(QueryPlan(question, "en", (question,)), frozenset(allowed), engine.searchable(), config)
+    assert {source.document.key for source in evidence.sources} <= allowed
+    assert {linked.document.key for source in evidence.sources for linked in source.linked} <= allowed
+    parents = [(source.document.key, source.parent_index) for source in evidence.sources]
+    children = [hit.child_id for source in evidence.sources for hit in source.hits]
+    assert len(set(parents)) == len(parents) <= top_k
+    assert len(set(children)) == len(children)
+    for source in evidence.sources:
+        text = engine.catalog.text(source.document.key)
+        assert source.text == text[source.start : source.end]
+        assert all(hit.text == text[hit.start : hit.end] for hit in source.hits)
+
+
+def test_one_sentence_that_answers_wins_over_a_passage_on_the_same_topic(understanding: Engine) -> None:
+    question = "Do we have to boil water from the well before we drink it?"
+    whole, near = (understanding.retrieval(sentence_share=share, legs="dense", rerank=False) for share in (0.0, 0.5))
+    assert titles(understanding.search(question, None, whole))[0] == "Leaflet"
+    assert titles(understanding.search(question, None, near))[0] == "Town notes"
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "second"),
+    [
+        ("Who decides on moving patients out of a hospital?", "Evacuation decree", "Erlass zur Räumung"),
+        ("Wer entscheidet über die Verlegung der Patienten?", "Erlass zur Räumung", "Evacuation decree"),
+    ],
+)
+def test_the_translation_of_the_best_passage_is_found_next_to_it(
+    understanding: Engine, question: str, first: str, second: str
+) -> None:
+    assert titles(understanding.search(question))[:2] == [first, second]
+
+
+def test_the_packaged_reranker_reads_what_is_english_and_says_nothing_of_the_rest(understanding: Engine) -> None:
+    config = understanding.retrieval(rerank=True, rerank_seconds=60.0, rerank_weight=0.3, similarity_floor=0.0)
+    evidence = understanding.search("Who decides on moving patients out of a hospital?", None, config)
+    assert evidence.warnings == ()
+    assert titles(evidence)[0] == "Evacuation decree"
+    read = {hit.document.metadata.language: hit.reranked is not None for hit in evidence.hits}
+    assert read == {"en": True, "de": False}

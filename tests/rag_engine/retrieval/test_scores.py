@@ -1,0 +1,223 @@
+"""What speaks for a child: nearness beside what is usual in its language, its best sentence, its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rag_engine.config import RetrievalConfig
+from rag_engine.engine import Engine
+from rag_engine.retrieval.language_scale import LanguageSamples
+from rag_engine.retrieval.scores import Pool, Signals, column, mix, pool_of, read_signals, scaled_to_best
+from rag_engine.retrieval.search import search_legs
+from rag_engine.storage.sentence_vectors import pack_sentences
+from rag_engine.types import QueryPlan
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import indexed
+
+QUESTION = "Where do volunteers stack the sandbags?"
+PLAN = QueryPlan(QUESTION, "en", (QUESTION,))
+DEFAULT = RetrievalConfig(keyword_weight=0.05)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = indexed(tmp_path_factory.mktemp("signals") / "workspace", CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+def signals(
+    nearness: Sequence[float], keyword: Sequence[float], named: Sequence[float] = (), alike: Sequence[bool] = ()
+) -> Signals:
+    """Signals of one query variant; an empty leg is away."""
+    count = max(len(nearness), len(keyword))
+    near = np.array(nearness, float).reshape(count, -1) if nearness else np.zeros((count, 0))
+    words = np.array(keyword, float).reshape(count, -1) if keyword else np.zeros((count, 0))
+    return Signals(near, near, words, np.array(named or [0.0] * count), np.array(alike or [True] * count))
+
+
+@st.composite
+def any_signals(draw: st.DrawFn) -> Signals:
+    count, variants = draw(st.integers(0, 12)), draw(st.integers(1, 3))
+    near = draw(st.sampled_from([0, variants]))
+    worded = draw(st.sampled_from([0, variants]))
+    deviations = arrays(np.float64, (count, near), elements=st.floats(-6, 12))
+    return Signals(
+        passage=draw(deviations),
+        sentence=draw(deviations),
+        keyword=draw(arrays(np.float64, (count, worded), elements=st.floats(0, 1))),
+        named=draw(arrays(np.float64, count, elements=st.floats(0, 1))),
+        alike=draw(arrays(np.bool_, count)),
+    )
+
+
+@given(any_signals(), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_the_mix_lies_between_nought_and_one_and_the_best_has_one(
+    some: Signals, dense: float, share: float, gate: float
+) -> None:
+    config = replace(DEFAULT, dense_weight=dense, sentence_share=share, cross_language_sparse=gate)
+    mixed = mix(some, config)
+    assert mixed.shape == some.named.shape
+    assert np.isfinite(mixed).all()
+    if mixed.size:
+        assert mixed.max() == 1.0
+        assert mixed.min() >= 0.0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=9, unique=True))
+def test_a_leg_that_is_away_leaves_the_order_to_the_other(scores: list[float]) -> None:
+    scores = [round(score, 3) for score in scores]
+    for alone in (signals([], scores), signals(scores, [])):
+        mixed = mix(alone, DEFAULT)
+        assert [mixed[a] >= mixed[b] for a in range(len(scores)) for b in range(a)] == [
+            scores[a] >= scores[b] for a in range(len(scores)) for b in range(a)
+        ]
+
+
+def test_words_of_another_language_count_only_as_far_as_the_gate_is_open() -> None:
+    foreign = signals([1.0, 1.0, 0.0], [0.0, 0.9, 0.0], alike=[True, False, True])
+    shut, ajar = (mix(foreign, replace(DEFAULT, cross_language_sparse=gate)) for gate in (0.0, 1.0))
+    assert shut[0] == shut[1]
+    assert ajar[1] > ajar[0]
+
+
+def test_what_holds_the_named_acronym_comes_before_what_is_otherwise_as_good() -> None:
+    assert mix(signals([2.0, 2.0], [0.5, 0.5], named=[0.0, 1.0]), DEFAULT).tolist() == [0.0, 1.0]
+
+
+def test_a_sentence_that_answers_speaks_for_its_passage_by_its_share() -> None:
+    some = Signals(np.array([[3.0], [2.0]]), np.array([[3.0], [5.0]]), np.zeros((2, 0)), np.zeros(2), np.ones(2, bool))
+    assert mix(some, replace(DEFAULT, sentence_share=0.0)).tolist() == [1.0, 0.0]
+    assert mix(some, replace(DEFAULT, sentence_share=0.5)).tolist() == [0.0, 1.0]
+
+
+def test_further_variants_share_one_weight_beside_the_question_itself() -> None:
+    near = np.array([[4.0, 0.0, 0.0], [0.0, 4.0, 4.0]])
+    some = Signals(near, near, np.zeros((2, 0)), np.zeros(2), np.ones(2, bool))
+    assert mix(some, replace(DEFAULT, variant_weight=0.9)).tolist() == [1.0, 0.0]
+    assert mix(some, replace(DEFAULT, variant_weight=1.1)).tolist() == [0.0, 1.0]
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=9))
+@example([2.0, 5e-324, 0.0])
+def test_shares_of_the_best_keep_the_order_and_end_at_one(scores: list[float]) -> None:
+    shares = scaled_to_best(np.array(scores))
+    assert ((shares >= 0) & (shares <= 1)).all()
+    # Two that differ by less than a number can tell may become one, but none overtakes another.
+    assert (np.diff(shares[np.argsort(scores)]) >= 0).all()
+
+
+def test_a_child_that_was_not_found_scores_nothing() -> None:
+    assert column({7: 2.5}, np.array([3, 7])).tolist() == [0.0, 2.5]
+
+
+def test_the_pool_holds_each_visible_child_once(engine: Engine) -> None:
+    searchable = engine.searchable()
+    found = search_legs(PLAN, None, searchable, DEFAULT)
+    pool = pool_of(found, [*found.keys(), 10**9], searchable)
+    assert pool.keys.tolist() == sorted(found.keys())
+    assert len(pool.keys) == len(pool.owners) == len(pool.rows) == len(pool.spoken) == len(pool.cosines)
+    assert {searchable.snapshot.documents[owner].metadata.language for owner in pool.owners.tolist()} == {"en", "de"}
+
+
+def test_sentences_are_read_only_where_they_count(engine: Engine) -> None:
+    read: list[int] = []
+
+    def sentences(rows: Sequence[int]) -> dict[int, bytes]:
+        read.extend(rows)
+        return {}
+
+    searchable = replace(engine.searchable(), sentences=sentences)
+    pool = pool_of(search_legs(PLAN, None, searchable, DEFAULT), (), searchable)
+    without = read_signals(PLAN, pool, searchable, replace(DEFAULT, sentence_share=0.0))
+    assert read == []
+    erased = read_signals(PLAN, pool, searchable, DEFAULT)
+    assert sorted(read) == sorted(pool.rows.tolist())
+    assert np.array_equal(erased.sentence, without.passage), "a passage without sentences has its own vector"
+
+
+Read = Callable[..., Signals]
+
+
+@pytest.fixture
+def read(engine: Engine) -> Read:
+    """Signals of children with these cosines and languages, where each language's passages lie as given."""
+
+    def signals_of(
+        cosines: Sequence[float],
+        spoken: Sequence[str],
+        usual: dict[str, float],
+        plan: QueryPlan = PLAN,
+        **changes: object,
+    ) -> Signals:
+        keys = np.arange(len(cosines))
+        found = replace(
+            search_legs(PLAN, None, engine.searchable(), DEFAULT),
+            queries=np.array([[1.0, 0.0]], np.float32),
+            dense=[keys.tolist()],
+            sparse=[{0: 3.0}],
+            ideals=[3.0],
+            keywords=[{0: 4.0, 1: 1.0}, {1: 2.0}],
+        )
+        spread = np.random.default_rng(3).normal(0, 0.03, 400)
+        vectors = {
+            language: np.stack([mean + spread, np.sqrt(1 - (mean + spread) ** 2)], axis=1).astype(np.float32)
+            for language, mean in usual.items()
+        }
+        searchable = replace(
+            engine.searchable(),
+            samples=lambda: LanguageSamples(1, vectors, dict.fromkeys(vectors, 10000)),
+            sentences=lambda rows: {1: pack_sentences(np.array([[0.0, 1.0], [0.9, 0.436]], np.float32))},
+        )
+        pool = Pool(found, keys, keys, keys, tuple(spoken), np.array(cosines, np.float32).reshape(-1, 1))
+        return read_signals(plan, pool, searchable, replace(DEFAULT, **changes))  # type: ignore[arg-type]
+
+    return signals_of
+
+
+def test_a_passage_is_judged_beside_the_passages_of_its_language(read: Read) -> None:
+    usual = {"en": 0.75, "de": 0.65}
+    fair = read([0.85, 0.75, 0.78], ["en", "de", "en"], usual)
+    bare = read([0.85, 0.75, 0.78], ["en", "de", "en"], usual, language_scale=False)
+    assert fair.passage[1, 0] == pytest.approx(fair.passage[0, 0], abs=0.4)
+    assert fair.passage[1, 0] > fair.passage[2, 0]
+    assert bare.passage[1, 0] < bare.passage[2, 0]
+
+
+def test_the_best_sentence_counts_beside_the_passage(read: Read) -> None:
+    some = read([0.8, 0.5, 0.8], ["en", "en", "en"], {"en": 0.5})
+    assert some.sentence[1, 0] > some.sentence[0, 0] == some.passage[0, 0]
+    assert some.passage[1, 0] < some.passage[0, 0]
+
+
+def test_what_is_named_is_a_share_of_all_that_the_question_names(read: Read) -> None:
+    assert read([0.5, 0.5, 0.5], ["en"] * 3, {"en": 0.5}).named == pytest.approx([0.5, 0.625, 0.0])
+
+
+def test_a_language_that_is_not_known_is_taken_for_the_questions(read: Read) -> None:
+    usual = {"en": 0.5, "de": 0.5, "": 0.5}
+    assert read([0.5] * 3, ["en", "de", ""], usual).alike.tolist() == [True, False, True]
+    unknown = replace(PLAN, language="")
+    assert read([0.5] * 3, ["en", "de", ""], usual, unknown).alike.all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 4), st.integers(0, 2**32 - 1))
+def test_signals_have_one_row_a_child_and_one_column_a_variant(engine: Engine, variants: int, seed: int) -> None:
+    words = ["dyke", "sandbags", "Rathaus", "siren", "premium", "Article 3", "", "¿?"]
+    queries = tuple(str(word) for word in np.random.default_rng(seed).choice(words, variants))
+    plan = replace(PLAN, queries=queries, planner="a model")
+    searchable = engine.searchable()
+    found = search_legs(plan, None, searchable, DEFAULT)
+    some = read_signals(plan, pool_of(found, (), searchable), searchable, DEFAULT)
+    children = len(found.keys())
+    assert some.passage.shape == some.sentence.shape == (children, variants)
+    assert some.keyword.shape == (children, variants)
+    assert some.named.shape == some.alike.shape == (children,)

@@ -1,0 +1,158 @@
+"""The legs over the real indexes: what each finds, what they are asked, and what is said when one is away."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError
+from rag_engine.protocols import SparseIndex, Vectors
+from rag_engine.retrieval.search import Found, _pieces, search_legs
+from rag_engine.types import QueryPlan
+from rag_engine.workspace import sparse_index
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import indexed
+
+QUESTION = "Where do volunteers stack the sandbags?"
+PLAN = QueryPlan(QUESTION, "en", (QUESTION, "volunteers sandbags", "wardens crest storm"))
+
+
+class Away(CountingEmbedder):
+    """An encoder whose questions fail."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        raise BackendError("The encoder is away.", retryable=True)
+
+
+@dataclass
+class Asked:
+    """A keyword index that notes the queries it is asked before it asks the real one."""
+
+    real: SparseIndex
+    queries: list[str]
+
+    def search(self, query: str, *options: object, **more: object) -> list[tuple[int, float]]:
+        self.queries.append(query)
+        return self.real.search(query, *options, **more)  # type: ignore[arg-type]
+
+    def ideal(self, query: str, language: str) -> float:
+        return self.real.ideal(query, language)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.real, name)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = indexed(tmp_path_factory.mktemp("legs") / "workspace", CountingEmbedder())
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def found_by(engine: Engine) -> Callable[..., Found]:
+    """What the legs find for the plan, with changes of the retrieval."""
+
+    def search(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Found:
+        return search_legs(plan, allowed, engine.searchable(), engine.retrieval(**changes))
+
+    return search
+
+
+def test_each_leg_alone_leaves_the_other_unasked(found_by: Callable[..., Found]) -> None:
+    meaning, words = found_by(legs="dense"), found_by(legs="sparse")
+    assert (bool(meaning.dense), meaning.sparse, meaning.keywords) == (True, [], [])
+    assert (words.dense, bool(words.sparse), len(words.queries)) == ([], True, 0)
+    assert meaning.warnings == words.warnings == []
+    assert "encode" not in words.seconds
+    assert "sparse" not in meaning.seconds
+
+
+def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Callable[..., Found]) -> None:
+    found = found_by(fusion="rrf")
+    first, third = found.dense[0][0], found.dense[2][0]
+    assert first != third
+    assert found.dense_rank(first) == found.dense_rank(third) == 1
+    assert found.sparse_rank(next(iter(found.sparse[2]))) == 1
+    assert found.bm25(first) == max(scores[first] for scores in found.sparse if first in scores)
+    assert (found.dense_rank(-1), found.sparse_rank(-1), found.bm25(-1)) == (None, None, None)
+
+
+def test_variants_made_by_rules_are_searched_only_where_asked_for(found_by: Callable[..., Found]) -> None:
+    assert len(found_by().sparse) == 1
+    assert len(found_by(rule_variants=True).sparse) == 3
+    assert len(found_by(fusion="rrf").sparse) == 3
+    assert len(found_by(plan=replace(PLAN, planner="a model")).sparse) == 3
+    assert len(found_by(plan=replace(PLAN, planner="a model"), variant_weight=0.0).sparse) == 1
+
+
+def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(found_by: Callable[..., Found]) -> None:
+    found = found_by(plan=replace(PLAN, keywords=("stacked in May", "stacking in May")))
+    assert [len(scores) for scores in found.keywords] == [1, 0]
+
+
+def test_without_the_encoder_words_go_on_and_it_is_said(engine: Engine) -> None:
+    searchable = replace(engine.searchable(), embedder=Away)
+    found = search_legs(PLAN, None, searchable, engine.retrieval())
+    assert found.dense == []
+    assert found.sparse[0]
+    assert found.warnings == ["Searched by keywords only: The encoder is away."]
+
+
+def test_without_the_keyword_index_meaning_goes_on_and_it_is_said(tmp_path: Path) -> None:
+    engine = indexed(tmp_path / "workspace", CountingEmbedder())
+    shutil.rmtree(sparse_index(engine.config.workspace, engine.generation()))
+    found = search_legs(PLAN, None, engine.searchable(), engine.retrieval())
+    engine.close()
+    assert found.dense[0]
+    assert (found.sparse, found.keywords) == ([], [])
+    assert [warning.partition(":")[0] for warning in found.warnings] == ["Searched by meaning only"]
+
+
+def test_with_both_legs_away_nothing_is_found_and_both_are_said(engine: Engine) -> None:
+    def gone() -> SparseIndex:
+        raise BackendError("The keyword index is away.")
+
+    found = search_legs(PLAN, None, replace(engine.searchable(), embedder=Away, sparse=gone), engine.retrieval())
+    assert found.keys() == set()
+    assert len(found.warnings) == 2
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
+def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Found], fusion: str) -> None:
+    found = found_by(frozenset(), fusion=fusion)
+    assert found.keys() == set()
+    assert found.warnings == []
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
+def test_both_legs_keep_to_the_filter(engine: Engine, found_by: Callable[..., Found], fusion: str) -> None:
+    [report] = [record for record in engine.documents() if record.metadata.title == "Report"]
+    [child] = engine.catalog.document_children(report.key)
+    found = found_by(frozenset({report.key}), fusion=fusion, rule_variants=True)
+    assert found.dense == [[child.key]] * 3
+    assert found.keys() == {child.key}
+
+
+def test_the_papers_recipe_looks_no_deeper_than_it_says(engine: Engine) -> None:
+    keywords = Asked(engine.searchable().sparse(), [])
+    searchable = replace(engine.searchable(), sparse=lambda: keywords)  # type: ignore[arg-type, return-value]
+    paper = search_legs(PLAN, None, searchable, engine.retrieval(fusion="paper", top_k=1, multiplier=2))
+    assert keywords.queries == list(PLAN.queries)
+    assert [len(ranking) for ranking in paper.dense] == [2, 2, 2]
+    deeper = search_legs(PLAN, None, searchable, engine.retrieval(top_k=1, multiplier=2, candidates=5))
+    assert [len(ranking) for ranking in deeper.dense] == [5]
+
+
+def test_a_long_question_is_read_to_its_end_in_pieces_between_sentences() -> None:
+    facts = [f"The {n}th witness said that the river had risen above the wall of the mill." for n in range(60)]
+    pieces = _pieces(" ".join(facts), "en")
+    assert 2 < len(pieces) < 10
+    assert all(len(piece) <= 1_200 and piece.endswith(".") for piece in pieces)
+    assert " ".join(pieces) == " ".join(facts)
+    assert _pieces("What is a flood plan?", "en") == ["What is a flood plan?"]

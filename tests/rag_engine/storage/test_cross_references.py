@@ -1,0 +1,108 @@
+"""What an article refers to is read beside it, and goes with its document."""
+
+from __future__ import annotations
+
+import sqlalchemy as sql
+
+from rag_engine.chunking.indexed_text import child_id
+from rag_engine.config import ChunkingConfig
+from rag_engine.storage import schema as tables
+from rag_engine.storage.collection import Stores
+from rag_engine.storage.cross_references import linked_passages, references
+from rag_engine.storage.deletion import erase, recover
+from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.rebuild import encode_again
+from rag_engine.types import DocumentRecord
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.storage.test_indexer import make_document
+
+_RULES = {
+    "Article 1\nDefinitions": "Dyke means a wall of earth that keeps the water of a river or of the sea from the land.",
+    "Article 2\nMaps": "The authority publishes maps of every dyke as defined in Article 1, and reviews them yearly. "
+    "What Article 1 leaves open is decided by the minister after hearing the districts along the river.",
+    "Article 3\nFees": "The fees for the maps referred to in Articles 1 and 2 are set by the council of the district.",
+    "Article 4\nEntry into force": "This act enters into force on the first day of the month after its publication.",
+}
+STATUTE = "Dyke Act\n\n" + "\n\n".join(f"{heading}\n\n{text * 3}" for heading, text in _RULES.items())
+BY_SECTION = ChunkingConfig(strategy="section")
+
+
+def add_statute(stores: Stores, embedder: CountingEmbedder) -> DocumentRecord:
+    indexer = Indexer(stores, embedder, BY_SECTION)
+    indexer.add(make_document(stores, STATUTE), "1")
+    indexer.finish()
+    return stores.catalog.active_documents()[-1]
+
+
+def linked(stores: Stores, record: DocumentRecord) -> dict[str, list[str]]:
+    """Sections that refer to others, each with those."""
+    keys = {child.parent_key: child.section for child in stores.catalog.document_children(record.key)}
+    found = references(stores.catalog, keys)
+    return {keys[key]: [parent.section for _, parent in those] for key, those in found.items()}
+
+
+def left(stores: Stores) -> int:
+    [(count,)] = stores.catalog.read(sql.select(sql.func.count()).select_from(tables.references))
+    return int(count)
+
+
+def test_an_article_brings_those_that_it_refers_to_each_once(stores: Stores, embedder: CountingEmbedder) -> None:
+    record = add_statute(stores, embedder)
+    assert record.strategy == "section"
+    assert linked(stores, record) == {"Article 2": ["Article 1"], "Article 3": ["Article 1", "Article 2"]}
+
+
+def test_what_is_referred_to_is_read_whole_with_its_page(stores: Stores, embedder: CountingEmbedder) -> None:
+    record = add_statute(stores, embedder)
+    keys = {child.section: child.parent_key for child in stores.catalog.document_children(record.key)}
+
+    passages = linked_passages(stores.catalog, {keys["Article 2"]: record, keys["Article 4"]: record})
+
+    [[passage]] = passages.values()
+    assert (passage.label, passage.document, passage.page) == ("Article 1", record, 1)
+    assert passage.text == STATUTE[passage.start : passage.end]
+    assert "a wall of earth" in passage.text
+
+
+def test_each_of_several_articles_named_together_is_called_by_its_own_name(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    record = add_statute(stores, embedder)
+    [key] = {child.parent_key for child in stores.catalog.document_children(record.key) if child.section == "Article 3"}
+    assert [label for label, _ in references(stores.catalog, [key])[key]] == ["Article 1", "Article 2"]
+
+
+def test_a_passage_from_the_middle_of_an_article_knows_its_place(stores: Stores, embedder: CountingEmbedder) -> None:
+    record = add_statute(stores, embedder)
+    children = stores.catalog.document_children(record.key)
+    parents = stores.catalog.parents(child.parent_key for child in children)
+    for child in children:
+        parent = parents[child.parent_key]
+        assert (child.section, child.act, child.headings) == (parent.section, parent.act, parent.headings)
+        assert parent.text == STATUTE[parent.start : parent.end]
+    assert {child.section for child in children} >= {f"Article {n}" for n in range(1, 5)}
+    assert len({child_id(record.sha256, child.parent_index, child.index) for child in children}) == len(children)
+
+
+def test_references_follow_a_document_that_is_cut_anew_and_leave_with_it(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    before = linked(stores, add_statute(stores, embedder))
+    count = left(stores)
+
+    indexer = Indexer(stores, embedder, BY_SECTION)
+    encode_again(stores, indexer, lambda *_: None)
+    indexer.finish()
+
+    [record] = stores.catalog.active_documents()
+    assert linked(stores, record) == before
+    assert left(stores) == count > 0
+    assert erase(stores, record).left_behind == ()
+    assert left(stores) == 0
+
+
+def test_references_of_an_interrupted_addition_are_undone(stores: Stores, embedder: CountingEmbedder) -> None:
+    Indexer(stores, embedder, BY_SECTION).add(make_document(stores, STATUTE), "1")
+    assert left(stores) > 0
+    recover(stores)
+    assert left(stores) == 0
