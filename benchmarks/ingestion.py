@@ -45,13 +45,14 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         kinds = by_kind(portal.seeds)
     first, second = found.first, found.second
     again = [
-        f"{tally.phase} of {tally.done + tally.skipped + tally.rejected + tally.failed}" for tally in second.tallies
+        f"{summary.phase} of {summary.done + summary.skipped + summary.rejected + summary.failed}"
+        for summary in second.summaries
     ]
     alone, overhead = found.bare + found.rendering, first.web_seconds - found.bare
     rows = [[f"{seeds:,} seeds, whole run", f"{first.seconds:.1f} s", f"{seeds / first.seconds:.1f} seeds a second"]]
-    for tally in first.tallies:
-        done = f"{tally.done} done, {tally.skipped} skipped, {tally.rejected} rejected, {tally.failed} failed"
-        rows.append([f"- {tally.phase}", f"{tally.seconds:.1f} s", done])
+    for summary in first.summaries:
+        done = f"{summary.done} done, {summary.skipped} skipped, {summary.rejected} rejected, {summary.failed} failed"
+        rows.append([f"- {summary.phase}", f"{summary.seconds:.1f} s", done])
     rows += [
         ["its plain requests by bare httpx", f"{found.bare:.1f} s", f"{len(first.plain)} requests, {THREADS} threads"],
         ["its pages with scripts by bare Chromium", f"{found.rendering:.1f} s", "one after another"],
@@ -68,9 +69,9 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
         ],
     ]
     reasons = "; ".join(
-        f"{tally.phase}: " + ", ".join(f"{count} {reason}" for reason, count in tally.reasons.items())
-        for tally in first.tallies
-        if tally.reasons
+        f"{summary.phase}: " + ", ".join(f"{count} {reason}" for reason, count in summary.reasons.items())
+        for summary in first.summaries
+        if summary.reasons
     )
     return rows, [
         f"Seeds by kind: {kinds}. Slow ones answer after {SLOW_SECONDS} s. The list was read in {found.reading:.2f} s.",

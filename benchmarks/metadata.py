@@ -29,7 +29,7 @@ from ingestion.extraction.sandbox.sandbox import Sandboxes
 from ingestion.extraction.text_cache import reading_of
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.phase import describe_source
-from ingestion.types import Description, Extraction, FieldName, Source
+from ingestion.types import Description, Extraction, FieldName, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer
 
@@ -138,7 +138,7 @@ def _describe(file: str, copy: Path, readers: Sandboxes, config: IngestionConfig
         warnings=extracted.warnings,
     )
     outcome = describe_source(
-        Source(code=copy.stem, path=str(copy)),
+        SeedSource(code=copy.stem, path=str(copy)),
         extracted,
         extraction,
         reading.declared,

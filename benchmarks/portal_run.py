@@ -23,9 +23,9 @@ from ingestion.add_files import Progress
 from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
-from ingestion.records.source_store import Register
+from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Phase, Request, Tally
+from ingestion.types import Phase, PhaseSummary, RunRequest
 from ingestion.web.browser import open_browser
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -63,12 +63,12 @@ class Run:
 
     seconds: float
     web_processor: float
-    tallies: tuple[Tally, ...]
+    summaries: tuple[PhaseSummary, ...]
     asked: tuple[Asked, ...]
 
     @property
     def web_seconds(self) -> float:
-        return sum(tally.seconds for tally in self.tallies if tally.phase in ON_THE_WEB)
+        return sum(summary.seconds for summary in self.summaries if summary.phase in ON_THE_WEB)
 
     @property
     def plain(self) -> list[str]:
@@ -101,10 +101,10 @@ def measure_run(portal: Portal, folder: Path, embedder: Embedder | None) -> Meas
     reading = time.perf_counter() - started
     with closing(Engine(read_config(folder / "workspace"), embedder=embedder)) as engine:
         engine.embedder().encode_passages(["warm up"])
-        register = Register(engine.catalog)
-        register.add(sources)
-        first = _run(register, engine, config, portal)
-        second = _run(register, engine, config, portal)
+        store = SourceStore(engine.catalog)
+        store.add(sources)
+        first = _run(store, engine, config, portal)
+        second = _run(store, engine, config, portal)
         bare = _bare(first.plain)
         rendering = _rendered([seed.url for seed in portal.seeds if seed.kind == "script"], config)
         documents = engine.documents()
@@ -114,7 +114,7 @@ def measure_run(portal: Portal, folder: Path, embedder: Embedder | None) -> Meas
             second,
             bare,
             rendering,
-            len(register.sources()),
+            len(store.sources()),
             len(documents),
             sum(one.children for one in documents),
         )
@@ -131,7 +131,7 @@ def _written(seeds: Sequence[Seed], path: Path) -> Path:
     return path
 
 
-def _run(register: Register, engine: Engine, config: IngestionConfig, portal: Portal) -> Run:
+def _run(store: SourceStore, engine: Engine, config: IngestionConfig, portal: Portal) -> Run:
     processor = time.process_time()
     left_web: list[float] = []
 
@@ -141,9 +141,9 @@ def _run(register: Register, engine: Engine, config: IngestionConfig, portal: Po
 
     started = time.perf_counter()
     with open_tools(engine, config) as tools:
-        tallies = run_phases(register, engine, tools, Request(), progress=progress)
+        summaries = run_phases(store, engine, tools, RunRequest(), progress=progress)
     seconds = time.perf_counter() - started
-    return Run(seconds, left_web[0] if left_web else 0.0, tuple(tallies), tuple(portal.asked()))
+    return Run(seconds, left_web[0] if left_web else 0.0, tuple(summaries), tuple(portal.asked()))
 
 
 def _bare(urls: Sequence[str]) -> float:

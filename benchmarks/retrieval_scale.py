@@ -29,7 +29,7 @@ from rag_engine.filters import Filter
 from rag_engine.retrieval.fusion import paper_fusion
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
-from rag_engine.storage.collection import note_of
+from rag_engine.storage.collection import manifest_of
 from rag_engine.storage.sentence_vectors import pack_sentences
 from rag_engine.storage.snapshot import nearest
 from rag_engine.storage.vector_file import VectorStore
@@ -68,7 +68,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
     dense = open_chroma(places.chroma(config.workspace), collection_name(engine.catalog.state("workspace"), 1))
     sparse = open_sparse_index(places.sparse_index(config.workspace, 1), writable=True)
     with engine.catalog.begin() as connection:
-        set_state(connection, "encoder", note_of(embedder).to_json())
+        set_state(connection, "encoder", manifest_of(embedder).to_json())
     started = time.perf_counter()
     for number in range(children // PER_DOCUMENT):
         first = number * PER_DOCUMENT + 1

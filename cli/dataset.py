@@ -18,11 +18,11 @@ app = typer.Typer()
 def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
     from ingestion.dataset.export import export
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
 
     with engine_of(workspace, as_json) as engine, spinner(f"Writing {path.name} …"):
-        dossiers = list(Register(engine.catalog).dossiers().values())
-        written = export(path, dossiers, workspace=engine.config.workspace)
+        source_records = list(SourceStore(engine.catalog).records().values())
+        written = export(path, source_records, workspace=engine.config.workspace)
     if as_json:
         print_json(asdict(written) | {"path": str(path)})
     else:
@@ -39,10 +39,10 @@ def import_dataset(
 ) -> None:
     """Take over the corrections made in an exported workbook; they win over every extractor from then on."""
     from ingestion.operations import take_corrections
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
 
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {path.name} …"):
-        report = take_corrections(path, Register(engine.catalog), by or getpass.getuser())
+        report = take_corrections(path, SourceStore(engine.catalog), by or getpass.getuser())
     if as_json:
         print_json(asdict(report))
         return

@@ -28,13 +28,13 @@ def review(
 ) -> None:
     """List what waits for a person's word on its licence, with the evidence; or give that word."""
     from ingestion.operations import review_json
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
 
     with engine_of(workspace, as_json) as engine:
         if code:
             _decide(engine, code, choice, by or getpass.getuser(), note.strip(), as_json)
             return
-        told = review_json(Register(engine.catalog))
+        told = review_json(SourceStore(engine.catalog))
     if as_json:
         print_json(told)
     else:
@@ -44,13 +44,13 @@ def review(
 def _decide(engine: Engine, code: str, choice: str, author: str, note: str, as_json: bool) -> None:
     """Nothing; takes a person's word and, where a document must leave the index, sees to that at once."""
     from ingestion.operations import decide, index_request
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
     from rag_engine.errors import InputError
 
     if choice.strip().lower() in ("green", "red", "restore") and not note:
         raise InputError(f"{choice} on {code} needs a reason.", help='Give it with --note "WHY"; it is kept.')
-    register = Register(engine.catalog)
-    leaves = decide(register, code, choice, author, note)
+    store = SourceStore(engine.catalog)
+    leaves = decide(store, code, choice, author, note)
     ended = carry_out(engine, index_request(code)) if leaves else None
     if as_json:
         print_json({"code": code, "choice": choice, "author": author, "run": asdict(ended) if ended else None})

@@ -12,8 +12,8 @@ from rich.table import Table
 from cli.terminal import AsJson, Workspace, engine_of, out, phase_bar, print_json, print_table, tell_phase
 
 if TYPE_CHECKING:
-    from ingestion.jobs.queue import Ledger, Run
-    from ingestion.types import Request
+    from ingestion.jobs.queue import JobQueue, Run
+    from ingestion.types import RunRequest
     from rag_engine.engine import Engine
 
 app = typer.Typer()
@@ -36,23 +36,23 @@ def run(
     """Take the sources through the phases: licence, acquisition, portals, extraction, quality, deduplication,
     metadata, indexing. What is done and unchanged is left alone; broken off, it goes on where it was."""
     from ingestion.operations import check_codes
-    from ingestion.records.source_store import Register
-    from ingestion.types import Request, check_phases
+    from ingestion.records.source_store import SourceStore
+    from ingestion.types import RunRequest, check_phases
 
     which: Any = "failed" if failed else "all" if every else "due"
     with engine_of(workspace, as_json) as engine:
         chosen = check_phases(phases or ())
-        codes = check_codes(Register(engine.catalog), code or ())
-        tell_run(carry_out(engine, Request(chosen, codes, which, refresh)), as_json)
+        codes = check_codes(SourceStore(engine.catalog), code or ())
+        tell_run(carry_out(engine, RunRequest(chosen, codes, which, refresh)), as_json)
 
 
 @app.command()
 def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Try again what failed, and what waits for it."""
-    from ingestion.types import Request
+    from ingestion.types import RunRequest
 
     with engine_of(workspace, as_json) as engine:
-        tell_run(carry_out(engine, Request(which="failed")), as_json)
+        tell_run(carry_out(engine, RunRequest(which="failed")), as_json)
 
 
 @app.command("do")
@@ -64,13 +64,13 @@ def do_words(
 ) -> None:
     """Say what to run in words; it is said back and run when you agree."""
     from ingestion.jobs.plain_language import interpret
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
     from rag_engine.errors import InputError
 
     with engine_of(workspace, as_json) as engine:
-        judge, _ = engine.language_model()
-        codes = [source.code for source in Register(engine.catalog).sources()]
-        command = interpret(words, codes, judge)
+        language_model, _ = engine.language_model()
+        codes = [source.code for source in SourceStore(engine.catalog).sources()]
+        command = interpret(words, codes, language_model)
         if command is None:
             raise InputError(f"{words!r} was not understood.", help='Say it like "check the licences of the new rows".')
         if as_json and not yes:
@@ -90,10 +90,10 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List the latest runs: number, status, how far, what was asked."""
-    from ingestion.jobs.queue import Ledger
+    from ingestion.jobs.queue import JobQueue
 
     with engine_of(workspace, as_json) as engine:
-        found = Ledger(engine.catalog).runs(most)
+        found = JobQueue(engine.catalog).runs(most)
     if as_json:
         print_json({"runs": [asdict(one) for one in found]})
         return
@@ -111,44 +111,44 @@ def runs(
 @app.command()
 def pause(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Lay a run aside after the sources it is at."""
-    from ingestion.jobs.queue import Ledger
+    from ingestion.jobs.queue import JobQueue
 
     with engine_of(workspace, as_json) as engine:
-        ledger = Ledger(engine.catalog)
-        chosen = _choose(ledger, id, ("running", "queued"))
-        ledger.pause(chosen.id)
-        _tell_wish(ledger, chosen.id, "`sextant resume` goes on with it.", as_json)
+        jobs = JobQueue(engine.catalog)
+        chosen = _choose(jobs, id, ("running", "queued"))
+        jobs.pause(chosen.id)
+        _tell_signal(jobs, chosen.id, "`sextant resume` goes on with it.", as_json)
 
 
 @app.command()
 def resume(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Go on with a run that was laid aside, and show how far it is."""
-    from ingestion.jobs.queue import Ledger
+    from ingestion.jobs.queue import JobQueue
 
     with engine_of(workspace, as_json) as engine:
-        ledger = Ledger(engine.catalog)
-        chosen = _choose(ledger, id, ("paused", "running"))
-        ledger.resume(chosen.id)
+        jobs = JobQueue(engine.catalog)
+        chosen = _choose(jobs, id, ("paused", "running"))
+        jobs.resume(chosen.id)
         tell_run(_watch(engine, chosen.id), as_json)
 
 
 @app.command()
 def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """End a run for good; what it has done stays done."""
-    from ingestion.jobs.queue import Ledger
+    from ingestion.jobs.queue import JobQueue
 
     with engine_of(workspace, as_json) as engine:
-        ledger = Ledger(engine.catalog)
-        chosen = _choose(ledger, id, ("running", "queued", "paused"))
-        ledger.cancel(chosen.id)
-        _tell_wish(ledger, chosen.id, "What it has done stays done; `sextant run` does the rest.", as_json)
+        jobs = JobQueue(engine.catalog)
+        chosen = _choose(jobs, id, ("running", "queued", "paused"))
+        jobs.cancel(chosen.id)
+        _tell_signal(jobs, chosen.id, "What it has done stays done; `sextant run` does the rest.", as_json)
 
 
-def carry_out(engine: Engine, request: Request) -> Run:
+def carry_out(engine: Engine, request: RunRequest) -> Run:
     """The run as it ended; a worker does it and its progress is shown. Ctrl-C cancels it."""
-    from ingestion.jobs.queue import Ledger
+    from ingestion.jobs.queue import JobQueue
 
-    return _watch(engine, Ledger(engine.catalog).queue("run", asdict(request)))
+    return _watch(engine, JobQueue(engine.catalog).queue("run", asdict(request)))
 
 
 def tell_run(ended: Run, as_json: bool) -> None:
@@ -156,12 +156,14 @@ def tell_run(ended: Run, as_json: bool) -> None:
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
         raise typer.Exit(0 if ended.status == "done" else 1)
-    for tally in ended.results:
-        if "phase" not in tally:
+    for summary in ended.results:
+        if "phase" not in summary:
             # An addition that was resumed: its files are told where it was asked for.
             continue
-        counts = ", ".join(f"{tally[name]} {name}" for name in ("done", "skipped", "rejected", "failed") if tally[name])
-        out.print(f"{tally['phase']:14} {counts}  ({tally['seconds']:.1f} s)", markup=False)
+        counts = ", ".join(
+            f"{summary[name]} {name}" for name in ("done", "skipped", "rejected", "failed") if summary[name]
+        )
+        out.print(f"{summary['phase']:14} {counts}  ({summary['seconds']:.1f} s)", markup=False)
     if ended.status == "done" and not ended.results:
         out.print("Nothing was due.")
     else:
@@ -173,7 +175,7 @@ def tell_run(ended: Run, as_json: bool) -> None:
 
 def _watch(engine: Engine, id: int) -> Run:
     """The run as it ended, its progress shown meanwhile."""
-    from ingestion.jobs.queue import Ledger
+    from ingestion.jobs.queue import JobQueue
     from ingestion.jobs.worker import follow
 
     last = ""
@@ -188,7 +190,7 @@ def _watch(engine: Engine, id: int) -> Run:
         try:
             ended = follow(engine, id, show)
         except KeyboardInterrupt:
-            Ledger(engine.catalog).cancel(id)
+            JobQueue(engine.catalog).cancel(id)
             ended = follow(engine, id, show)
     _tell_rest(ended, last)
     return ended
@@ -198,20 +200,20 @@ def _tell_rest(ended: Run, last: str) -> None:
     """Nothing; where no bar was shown, the lines of the last phase seen, and of those too quick to be seen after it."""
     if sys.stderr.isatty():
         return
-    tallies = [tally for tally in ended.results if "phase" in tally]
-    first = next((place for place, tally in enumerate(tallies) if tally["phase"] == last), 0)
-    for tally in tallies[first:]:
-        sources = sum(tally[status] for status in ("done", "skipped", "rejected", "failed"))
-        tell_phase(tally["phase"], sources, tally["seconds"])
+    summaries = [summary for summary in ended.results if "phase" in summary]
+    first = next((place for place, summary in enumerate(summaries) if summary["phase"] == last), 0)
+    for summary in summaries[first:]:
+        sources = sum(summary[status] for status in ("done", "skipped", "rejected", "failed"))
+        tell_phase(summary["phase"], sources, summary["seconds"])
 
 
-def _choose(ledger: Ledger, id: int, statuses: tuple[str, ...]) -> Run:
+def _choose(jobs: JobQueue, id: int, statuses: tuple[str, ...]) -> Run:
     """The run of this number, or the latest in the first of these statuses that any run is in."""
     from rag_engine.errors import InputError
 
-    latest = ledger.runs(100)
+    latest = jobs.runs(100)
     in_order = (one for status in statuses for one in latest if one.status == status)
-    found = ledger.find(id) if id else next(in_order, None)
+    found = jobs.find(id) if id else next(in_order, None)
     words = " or ".join(statuses)
     if found is None:
         raise InputError(f"There is no run {id}." if id else f"No run is {words}.", help="`sextant runs` lists them.")
@@ -220,14 +222,14 @@ def _choose(ledger: Ledger, id: int, statuses: tuple[str, ...]) -> Run:
     return found
 
 
-def _tell_wish(ledger: Ledger, id: int, cure: str, as_json: bool) -> None:
-    run = ledger.find(id)
+def _tell_signal(jobs: JobQueue, id: int, cure: str, as_json: bool) -> None:
+    run = jobs.find(id)
     assert run is not None, "runs stay in the ledger"
     if as_json:
         print_json({"run": asdict(run)})
         return
-    wish = {"pause": "is laid aside after what it is at", "cancel": "ends after what it is at", "": ""}[run.wish]
-    out.print(f"Run {id} {wish if run.status == 'running' else f'is {run.status}'}. {cure}", markup=False)
+    signal = {"pause": "is laid aside after what it is at", "cancel": "ends after what it is at", "": ""}[run.signal]
+    out.print(f"Run {id} {signal if run.status == 'running' else f'is {run.status}'}. {cure}", markup=False)
 
 
 def _how_far(run: Run) -> str:

@@ -14,7 +14,7 @@ from cli.runs import carry_out
 from cli.terminal import AsJson, Workspace, engine_of, err, out, print_json, print_line, print_table, spinner, warn
 
 if TYPE_CHECKING:
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
     from ingestion.seeds.read import SeedReport
 
 app = typer.Typer()
@@ -25,13 +25,13 @@ seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add
 def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put the rows of a workbook, CSV, sitemap, feed or list, or the files of a folder, on the list of sources."""
     from ingestion.operations import add_sources
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
     from ingestion.seeds.read import read_seeds
 
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {path.name} …"):
-        register = Register(engine.catalog)
-        report = read_seeds(path, register.sources())
-        add_sources(register, report.new)
+        store = SourceStore(engine.catalog)
+        report = read_seeds(path, store.sources())
+        add_sources(store, report.new)
     _tell_seeds(report, "added", as_json)
 
 
@@ -48,16 +48,16 @@ def discover_seeds(
     """Propose the addresses of a feed, a sitemap or a page that names one; nothing is added without --accept."""
     from ingestion.config import read_ingestion_config
     from ingestion.operations import add_sources
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
     from ingestion.seeds.discover import discover
     from ingestion.web.http import HttpWeb
 
     with engine_of(workspace, as_json) as engine, HttpWeb(read_ingestion_config().web) as web, spinner("Looking …"):
-        register = Register(engine.catalog)
-        report = discover(url, web, register.sources(), contains=tuple(contains or ()))
-        _refuse_itself(url, report, register)
+        store = SourceStore(engine.catalog)
+        report = discover(url, web, store.sources(), contains=tuple(contains or ()))
+        _refuse_itself(url, report, store)
         if accept:
-            add_sources(register, report.new)
+            add_sources(store, report.new)
     _tell_seeds(report, "added" if accept else "proposed", as_json)
 
 
@@ -65,10 +65,10 @@ def discover_seeds(
 def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the sources, each with where it stands."""
     from ingestion.operations import list_json
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
 
     with engine_of(workspace, as_json) as engine:
-        told = list_json(Register(engine.catalog))
+        told = list_json(SourceStore(engine.catalog))
     if as_json:
         print_json(told)
         return
@@ -101,16 +101,16 @@ def remove_seeds(
 ) -> None:
     """Take sources off the list, and their documents out of the index; what people said of them is kept."""
     from ingestion.operations import check_codes, is_indexed
-    from ingestion.records.source_store import Register
-    from ingestion.types import Request
+    from ingestion.records.source_store import SourceStore
+    from ingestion.types import RunRequest
 
     with engine_of(workspace, as_json) as engine:
-        register = Register(engine.catalog)
-        removed = check_codes(register, codes)
-        indexed = any(is_indexed(register, code) for code in removed)
-        register.remove(removed, by or getpass.getuser())
-        left = [one.code for one in register.sources() if one.parent in removed]
-        ended = carry_out(engine, Request(("indexing",), removed)) if indexed else None
+        store = SourceStore(engine.catalog)
+        removed = check_codes(store, codes)
+        indexed = any(is_indexed(store, code) for code in removed)
+        store.remove(removed, by or getpass.getuser())
+        left = [one.code for one in store.sources() if one.parent in removed]
+        ended = carry_out(engine, RunRequest(("indexing",), removed)) if indexed else None
     good = ended is None or ended.status == "done"
     if as_json:
         print_json({"removed": list(removed), "left": left, "run": asdict(ended) if ended else None})
@@ -131,11 +131,11 @@ def status(
 ) -> None:
     """Show how many sources came how far and why others did not; with a code, what is known of that source."""
     from ingestion.operations import source_json, status_json
-    from ingestion.records.source_store import Register
+    from ingestion.records.source_store import SourceStore
 
     with engine_of(workspace, as_json) as engine:
-        register = Register(engine.catalog)
-        told = source_json(register, code) if code else status_json(register)
+        store = SourceStore(engine.catalog)
+        told = source_json(store, code) if code else status_json(store)
     if as_json:
         print_json(told)
     elif code:
@@ -144,13 +144,13 @@ def status(
         _tell_status(told)
 
 
-def _refuse_itself(url: str, report: SeedReport, register: Register) -> None:
+def _refuse_itself(url: str, report: SeedReport, store: SourceStore) -> None:
     """Nothing; InputError where the lists of its site hold no other address than the page itself."""
     from ingestion.web.urls import normal_url
     from rag_engine.errors import InputError
 
     here = normal_url(url)
-    known = any(normal_url(source.url) == here for source in register.sources())
+    known = any(normal_url(source.url) == here for source in store.sources())
     found = {normal_url(source.url) for source in report.new}
     if (found or report.known) and found <= {here} and report.known <= known and not report.unusable:
         raise InputError(

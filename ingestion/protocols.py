@@ -68,7 +68,7 @@ class Extractor(Protocol):
         ...
 
 
-class Judge(Protocol):
+class LanguageModel(Protocol):
     """A language model that fills a JSON schema; BackendError when it does not in time."""
 
     @property

@@ -55,7 +55,7 @@ Light = Literal["GREEN", "YELLOW", "RED"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SeedSource:
     """A row of the analyst's list, a document found under one, or a file of the analyst's own.
 
     `code` identifies it for ever (Document_Code); `path` is set instead of `url` for a file at hand. `parent` is
@@ -221,7 +221,7 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDocument:
     """A document that a portal offers; becomes a source of its own with the portal's code as parent."""
 
     url: str
@@ -235,7 +235,7 @@ class Found:
 class PortalFindings:
     """What the exploration of a portal gave: documents in order, pages visited, and what was left out, in words."""
 
-    found: tuple[Found, ...]
+    found: tuple[FoundDocument, ...]
     visited: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
@@ -360,7 +360,7 @@ Which = Literal["due", "failed", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """What to run: phases, sources by code (none means all), which of them, and whether to look for newer files.
 
     "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
@@ -374,7 +374,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PhaseSummary:
     """What a phase did in a run: sources by status, by reason, and seconds."""
 
     phase: Phase

@@ -17,7 +17,7 @@ DATA = ROOT / "data"
 _WEIGHTS: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
 
 Fusion = Literal["convex", "rrf", "paper"]
-Legs = Literal["both", "dense", "sparse"]
+Retrievers = Literal["both", "dense", "sparse"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
 Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
 
@@ -84,7 +84,7 @@ class RetrievalConfig:
     """
 
     fusion: Fusion = "convex"
-    legs: Legs = "both"
+    legs: Retrievers = "both"
     top_k: int = 10
     multiplier: int = 5
     candidates: int = 100

@@ -31,7 +31,7 @@ from rag_engine.retrieval.language_scale import LanguageSamples, draw_samples
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Searchable
 from rag_engine.storage.catalog import Catalog, open_catalog, set_state
-from rag_engine.storage.collection import EncoderNote, Stores, check, note_of, read_note, stored_file
+from rag_engine.storage.collection import IndexManifest, Stores, check, manifest_of, read_manifest, stored_file
 from rag_engine.storage.deletion import Erasure, erase, recover, sweep
 from rag_engine.storage.indexer import Indexer, page_finder
 from rag_engine.storage.rebuild import Progress, encode_again, flip, refill
@@ -227,7 +227,7 @@ class Engine:
                 embedder = self.embedder()
                 stores = self._stores(embedder.name, embedder.dimension, dense, sparse)
                 indexer = Indexer(stores, embedder, self.config.chunking, whole=True)
-                kept = note_of(embedder).to_json()
+                kept = manifest_of(embedder).to_json()
                 encode_again(old, indexer, progress)
                 indexer.flush(lambda connection: flip(connection, generation, kept))
                 self._mend(stores)
@@ -375,20 +375,20 @@ class Engine:
         check(note, embedder, self.config.workspace)
         return embedder
 
-    def _require_note(self) -> EncoderNote:
+    def _require_note(self) -> IndexManifest:
         note = self._note()
         if note is None:
             raise WorkspaceError("The collection is empty.", help="Add documents with `sextant add PATH`.")
         return note
 
-    def _note(self) -> EncoderNote | None:
-        return read_note(self.catalog.state("encoder"))
+    def _note(self) -> IndexManifest | None:
+        return read_manifest(self.catalog.state("encoder"))
 
     def _keep_note(self, embedder: Embedder) -> None:
         note = self._note()
         if note is None or note.name != embedder.name:
             with self.catalog.begin() as connection:
-                set_state(connection, "encoder", note_of(embedder).to_json())
+                set_state(connection, "encoder", manifest_of(embedder).to_json())
 
 
 def open_engine(config: Config) -> Engine:

@@ -16,9 +16,9 @@ from ingestion.catalogues.read import lists_records
 from ingestion.config import IngestionConfig
 from ingestion.extraction.file_type import content_type
 from ingestion.file_names import file_hash, place_for, safe_code, slug_of, write_whole
-from ingestion.protocols import Judge, OpenBrowser, Web
+from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
-from ingestion.types import Download, Outcome, Refused, Source, Validators
+from ingestion.types import Download, Outcome, Refused, SeedSource, Validators
 from ingestion.web.html import Page, read_page, saved_page
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.urls import normal_url
@@ -32,9 +32,9 @@ _LEAST_TEXT, _DOCUMENT_TEXT = 60, 400
 class _Request:
     """What acquisition was asked for, handed from step to step; `visited` and `notes` grow on the way."""
 
-    source: Source
+    source: SeedSource
     tiers: TwoTiers
-    judge: Judge | None
+    language_model: LanguageModel | None
     folder: Path
     workspace: Path
     before: Download | None
@@ -45,10 +45,10 @@ class _Request:
 
 
 def acquire(
-    source: Source,
+    source: SeedSource,
     web: Web,
     open_browser: OpenBrowser,
-    judge: Judge | None,
+    language_model: LanguageModel | None,
     *,
     folder: Path,
     workspace: Path,
@@ -67,7 +67,9 @@ def acquire(
     folder.mkdir(parents=True, exist_ok=True)
     fetched = folder / f".{safe_code(source.code)}.fetched"
     tiers = TwoTiers(web, open_browser, config.web, fetched)
-    asked = _Request(source, tiers, judge if config.use_model else None, folder, workspace, before, config, now)
+    asked = _Request(
+        source, tiers, language_model if config.use_model else None, folder, workspace, before, config, now
+    )
     try:
         return _with_former(asked, _local(asked, fetched) if source.path else _remote(asked))
     except Refused as refusal:
@@ -197,7 +199,7 @@ def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
         candidate.link,
         expected=asked.source.title,
         page_name=page.name,
-        judge=asked.judge,
+        language_model=asked.language_model,
         seconds=asked.config.model_seconds,
     )
     return "" if relevance.yes else relevance.reason
@@ -211,7 +213,7 @@ def _judged(asked: _Request, page: Page) -> PageVerdict:
         expected=asked.source.title,
         languages=expected_languages(page.language, asked.config.deduplication.preferred_languages),
         direct_similarity=asked.config.portals.direct_similarity,
-        judge=asked.judge,
+        language_model=asked.language_model,
         seconds=asked.config.model_seconds,
     )
 

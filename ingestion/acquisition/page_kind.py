@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.acquisition.link_choice import RankedLink, link_similarity, rank_links
 from ingestion.acquisition.relevance import is_excluded, policy_word
-from ingestion.protocols import Judge
+from ingestion.protocols import LanguageModel
 from ingestion.types import PageKind
 from ingestion.web.html import Page
 from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
@@ -60,7 +60,7 @@ def page_kind(
     expected: str = "",
     languages: Sequence[str] = (),
     direct_similarity: float = 0.25,
-    judge: Judge | None = None,
+    language_model: LanguageModel | None = None,
     seconds: float = 90.0,
 ) -> PageVerdict:
     """What a page is, by the rules of Buriasco 2026 with two tests of ours, else by the model, else content.
@@ -82,9 +82,9 @@ def page_kind(
         why = f"The link {candidates[0].link.name[:100] or candidates[0].link.url!r} offers a document."
         return PageVerdict("landing", _LANDING_CONFIDENCE, why, candidates)
     rule = PageVerdict("content", _RULE_CONFIDENCE, "Neither a list of policies nor a link to a document.")
-    if judge is None or page.shell:
+    if language_model is None or page.shell:
         return rule
-    return _asked(page, title, languages, judge, seconds, rule)
+    return _asked(page, title, languages, language_model, seconds, rule)
 
 
 def is_policy_link(link: PageLink, page: Page, words: PageWords) -> bool:
@@ -125,7 +125,7 @@ def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) 
 
 
 def _asked(
-    page: Page, title: str, languages: Sequence[str], judge: Judge, seconds: float, rule: PageVerdict
+    page: Page, title: str, languages: Sequence[str], language_model: LanguageModel, seconds: float, rule: PageVerdict
 ) -> PageVerdict:
     words = load_page_words()
     shown = [link for link in page.links if not is_excluded(link, words)]
@@ -136,11 +136,11 @@ def _asked(
         f"</page>\n<links>\n{lines}\n</links>"
     )
     try:
-        reply = judge.complete_json(_SYSTEM, user, _SCHEMA, seconds=seconds)
+        reply = language_model.complete_json(_SYSTEM, user, _SCHEMA, seconds=seconds)
     except BackendError as error:
-        warning = f"{judge.name} could not be asked what kind of page it is: {error}"
+        warning = f"{language_model.name} could not be asked what kind of page it is: {error}"
         return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)
-    why = f"{judge.name}: {' '.join(str(reply.get('reason', '')).split())[:300]}"
+    why = f"{language_model.name}: {' '.join(str(reply.get('reason', '')).split())[:300]}"
     number = reply.get("link")
     if reply.get("kind") == "directory" and shown:
         return PageVerdict("directory", _MODEL_CONFIDENCE, why)
@@ -149,5 +149,5 @@ def _asked(
         return PageVerdict("landing", _MODEL_CONFIDENCE, why, chosen)
     if reply.get("kind") == "content":
         return PageVerdict("content", _MODEL_CONFIDENCE, why)
-    warning = f"{judge.name} named no page kind that fits: {str(reply)[:200]}"
+    warning = f"{language_model.name} named no page kind that fits: {str(reply)[:200]}"
     return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from ingestion.acquisition.link_choice import link_similarity
-from ingestion.protocols import Judge
+from ingestion.protocols import LanguageModel
 from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
 from rag_engine.errors import BackendError
@@ -35,7 +35,9 @@ class Relevance:
     by: str = "rules"
 
 
-def relevance_of(link: PageLink, *, expected: str, page_name: str, judge: Judge | None, seconds: float) -> Relevance:
+def relevance_of(
+    link: PageLink, *, expected: str, page_name: str, language_model: LanguageModel | None, seconds: float
+) -> Relevance:
     """Whether a link is to be followed from a page named `page_name` in search of `expected` (may be "").
 
     Rules say yes to a link that is like the title or holds a policy word, and to one that only says "download",
@@ -53,14 +55,14 @@ def relevance_of(link: PageLink, *, expected: str, page_name: str, judge: Judge 
     if says_nothing(link.text) and not link.context:
         return Relevance(True, f"{_named(link)} offers the document of the page that was asked for.")
     without = f"{_named(link)} is not like the expected title ({alike:.2f}) and holds no policy word."
-    if judge is None:
+    if language_model is None:
         return Relevance(False, without)
     try:
-        reply = judge.complete_json(_SYSTEM, _question(link, expected, page_name), _SCHEMA, seconds=seconds)
+        reply = language_model.complete_json(_SYSTEM, _question(link, expected, page_name), _SCHEMA, seconds=seconds)
     except BackendError as error:
-        return Relevance(False, f"{without} {judge.name} could not be asked: {error}")
+        return Relevance(False, f"{without} {language_model.name} could not be asked: {error}")
     reason = " ".join(str(reply.get("reason", "")).split())[:300]
-    return Relevance(reply.get("relevant") is True, f"{_named(link)}: {reason}", judge.name)
+    return Relevance(reply.get("relevant") is True, f"{_named(link)}: {reason}", language_model.name)
 
 
 def is_excluded(link: PageLink, words: PageWords) -> bool:

@@ -42,7 +42,7 @@ _LONGEST_ENTRY = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One entry as it is printed, whole, with how far it is indented (in points)."""
 
     text: str
@@ -68,7 +68,7 @@ def has_locators(text: str) -> bool:
     return len(text) <= _LONGEST_ENTRY and _SPLIT.fullmatch(text.strip()) is not None
 
 
-def records_of(entries: Iterable[Entry], page_of: PageOf) -> list[IndexRecord]:
+def records_of(entries: Iterable[IndexEntry], page_of: PageOf) -> list[IndexRecord]:
     """The records of an index in its order; an entry under another one gives that one's term and its own as subterm.
 
     An entry that only stands above others, or above the entries of a letter, gives no record.
@@ -137,7 +137,7 @@ def _expanded(found: re.Match[str]) -> Iterator[str]:
     yield from map(shown, range(first[1], first[1] + more + 1))
 
 
-def _is_loose(entries: Sequence[Entry]) -> bool:
+def _is_loose(entries: Sequence[IndexEntry]) -> bool:
     """Whether in this index nothing but a space stands before the page numbers."""
     strict = sum(has_locators(entry.text) for entry in entries)
     loose = sum(_LOOSE.fullmatch(entry.text.strip()) is not None for entry in entries)

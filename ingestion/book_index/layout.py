@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from ingestion.book_index.entries import Entry, has_locators, is_locators
+from ingestion.book_index.entries import IndexEntry, has_locators, is_locators
 from ingestion.book_index.page_numbers import value_of
 from ingestion.book_index.vocabulary import ENDS_IN_SEE, SEE, folded, is_index_title
 from rag_engine.types import Box
@@ -46,13 +46,13 @@ class _ColumnLine:
     size: float
 
 
-def entries_of(lines: Sequence[PlacedLine], height: float) -> list[Entry]:
+def entries_of(lines: Sequence[PlacedLine], height: float) -> list[IndexEntry]:
     """The entries that the lines of index pages make, in reading order; `height` is that of a page.
 
     Columns are found by the empty space between them, sub-entries by their indentation. A line goes on from the one
     above when that ends in a sign that asks for more, or breaks off where its first word would not have fitted.
     """
-    entries: list[Entry] = []
+    entries: list[IndexEntry] = []
     above: _ColumnLine | None = None
     column_lines = _column_lines(without_heads(lines, height))
     under = _levels_of_entries(column_lines)
@@ -60,9 +60,9 @@ def entries_of(lines: Sequence[PlacedLine], height: float) -> list[Entry]:
         if above is not None and _goes_on(above, line, line.indent in under):
             text = _joined(above.text, line.text)
             above = replace(above, text=text, room=line.room)
-            entries[-1] = Entry(text, above.indent)
+            entries[-1] = IndexEntry(text, above.indent)
         else:
-            entries.append(Entry(line.text, line.indent))
+            entries.append(IndexEntry(line.text, line.indent))
             above = line
     return entries
 

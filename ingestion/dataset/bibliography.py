@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from rag_engine.types import Metadata
 
-Entry = tuple[str, Metadata]
+BibliographyEntry = tuple[str, Metadata]
 
 # BibTeX counts braces whatever stands before them, so that a lone one must be a command. bibtexparser's own encoder
 # leaves such braces and would turn letters beyond ASCII into commands that UTF-8 readers do not need.
@@ -29,7 +29,7 @@ _RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA"}
 _REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation"}
 
 
-def to_bibtex(entries: Sequence[Entry]) -> str:
+def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
     """One @techreport or @misc for each document; keys are the codes, made unique where cleaning makes two equal."""
     import bibtexparser
     from bibtexparser.model import Entry as Block
@@ -58,7 +58,7 @@ def to_bibtex(entries: Sequence[Entry]) -> str:
     return str(bibtexparser.write_string(library, unparse_stack=[]))
 
 
-def to_ris(entries: Sequence[Entry]) -> str:
+def to_ris(entries: Sequence[BibliographyEntry]) -> str:
     """One record for each document, its code as ID."""
     import rispy
 

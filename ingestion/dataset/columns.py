@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ingestion.records.source_record import Dossier, metadata_of
+from ingestion.records.source_record import SourceRecord, metadata_of
 from ingestion.types import PHASES, FieldName, Indexed
 
 DATASET = "Estrazione Finale"
@@ -35,7 +35,7 @@ class Column:
     name: str
     width: int
     meaning: str
-    read: Callable[[Dossier], str | float | None]
+    read: Callable[[SourceRecord], str | float | None]
     field: FieldName | None = None
 
 
@@ -49,40 +49,40 @@ class Standing:
     message: str = ""
 
 
-def is_document(dossier: Dossier) -> bool:
+def is_document(record: SourceRecord) -> bool:
     """Whether a source became a document: text that passed quality and is no duplicate of another's."""
-    stopped = dossier.stopped
-    passed = all(phase in dossier.outcomes for phase in ("quality", "deduplication"))
-    return dossier.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
+    stopped = record.stopped
+    passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
+    return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
 
 
-def standing(dossier: Dossier) -> Standing:
+def standing(record: SourceRecord) -> Standing:
     """How far a source has come."""
-    if dossier.stopped:
-        phase, outcome = dossier.stopped
+    if record.stopped:
+        phase, outcome = record.stopped
         return Standing(outcome.status, phase, outcome.reason, outcome.message)
-    waiting = next((phase for phase in PHASES if phase not in dossier.outcomes), None)
+    waiting = next((phase for phase in PHASES if phase not in record.outcomes), None)
     if waiting:
         return Standing("waiting", waiting)
-    last = dossier.outcomes["indexing"]
+    last = record.outcomes["indexing"]
     return Standing("indexed", "indexing", last.reason, last.message)
 
 
-def shown_level(dossier: Dossier) -> str:
+def shown_level(record: SourceRecord) -> str:
     """The geographical level with the countries behind it, as the paper writes it: National - Italy; France."""
-    metadata = metadata_of(dossier)
+    metadata = metadata_of(record)
     countries = "; ".join(metadata.countries)
     level = metadata.geographical_level
     return f"{level} - {countries}" if level and countries else level
 
 
-def _chunks(dossier: Dossier) -> float | None:
-    outcome = dossier.outcomes.get("indexing")
+def _chunks(record: SourceRecord) -> float | None:
+    outcome = record.outcomes.get("indexing")
     return outcome.evidence.children if outcome and isinstance(outcome.evidence, Indexed) else None
 
 
-def _active(dossier: Dossier) -> str:
-    return "no" if dossier.relation and dossier.relation.superseded else "yes"
+def _active(record: SourceRecord) -> str:
+    return "no" if record.relation and record.relation.superseded else "yes"
 
 
 _EDIT = " You may edit it."

@@ -11,9 +11,9 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from ingestion.dataset.columns import COLUMNS, COUNTRIES, DATASET, EXPORTED, LEVEL_AND_COUNTRIES, Column
-from ingestion.records.source_record import Correction, Dossier, metadata_of
+from ingestion.records.source_record import Correction, SourceRecord, metadata_of
 from ingestion.spreadsheets.read import read_rows
-from ingestion.spreadsheets.row import Row, Unusable, column_letter
+from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
 from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
 from ingestion.types import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
@@ -39,7 +39,7 @@ class CorrectionReport:
 
     corrections: tuple[Correction, ...]
     unchanged: int
-    unusable: tuple[Unusable, ...] = ()
+    unusable: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -48,7 +48,7 @@ class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the 
 
 
 def read_corrections(
-    path: Path, dossiers: Sequence[Dossier], author: str, when: str, vocabulary: Vocabulary | None = None
+    path: Path, source_records: Sequence[SourceRecord], author: str, when: str, vocabulary: Vocabulary | None = None
 ) -> CorrectionReport:
     """The cells of an edited workbook or CSV of the dataset that differ from what was exported.
 
@@ -59,7 +59,7 @@ def read_corrections(
     """
     rows, exported = _sheet_rows(path)
     header, columns, unusable = _read_header(path, rows)
-    by_code = {dossier.source.code.casefold(): dossier for dossier in dossiers}
+    by_code = {record.source.code.casefold(): record for record in source_records}
     corrections: list[Correction] = []
     seen: dict[str, str] = {}
     foreign: dict[str, int] = {}
@@ -68,16 +68,16 @@ def read_corrections(
         if row.number <= header.number:
             continue
         code = without_apostrophe(row.cell(columns["Document_Code"]))
-        dossier = by_code.get(code.casefold())
-        if reason := _why_not(code, dossier, seen):
-            unusable.append(Unusable(row.place, reason))
+        record = by_code.get(code.casefold())
+        if reason := _why_not(code, record, seen):
+            unusable.append(RejectedRow(row.place, reason))
             continue
-        assert dossier is not None
+        assert record is not None
         seen[code.casefold()] = row.place
         before = exported.get(code.casefold())
-        changed, wrong = _Comparison(row, dossier, columns, before, vocabulary or {}).read(foreign)
+        changed, wrong = _Comparison(row, record, columns, before, vocabulary or {}).read(foreign)
         for field, values in changed.items():
-            corrections.append(Correction(dossier.source.code, field, values, author, "", when))
+            corrections.append(Correction(record.source.code, field, values, author, "", when))
         unusable += wrong
         unchanged += not changed and not wrong
         blind |= before is None and bool(changed)
@@ -106,7 +106,7 @@ def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
     return [row for row in rows if row.sheet == chosen], exported
 
 
-def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[Unusable]]:
+def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[RejectedRow]]:
     """The header row, the place of each column of ours in it, and the columns that are not ours."""
     names = {_heading(column.name): column.name for column in COLUMNS}
     for row in rows[:_HEADER_WITHIN]:
@@ -114,15 +114,15 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
         if _heading("Document_Code") not in headings:
             continue
         columns: dict[str, int] = {}
-        unusable: list[Unusable] = []
+        unusable: list[RejectedRow] = []
         for place, heading in enumerate(headings):
             where = f"{row.sheet}, column {column_letter(place)}"
             if heading in names and names[heading] not in columns:
                 columns[names[heading]] = place
             elif heading in names:
-                unusable.append(Unusable(where, f"repeats the column {names[heading]}; the first one was read"))
+                unusable.append(RejectedRow(where, f"repeats the column {names[heading]}; the first one was read"))
             elif heading:
-                unusable.append(Unusable(where, f"“{row.cells[place].strip()}” is no column of the dataset"))
+                unusable.append(RejectedRow(where, f"“{row.cells[place].strip()}” is no column of the dataset"))
         return row, columns, unusable
     seen = ", ".join(cell for cell in (rows[0].cells if rows else ()) if cell)[:200] or "nothing"
     raise InputError(
@@ -131,10 +131,10 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
     )
 
 
-def _why_not(code: str, dossier: Dossier | None, seen: Mapping[str, str]) -> str:
+def _why_not(code: str, record: SourceRecord | None, seen: Mapping[str, str]) -> str:
     if not code:
         return "no Document_Code; a new document comes in as a seed"
-    if dossier is None:
+    if record is None:
         return f"no source has the code {code}; a new document comes in as a seed"
     if code.casefold() in seen:
         return f"repeats the code {code} of {seen[code.casefold()]}, which was read"
@@ -156,15 +156,15 @@ class _Comparison:
     """A row against what was exported of it; None where the file does not say so."""
 
     row: Row
-    dossier: Dossier
+    record: SourceRecord
     columns: Mapping[str, int]
     exported: Mapping[str, str] | None
     vocabulary: Vocabulary
 
-    def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[Unusable]]:
+    def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[RejectedRow]]:
         """The fields that a person changed, with their new values, and the cells that cannot be taken."""
         edits: dict[FieldName, _Edit] = {}
-        wrong: list[Unusable] = []
+        wrong: list[RejectedRow] = []
         for column in COLUMNS:
             place = self.columns.get(column.name)
             if place is None or column.name == "Document_Code" or self._is_as_before(column, place):
@@ -179,20 +179,20 @@ class _Comparison:
                     continue
                 self._add(column, place, edits)
             except _Wrong as error:
-                wrong.append(Unusable(f"{self.row.place}, {column.name}", str(error)))
+                wrong.append(RejectedRow(f"{self.row.place}, {column.name}", str(error)))
         changed: dict[FieldName, tuple[str, ...]] = {}
         for field, edit in edits.items():
-            if edit.values == _present(self.dossier, field) or edit.values == _said(self.dossier, field):
+            if edit.values == _present(self.record, field) or edit.values == _said(self.record, field):
                 continue
             if _even(edit.exported) != _even(edit.present):
-                wrong.append(Unusable(f"{self.row.place}, {edit.column}", _clash(edit)))
+                wrong.append(RejectedRow(f"{self.row.place}, {edit.column}", _clash(edit)))
                 continue
             changed[field] = edit.values
         return changed, wrong
 
     def _add(self, column: Column, place: int, edits: dict[FieldName, _Edit]) -> None:
         """Nothing; adds what the cell says otherwise than it did."""
-        before, present = self._before(column), _shown(column, self.dossier)
+        before, present = self._before(column), _shown(column, self.record)
         then, by_now = _readable(before, column), _readable(present, column)
         for field, values in _read_cell(without_apostrophe(self._cell(place)).strip(), column, self.vocabulary):
             if values == then.get(field):
@@ -213,7 +213,7 @@ class _Comparison:
 
         Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
         """
-        place, said = self.columns.get(COUNTRIES), _said(self.dossier, "countries")
+        place, said = self.columns.get(COUNTRIES), _said(self.record, "countries")
         return self.exported is None and place is not None and _split(self._cell(place)) == said
 
     def _is_as_before(self, column: Column, place: int) -> bool:
@@ -226,20 +226,20 @@ class _Comparison:
             same = abs(float(cell.strip().replace(",", ".")) - float(before)) < 1e-6
         except ValueError:
             return False
-        return same and isinstance(column.read(self.dossier), float | int)
+        return same and isinstance(column.read(self.record), float | int)
 
     def _before(self, column: Column) -> str:
         if self.exported is not None and column.name in self.exported:
             return self.exported[column.name]
-        return _shown(column, self.dossier)
+        return _shown(column, self.record)
 
     def _cell(self, place: int) -> str:
         return self.row.cells[place] if place < len(self.row.cells) else ""
 
 
-def _shown(column: Column, dossier: Dossier) -> str:
+def _shown(column: Column, record: SourceRecord) -> str:
     """The cell as an export would write it now."""
-    value = column.read(dossier)
+    value = column.read(record)
     return storable(value) if isinstance(value, str) else "" if value is None else str(value)
 
 
@@ -328,9 +328,9 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: Vocabulary)
     return tuple(dict.fromkeys(labels[plain(value)] for value in values))
 
 
-def _present(dossier: Dossier, field: FieldName) -> tuple[str, ...]:
+def _present(record: SourceRecord, field: FieldName) -> tuple[str, ...]:
     """The values that the export shows of a field."""
-    metadata = metadata_of(dossier)
+    metadata = metadata_of(record)
     shown: dict[FieldName, str | tuple[str, ...]] = {
         "title": metadata.title, "authority": metadata.authority, "document_type": metadata.document_type,
         "hazards": metadata.hazards, "target": metadata.target, "key_criteria": metadata.key_criteria,
@@ -342,9 +342,9 @@ def _present(dossier: Dossier, field: FieldName) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else ((value,) if value else ())
 
 
-def _said(dossier: Dossier, field: FieldName) -> tuple[str, ...] | None:
+def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
     """What a person has said of the field, which it need not show: an emptied title falls back to the list's."""
-    return next((one.values for one in reversed(dossier.corrections) if one.field == field), None)
+    return next((one.values for one in reversed(record.corrections) if one.field == field), None)
 
 
 def _heading(text: str) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from ingestion.dataset.bibliography import to_bibtex, to_ris
 from ingestion.dataset.columns import COLUMNS, DATASET, EXPORTED, IMPORTING, NOT_DOCUMENTS, is_document, standing
-from ingestion.records.source_record import Dossier, metadata_of
+from ingestion.records.source_record import SourceRecord, metadata_of
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, neutral, storable, to_workbook
 from rag_engine.errors import InputError
 
@@ -31,14 +31,14 @@ class Exported:
     warnings: tuple[str, ...] = ()
 
 
-def export(path: Path, dossiers: Sequence[Dossier], *, workspace: Path | None = None) -> Exported:
-    """What was written, atomically, in the order given; the same dossiers always give the same bytes.
+def export(path: Path, source_records: Sequence[SourceRecord], *, workspace: Path | None = None) -> Exported:
+    """What was written, atomically, in the order given; the same source records always give the same bytes.
 
     Links to local files are relative to the file, and only made where the workspace is given. InputError for a suffix
     without a format or a place that cannot be written.
     """
-    documents = [one for one in dossiers if is_document(one)]
-    others = [one for one in dossiers if not is_document(one)]
+    documents = [one for one in source_records if is_document(one)]
+    others = [one for one in source_records if not is_document(one)]
     warnings: list[str] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
@@ -62,28 +62,32 @@ _UTF8 = ("utf-8", "replace")
 
 
 def _sheets(
-    path: Path, documents: Sequence[Dossier], others: Sequence[Dossier], workspace: Path | None, warnings: list[str]
+    path: Path,
+    documents: Sequence[SourceRecord],
+    others: Sequence[SourceRecord],
+    workspace: Path | None,
+    warnings: list[str],
 ) -> list[Sheet]:
     main = Sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS), [])
-    for dossier in documents:
-        links = {"Source": _web_link(dossier.source.url), "Local File Path": _file_link(path, dossier, workspace)}
+    for record in documents:
+        links = {"Source": _web_link(record.source.url), "Local File Path": _file_link(path, record, workspace)}
         main.rows.append(
-            [_cell(one.read(dossier), one.name, dossier, warnings, links.get(one.name, "")) for one in COLUMNS]
+            [_cell(one.read(record), one.name, record, warnings, links.get(one.name, "")) for one in COLUMNS]
         )
     headings = (
         ("Document_Code", 16), ("Title", 50), ("Address", 50), ("Status", 12), ("Phase", 16), ("Reason", 20),
         ("Message", 70), ("Origin", 30),
     )  # fmt: skip
     beside = Sheet(NOT_DOCUMENTS, headings, [])
-    for dossier in others:
-        source, where, title = dossier.source, standing(dossier), metadata_of(dossier).title
+    for record in others:
+        source, where, title = record.source, standing(record), metadata_of(record).title
         texts = (
             source.code, "" if title == source.code else title, source.url or source.path, where.status, where.phase,
             where.reason, where.message, source.origin,
         )  # fmt: skip
         beside.rows.append(
             [
-                _cell(text, name, dossier, warnings, _web_link(source.url) if name == "Address" else "")
+                _cell(text, name, record, warnings, _web_link(source.url) if name == "Address" else "")
                 for (name, _), text in zip(headings, texts, strict=True)
             ]
         )
@@ -100,70 +104,70 @@ def _exported(main: Sheet) -> Sheet:
     return Sheet(EXPORTED, tuple(main.columns[place] for place in kept), rows, hidden=True)
 
 
-def _evidence(dossiers: Sequence[Dossier], warnings: list[str]) -> Sheet:
+def _evidence(source_records: Sequence[SourceRecord], warnings: list[str]) -> Sheet:
     """One row for each mark that speaks on a source's licence, and one for what a person decided."""
     headings = (
         ("Document_Code", 16), ("Licence Light", 12), ("Licence", 24), ("Layer", 12), ("Quote", 70), ("Place", 30),
         ("Score", 8), ("Decided by", 20), ("Note", 50),
     )  # fmt: skip
     sheet = Sheet("Licence evidence", headings, [])
-    for dossier in dossiers:
-        code, verdict = dossier.source.code, dossier.verdict
+    for record in source_records:
+        code, verdict = record.source.code, record.verdict
         rows: list[tuple[str | float, ...]] = [
             (code, mark.light, mark.licence, mark.layer, mark.quote, mark.place, mark.score, "", "")
             for mark in (verdict.marks if verdict else ())
         ]
         if verdict and not verdict.marks:
-            outcome = dossier.outcomes["licence"]
+            outcome = record.outcomes["licence"]
             rows.append((code, verdict.light, verdict.licence, "", "", "", "", "", outcome.message))
         rows += [
             (code, one.choice, "", "person", "", "", "", f"{one.author} {one.when}".strip(), one.note)
-            for one in dossier.decisions
+            for one in record.decisions
             if one.phase == "licence"
         ]
         for row in rows:
             sheet.rows.append(
-                [_cell(value, name, dossier, warnings) for (name, _), value in zip(headings, row, strict=True)]
+                [_cell(value, name, record, warnings) for (name, _), value in zip(headings, row, strict=True)]
             )
     return sheet
 
 
-def _cell(value: str | float | None, name: str, dossier: Dossier, warnings: list[str], link: str = "") -> Cell:
+def _cell(value: str | float | None, name: str, record: SourceRecord, warnings: list[str], link: str = "") -> Cell:
     if not isinstance(value, str):
         return Cell(value, link)
     kept = storable(value)
     if kept.endswith("…") and not value.endswith("…"):
-        warnings.append(f"{dossier.source.code}: {name} was cut to the 32,767 characters that a cell holds.")
+        warnings.append(f"{record.source.code}: {name} was cut to the 32,767 characters that a cell holds.")
     return Cell(kept, link)
 
 
-def _csv(documents: Sequence[Dossier], warnings: list[str]) -> bytes:
+def _csv(documents: Sequence[SourceRecord], warnings: list[str]) -> bytes:
     """The main sheet as CSV with the byte order mark that Excel needs to read it as UTF-8."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow([one.name for one in COLUMNS])
-    for dossier in documents:
-        cells = [_cell(one.read(dossier), one.name, dossier, warnings).value for one in COLUMNS]
+    for record in documents:
+        cells = [_cell(one.read(record), one.name, record, warnings).value for one in COLUMNS]
         writer.writerow([neutral(value) if isinstance(value, str) else value for value in cells])
     return text.getvalue().encode("utf-8-sig")
 
 
-def _record(dossier: Dossier) -> dict[str, object]:
+def _record(record: SourceRecord) -> dict[str, object]:
     """One document for JSON Lines: its metadata, where it came from, and what the phases found."""
-    download, extraction, relation = dossier.download, dossier.extraction, dossier.relation
+    download, extraction, relation = record.download, record.extraction, record.relation
     return {
-        "code": dossier.source.code,
-        "parent": dossier.source.parent,
-        **asdict(metadata_of(dossier)),
+        "code": record.source.code,
+        "parent": record.source.parent,
+        **asdict(metadata_of(record)),
         "file": download.path if download else "",
         "text_hash": extraction.text_hash if extraction else "",
-        "licence_light": dossier.verdict.light if dossier.verdict else "",
-        "quality": dossier.quality.score if dossier.quality else None,
+        "licence_light": record.verdict.light if record.verdict else "",
+        "quality": record.quality.score if record.quality else None,
         "version": relation.version if relation else "",
         "active": not (relation and relation.superseded),
         "superseded": relation.superseded if relation else "",
         "translation_of": relation.translation_of if relation else "",
-        "status": standing(dossier).status,
+        "status": standing(record).status,
     }
 
 
@@ -171,9 +175,9 @@ def _web_link(url: str) -> str:
     return url if url.lower().startswith(_LINKED) and len(url) <= 2_000 else ""
 
 
-def _file_link(path: Path, dossier: Dossier, workspace: Path | None) -> str:
+def _file_link(path: Path, record: SourceRecord, workspace: Path | None) -> str:
     """The document's file as seen from the exported one; "" for a path that leads out of the workspace."""
-    download = dossier.download
+    download = record.download
     if download is None or workspace is None or Path(download.path).is_absolute() or ".." in Path(download.path).parts:
         return ""
     relative = os.path.relpath((workspace / download.path).absolute(), path.absolute().parent)

@@ -14,7 +14,7 @@ import numpy as np
 from datasketch import MinHash
 from numpy.typing import NDArray
 
-from ingestion.types import Extraction, Source
+from ingestion.types import Extraction, SeedSource
 from rag_engine.types import ExtractedText
 
 # Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
@@ -87,7 +87,7 @@ class Candidate:
 
 
 def candidate_of(
-    source: Source,
+    source: SeedSource,
     extraction: Extraction,
     extracted: ExtractedText,
     cleaned: str,

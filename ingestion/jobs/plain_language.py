@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ingestion.protocols import Judge
-from ingestion.types import PHASES, Phase, Request, Which
+from ingestion.protocols import LanguageModel
+from ingestion.types import PHASES, Phase, RunRequest, Which
 from rag_engine.errors import BackendError
 
 # Beginnings of words, without accents, in the languages of the page's users.
@@ -51,27 +51,27 @@ class Command:
     """A request made of words. `spoken` says it back for the person who confirms it; `by` is a model's name or
     "rules"."""
 
-    request: Request
+    request: RunRequest
     spoken: str
     by: str
 
 
 def interpret(
-    words: str, codes: Collection[str], judge: Judge | None = None, *, seconds: float = 20.0
+    words: str, codes: Collection[str], language_model: LanguageModel | None = None, *, seconds: float = 20.0
 ) -> Command | None:
     """The request that the words ask for, by the model when it answers, else by rules; None where it is not
     understood. Nothing is run by it."""
     if not words.strip():
         return None
-    if judge is not None:
-        asked = _by_model(words, codes, judge, seconds)
+    if language_model is not None:
+        asked = _by_model(words, codes, language_model, seconds)
         if asked is not None:
-            return Command(asked, spoken(asked), judge.name)
+            return Command(asked, spoken(asked), language_model.name)
     asked = _by_rules(words, codes)
     return Command(asked, spoken(asked), "rules") if asked else None
 
 
-def spoken(request: Request) -> str:
+def spoken(request: RunRequest) -> str:
     """The request in a sentence."""
     every = request.phases == PHASES
     phases = "all phases" if every else "the phases " + ", ".join(request.phases)
@@ -82,7 +82,7 @@ def spoken(request: Request) -> str:
     return f"Run {phases} for {which[request.which]}{whose}{newer}."
 
 
-def _by_rules(words: str, codes: Collection[str]) -> Request | None:
+def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
     folded = _folded(words)
     phases = tuple(phase for phase in PHASES if re.search(rf"\b(?:{_PHASE_WORDS[phase]})", folded))
     failed = bool(re.search(rf"\b(?:{_FAILED})", folded))
@@ -91,12 +91,12 @@ def _by_rules(words: str, codes: Collection[str]) -> Request | None:
     if not (phases or failed or newer or named or re.search(rf"\b(?:{_RUN})", folded)):
         return None
     which: Which = "failed" if failed else "all" if re.search(_ALL, folded) else "due"
-    return Request(phases or PHASES, named, which, newer)
+    return RunRequest(phases or PHASES, named, which, newer)
 
 
-def _by_model(words: str, codes: Collection[str], judge: Judge, seconds: float) -> Request | None:
+def _by_model(words: str, codes: Collection[str], language_model: LanguageModel, seconds: float) -> RunRequest | None:
     try:
-        said = judge.complete_json(_SYSTEM, words[:1000], _SCHEMA, seconds=seconds)
+        said = language_model.complete_json(_SYSTEM, words[:1000], _SCHEMA, seconds=seconds)
     except BackendError:
         return None
     phases, which = said.get("phases"), said.get("which")
@@ -104,7 +104,7 @@ def _by_model(words: str, codes: Collection[str], judge: Judge, seconds: float) 
         return None
     chosen = tuple(phase for phase in PHASES if phase in phases)
     # Codes that the words do not hold are an invention.
-    return Request(chosen or PHASES, _codes(words, codes), which, said.get("refresh") is True)
+    return RunRequest(chosen or PHASES, _codes(words, codes), which, said.get("refresh") is True)
 
 
 def _codes(words: str, codes: Collection[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from ingestion.records.source_store import now
 from rag_engine.storage.catalog import Catalog
 
 RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
-Wish = Literal["", "pause", "cancel"]
+ControlSignal = Literal["", "pause", "cancel"]
 
 # A killed worker may still answer signals as a zombie: it lives as long as its heart beats.
 HEARTBEAT_SECONDS = 2.0
@@ -32,7 +32,7 @@ runs = sql.Table(
     sql.Column("progress", sql.String, nullable=False, default=""),
     sql.Column("results", sql.String, nullable=False, default="[]"),
     sql.Column("message", sql.String, nullable=False, default=""),
-    sql.Column("wish", sql.String, nullable=False, default=""),
+    sql.Column("wish", sql.String, key="signal", nullable=False, default=""),
     sql.Column("queued", sql.String, nullable=False),
     sql.Column("started", sql.String, nullable=False, default=""),
     sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
@@ -51,7 +51,7 @@ class Run:
     progress: Progress | None
     results: Sequence[Mapping[str, Any]]
     message: str
-    wish: Wish
+    signal: ControlSignal
     queued: str
     started: str
     heartbeat: float
@@ -63,7 +63,7 @@ class Run:
         return self.status == "running" and time.time() - self.heartbeat < DEAD_AFTER_SECONDS
 
 
-class Ledger:
+class JobQueue:
     """The runs of a workspace."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -112,9 +112,9 @@ class Ledger:
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.status == "running").values(heartbeat=0.0))
 
-    def beat(self, id: int, progress: Progress | None) -> Wish:
+    def beat(self, id: int, progress: Progress | None) -> ControlSignal:
         """What people wish of the run; notes that its worker lives and how far it is."""
-        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").wish
+        return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").signal
 
     def advance(self, id: int) -> None:
         """Nothing; the run has got somewhere, so that being broken off now does not count against it."""
@@ -127,23 +127,23 @@ class Ledger:
     def cancel(self, id: int, message: str = "") -> None:
         """Nothing; a waiting run ends at once with the message, a running one after the file it is at."""
         with self._catalog.begin() as connection:
-            connection.execute(sql.update(runs).where(runs.c.id == id).values(wish="cancel"))
+            connection.execute(sql.update(runs).where(runs.c.id == id).values(signal="cancel"))
             waiting = sql.and_(runs.c.id == id, runs.c.status.in_(("queued", "paused")))
             connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message))
 
     def pause(self, id: int) -> None:
         """Nothing; a waiting run is laid aside at once, a running one after what it is at."""
         with self._catalog.begin() as connection:
-            wished = sql.and_(runs.c.id == id, runs.c.wish == "")
-            connection.execute(sql.update(runs).where(wished).values(wish="pause"))
-            waiting = sql.and_(runs.c.id == id, runs.c.status == "queued", runs.c.wish == "pause")
+            wished = sql.and_(runs.c.id == id, runs.c.signal == "")
+            connection.execute(sql.update(runs).where(wished).values(signal="pause"))
+            waiting = sql.and_(runs.c.id == id, runs.c.status == "queued", runs.c.signal == "pause")
             connection.execute(sql.update(runs).where(waiting).values(status="paused"))
 
     def resume(self, id: int) -> None:
         """Nothing; a run that was laid aside waits for the worker again."""
         with self._catalog.begin() as connection:
-            paused = sql.and_(runs.c.id == id, runs.c.status.in_(("paused", "running")), runs.c.wish == "pause")
-            connection.execute(sql.update(runs).where(paused).values(wish=""))
+            paused = sql.and_(runs.c.id == id, runs.c.status.in_(("paused", "running")), runs.c.signal == "pause")
+            connection.execute(sql.update(runs).where(paused).values(signal=""))
             aside = sql.and_(runs.c.id == id, runs.c.status == "paused")
             connection.execute(sql.update(runs).where(aside).values(status="queued", attempts=0))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from ingestion.jobs.queue import Ledger, Run
+from ingestion.jobs.queue import JobQueue, Run
 from rag_engine import workspace as places
 
 # File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
@@ -61,11 +61,11 @@ def remove_settled(workspace: Path, run: Run) -> None:
             shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
-def remove_leftovers(workspace: Path, ledger: Ledger) -> None:
+def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
     """Nothing; removes what a worker that was killed after a run could not remove."""
     folder = places.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
-        for run in ledger.finished():
+        for run in jobs.finished():
             remove_settled(workspace, run)
 
 

@@ -21,15 +21,15 @@ from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandboxes
-from ingestion.jobs.queue import HEARTBEAT_SECONDS, Ledger, Run, RunStatus, Wish
+from ingestion.jobs.queue import HEARTBEAT_SECONDS, ControlSignal, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_leftovers, remove_settled, upload_name
 from ingestion.operations import withdraw
 from ingestion.pipeline.phases import Tools
 from ingestion.pipeline.run import run_phases
 from ingestion.pipeline.scheduling import hash_of, table_hash
 from ingestion.protocols import Browser
-from ingestion.records.source_store import Register
-from ingestion.types import PHASES, Request
+from ingestion.records.source_store import SourceStore
+from ingestion.types import PHASES, RunRequest
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import KeptWeb
 from ingestion.web.http import HttpWeb
@@ -79,20 +79,20 @@ def _may_start(workspace: Path) -> bool:
 
 def ensure_sample(engine: Engine, folder: Path) -> bool:
     """Whether the sample collection is being put into the workspace: it is empty and has not had it before."""
-    ledger, arguments = Ledger(engine.catalog), {"paths": [str(folder)]}
-    status = next((run.status for run in ledger.runs() if run.arguments == arguments), None)
+    jobs, arguments = JobQueue(engine.catalog), {"paths": [str(folder)]}
+    status = next((run.status for run in jobs.runs() if run.arguments == arguments), None)
     if status == "done" or engine.documents():
         return False
     if status not in ("queued", "running"):
-        ledger.queue("add", arguments)
+        jobs.queue("add", arguments)
     ensure_worker(engine.config.workspace)
     return True
 
 
 def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
     """The run as it ended; `seen` gets it at every look. Somebody else may be at it, or a worker is started."""
-    ledger = Ledger(engine.catalog)
-    while (run := ledger.find(id)) is not None and run.status in ("queued", "running"):
+    jobs = JobQueue(engine.catalog)
+    while (run := jobs.find(id)) is not None and run.status in ("queued", "running"):
         seen(run)
         if not run.alive:
             ensure_worker(engine.config.workspace)
@@ -105,18 +105,18 @@ def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None
 
 def end_worker(engine: Engine, seconds: float) -> bool:
     """Whether no worker is left; the run it is at is cancelled, and it has so many seconds to end."""
-    ledger = Ledger(engine.catalog)
-    for run in ledger.runs():
+    jobs = JobQueue(engine.catalog)
+    for run in jobs.runs():
         if run.status == "running":
-            ledger.cancel(run.id)
+            jobs.cancel(run.id)
     return places.await_worker(engine.config.workspace, seconds)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Number of runs that were carried out; ends when none waits, or between two when it shall not go on."""
-    ledger, count = Ledger(engine.catalog), 0
-    while goes_on() and (run := ledger.next()) is not None:
-        _carry_out(run, engine, ledger)
+    jobs, count = JobQueue(engine.catalog), 0
+    while goes_on() and (run := jobs.next()) is not None:
+        _carry_out(run, engine, jobs)
         count += 1
     return count
 
@@ -140,7 +140,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             return browsers[0]
 
         readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
-        judge, trouble = engine.language_model() if config.use_model else (None, "")
+        language_model, trouble = engine.language_model() if config.use_model else (None, "")
 
         def abort() -> None:
             web.close()
@@ -158,8 +158,8 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             abort=abort,
             reader=_reader(engine, config),
             extractor=readers,
-            judge=judge,
-            judge_trouble=trouble,
+            language_model=language_model,
+            language_model_error=trouble,
             gazetteer=engine.gazetteer(),
             identify=identify_language,
             encode=lambda texts: engine.embedder().encode_passages(texts),
@@ -181,25 +181,25 @@ def _reader(engine: Engine, config: IngestionConfig) -> str:
     return hash_of([*made_of, table_hash("boilerplate.toml"), office_program() or ""])[:16]
 
 
-def _carry_out(run: Run, engine: Engine, ledger: Ledger) -> None:
+def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
     ended: tuple[RunStatus, list[dict[str, Any]], str] = ("failed", [], "The worker broke off; worker.log says why.")
     try:
         if run.attempts > _ATTEMPTS[run.action]:
             times = _ATTEMPTS[run.action]
             raise WorkspaceError(f"The worker broke off {times} times at this; worker.log may say why.")
-        with _heartbeat(run, ledger) as pulse:
+        with _heartbeat(run, jobs) as pulse:
             results = _try(run, engine, pulse)
-        ended = (_ENDINGS[pulse.wish] if pulse.cancelled.is_set() else "done", results, pulse.said)
+        ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.said)
     except SextantError as error:
         ended = ("failed", [], str(error))
     finally:
         workspace, (status, results, message) = engine.config.workspace, ended
         kept = kept_uploads(workspace, replace(run, results=results))
-        # First the ledger: a worker that is killed here must not look for files that it has removed.
-        remove_settled(workspace, ledger.finish(run.id, status, results, f"{message} {kept}".strip()))
+        # First the job queue: a worker that is killed here must not look for files that it has removed.
+        remove_settled(workspace, jobs.finish(run.id, status, results, f"{message} {kept}".strip()))
 
 
-_ENDINGS: Mapping[Wish, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
+_ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
 
 
 def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
@@ -220,7 +220,7 @@ class _Pulse:
 
     def __init__(self, again: bool) -> None:
         self.progress: Progress | None = None
-        self.wish: Wish = ""
+        self.signal: ControlSignal = ""
         # What is to be told with the results.
         self.said = ""
         # Whether another worker was at this before.
@@ -229,28 +229,28 @@ class _Pulse:
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
 
-    def hear(self, wish: Wish) -> None:
+    def hear(self, signal: ControlSignal) -> None:
         """Nothing; takes note of what people wish of the run."""
-        self.wish = wish
-        if wish:
+        self.signal = signal
+        if signal:
             self.cancelled.set()
 
 
 @contextmanager
-def _heartbeat(run: Run, ledger: Ledger) -> Iterator[_Pulse]:
+def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
     pulse = _Pulse(again=run.attempts > 1)
-    pulse.hear(run.wish)
+    pulse.hear(run.signal)
 
     def beat() -> None:
         moved = False
         while not pulse.stopped.wait(HEARTBEAT_SECONDS / 4):
             # A database that is locked for half a minute has not stopped the worker's heart.
             with suppress(sql.exc.OperationalError):
-                pulse.hear(ledger.beat(run.id, pulse.progress))
+                pulse.hear(jobs.beat(run.id, pulse.progress))
                 if run.action == "run" and not moved and pulse.progress is not None and pulse.progress.done:
                     # What it did stays done, so that being broken off after it brings nobody back to the beginning.
                     moved = True
-                    ledger.advance(run.id)
+                    jobs.advance(run.id)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -279,7 +279,7 @@ def _erase(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[
             return []
         raise
     # First the word that it shall stay out: the next run over the list must not bring it back.
-    withdraw(record, Register(engine.catalog), engine.config.workspace, author=str(arguments.get("author", "")))
+    withdraw(record, SourceStore(engine.catalog), engine.config.workspace, author=str(arguments.get("author", "")))
     return [asdict(engine.erase(record))]
 
 
@@ -287,18 +287,18 @@ def _run(arguments: Mapping[str, Any], engine: Engine, pulse: _Pulse) -> list[di
     def progress(now: Progress) -> None:
         pulse.progress = now
 
-    request = Request(
+    request = RunRequest(
         phases=tuple(arguments.get("phases") or PHASES),
         codes=tuple(arguments.get("codes", ())),
         which=arguments.get("which", "due"),
         refresh=bool(arguments.get("refresh", False)),
     )
     with open_tools(engine, read_ingestion_config()) as tools:
-        pulse.said = tools.judge_trouble
-        tallies = run_phases(
-            Register(engine.catalog), engine, tools, request, progress=progress, wish=lambda: pulse.wish
+        pulse.said = tools.language_model_error
+        summaries = run_phases(
+            SourceStore(engine.catalog), engine, tools, request, progress=progress, signal=lambda: pulse.signal
         )
-    return [asdict(tally) for tally in tallies]
+    return [asdict(summary) for summary in summaries]
 
 
 _ACTIONS = {"add": _add, "erase": _erase, "run": _run}
@@ -312,13 +312,13 @@ def _server(workspace: Path) -> int:
 
 def _main(workspace: Path, server: int) -> None:
     with closing(open_engine(read_config(workspace))) as engine:
-        ledger, mine = Ledger(engine.catalog), True
+        jobs, mine = JobQueue(engine.catalog), True
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
-        while mine and ledger.waiting() and _server(workspace) == server:
+        while mine and jobs.waiting() and _server(workspace) == server:
             with places.work_lock(workspace) as mine:
                 if mine:
-                    ledger.take_over()
-                    remove_leftovers(workspace, ledger)
+                    jobs.take_over()
+                    remove_leftovers(workspace, jobs)
                     # Its Chroma goes with the server it was started beside; what waits then waits for the next.
                     work(engine, goes_on=lambda: _server(workspace) == server)
 

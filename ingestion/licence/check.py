@@ -30,12 +30,12 @@ from ingestion.types import (
     Outcome,
     OutcomeReason,
     Refused,
-    Source,
+    SeedSource,
 )
 from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
-    from ingestion.protocols import Extractor, Judge, Web
+    from ingestion.protocols import Extractor, LanguageModel, Web
 
 _REASONS: dict[Light, OutcomeReason] = {
     "GREEN": "licence_green",
@@ -61,7 +61,13 @@ class _Reading:
 
 
 def judge_licence(
-    source: Source, web: Web, extractor: Extractor | None, judge: Judge | None, *, folder: Path, seconds: float
+    source: SeedSource,
+    web: Web,
+    extractor: Extractor | None,
+    language_model: LanguageModel | None,
+    *,
+    folder: Path,
+    seconds: float,
 ) -> Outcome:
     """The light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
@@ -71,7 +77,7 @@ def judge_licence(
     listed = _listed(source)
     if source.path:
         reading = _read_file(Path(source.path), extractor)
-        verdict, messages = _weigh((*listed, *reading.marks), reading.texts, judge, seconds)
+        verdict, messages = _weigh((*listed, *reading.marks), reading.texts, language_model, seconds)
         return _local(verdict, (*reading.warnings, *messages))
     domain = domain_mark(source.url)
     marks = (*([domain] if domain else []), *listed)
@@ -94,7 +100,7 @@ def judge_licence(
         # Whatever its licence, nothing can be done with a file that cannot be read.
         refused = reading.refused
         return Outcome(refused.status, refused.reason, str(refused), decide(marks), refused.retryable)
-    verdict, messages = _weigh(marks, texts, judge, seconds)
+    verdict, messages = _weigh(marks, texts, language_model, seconds)
     return _outcome(verdict, (*warnings, *messages))
 
 
@@ -126,7 +132,7 @@ def _is_under(host: str, domain: TrustedDomain) -> bool:
     return below(domain.suffix) and not any(below(other) for other in domain.exceptions)
 
 
-def _listed(source: Source) -> tuple[LicenceMark, ...]:
+def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
     """What the list of sources says of the licence: it counts, but does not free a document alone."""
     mark = mark_of(source.licence, "list of sources", _LISTED)
     if mark is None:
@@ -218,15 +224,15 @@ def _front_and_back(extracted: ExtractedText) -> Sequence[tuple[str, str]]:
 
 
 def _weigh(
-    marks: Sequence[LicenceMark], texts: Sequence[str], judge: Judge | None, seconds: float
+    marks: Sequence[LicenceMark], texts: Sequence[str], language_model: LanguageModel | None, seconds: float
 ) -> tuple[LicenceVerdict, tuple[str, ...]]:
     """The verdict of all marks, with the model's where they decide nothing."""
     verdict = _with_language(decide(marks))
     if verdict.light != "YELLOW" or verdict.conflict:
         return verdict, ()
-    if judge is None:
+    if language_model is None:
         return verdict, ("No language model was asked: none is connected.",)
-    mark, language, message = ask_model(judge, texts, seconds=seconds)
+    mark, language, message = ask_model(language_model, texts, seconds=seconds)
     if mark is not None:
         verdict = replace(decide((*marks, mark)), language=language)
     return verdict, (message,) if message else ()

@@ -12,7 +12,7 @@ from ingestion.types import LicenceMark
 from rag_engine.errors import BackendError
 
 if TYPE_CHECKING:
-    from ingestion.protocols import Judge
+    from ingestion.protocols import LanguageModel
 
 SNIPPET = 6_000
 _FEWEST = 12
@@ -47,7 +47,9 @@ SCHEMA: dict[str, object] = {
 }
 
 
-def ask_model(judge: Judge, texts: Sequence[str], *, seconds: float) -> tuple[LicenceMark | None, str, str]:
+def ask_model(
+    language_model: LanguageModel, texts: Sequence[str], *, seconds: float
+) -> tuple[LicenceMark | None, str, str]:
     """The model's mark, the language of its quotation, and what is to be said where it was not believed.
 
     No mark without a model that answers in time. A GREEN needs a quotation that stands in the text, has words of
@@ -57,18 +59,18 @@ def ask_model(judge: Judge, texts: Sequence[str], *, seconds: float) -> tuple[Li
     if not text:
         return None, "", "There was no text for the language model to judge."
     try:
-        reply = judge.complete_json(RULES, f"<text>\n{_harmless(text)}\n</text>", SCHEMA, seconds=seconds)
+        reply = language_model.complete_json(RULES, f"<text>\n{_harmless(text)}\n</text>", SCHEMA, seconds=seconds)
     except BackendError as error:
         return None, "", f"The language model did not judge the licence: {error}"
     decision, licence, language, quote = (reply.get(key) for key in ("decision", "licence", "language", "quote"))
     if decision not in ("GREEN", "YELLOW", "RED") or not isinstance(quote, str):
-        return None, "", f"The language model {judge.name} gave no usable answer on the licence."
+        return None, "", f"The language model {language_model.name} gave no usable answer on the licence."
     spoken = language[:2].lower() if isinstance(language, str) else ""
-    place = f"model {judge.name}"
+    place = f"model {language_model.name}"
     if decision == "YELLOW":
         return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), spoken, ""
     if reason := _disbelief(quote, text, decision == "GREEN"):
-        said = f"The language model {judge.name} said {decision}, which is not believed: {reason}."
+        said = f"The language model {language_model.name} said {decision}, which is not believed: {reason}."
         return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), spoken, said
     # The name is the quotation's, not the model's: it must not be talked into a freer one.
     name = name_of_text(quote) or (UNCLEAR if decision == "GREEN" else RESERVED)

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.date_patterns import WrittenDate, written_dates
 from ingestion.extraction.properties import Declared
-from ingestion.types import FieldValue, Source
+from ingestion.types import FieldValue, SeedSource
 from rag_engine.types import Block, ExtractedText, Line
 
 _EARLIEST = 1700
@@ -102,7 +102,7 @@ class _Guess:
 
 
 def find_dates(
-    extracted: ExtractedText, source: Source, declared: Declared, language: str, *, today: date
+    extracted: ExtractedText, source: SeedSource, declared: Declared, language: str, *, today: date
 ) -> list[FieldValue]:
     """The dates that may be the document's own, the likeliest first, each with the line that says it.
 
@@ -292,7 +292,7 @@ def _declared(declared: Declared, media_type: str) -> Iterator[_Guess]:
         yield _Guess(declared.created, f"The file was made on {declared.created}.", None, 0.22)
 
 
-def _addressed(source: Source) -> Iterator[_Guess]:
+def _addressed(source: SeedSource) -> Iterator[_Guess]:
     """The dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
     for where, name in (("address", unquote(urlsplit(source.url).path)), ("file name", source.path)):
         for match in _ADDRESS.finditer(name[-300:]):

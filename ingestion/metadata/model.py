@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from ingestion.metadata.quotes import Passages
 from ingestion.metadata.taxonomy import Taxonomy
 from ingestion.metadata.term_matching import Word, cut_words, fold_word
-from ingestion.protocols import Judge
+from ingestion.protocols import LanguageModel
 from ingestion.types import FieldName, FieldValue
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, canonical_country
@@ -34,7 +34,7 @@ _UNQUOTED = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelReply:
     """What of a model's answer stands up, and what was dropped from it, in words."""
 
     values: tuple[FieldValue, ...] = ()
@@ -65,7 +65,7 @@ class _Reader:
 
 
 def ask_model(
-    judge: Judge,
+    language_model: LanguageModel,
     cleaned: str,
     title: str,
     taxonomy: Taxonomy,
@@ -86,7 +86,7 @@ def ask_model(
             break
         # The first try may not use up what a second one needs.
         given = left if attempt == 2 else max(left * 0.75, min(left, _LEAST_SECONDS))
-        reply = _within(judge, system_message(taxonomy), user, schema, given)
+        reply = _within(language_model, system_message(taxonomy), user, schema, given)
         if isinstance(reply, dict):
             missing = [key for key in ("title", "document_type", "description") if key not in reply]
             if not missing:
@@ -94,7 +94,7 @@ def ask_model(
             fault = f"the answer has no {', '.join(missing)}"
         else:
             fault = str(reply)
-        warnings.append(f"Model {judge.name}, attempt {attempt}: {fault}")
+        warnings.append(f"Model {language_model.name}, attempt {attempt}: {fault}")
         user = user_message(cleaned, title, fault=fault)
     return None, tuple(warnings)
 
@@ -107,7 +107,7 @@ def read_answer(
     gazetteer: Gazetteer,
     *,
     today: date,
-) -> Answer:
+) -> ModelReply:
     """The values of an answer that are allowed and stand up, with a warning for each that does not."""
     reader = _Reader(words, passages)
     values: list[FieldValue] = []
@@ -133,7 +133,7 @@ def read_answer(
         text = reply.get(prose)
         if isinstance(text, str) and text.strip():
             values.append(FieldValue(_field(prose), one_line(text, limit=None), "model", "", None, 0.7))
-    return Answer(tuple(dict.fromkeys(values)), tuple(warnings))
+    return ModelReply(tuple(dict.fromkeys(values)), tuple(warnings))
 
 
 def system_message(taxonomy: Taxonomy) -> str:
@@ -203,13 +203,13 @@ def answer_schema(taxonomy: Taxonomy) -> dict[str, object]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _within(judge: Judge, system: str, user: str, schema: dict[str, object], seconds: float) -> object:
+def _within(language_model: LanguageModel, system: str, user: str, schema: dict[str, object], seconds: float) -> object:
     """The judge's object, or in words why there is none. A judge that overruns its time is left behind."""
     box: queue.SimpleQueue[object] = queue.SimpleQueue()
 
     def run() -> None:
         try:
-            box.put(judge.complete_json(system, user, schema, seconds=seconds))
+            box.put(language_model.complete_json(system, user, schema, seconds=seconds))
         except BackendError as error:
             box.put(str(error))
         except Exception as error:  # a broken client is one more way of not answering

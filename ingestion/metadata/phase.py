@@ -17,8 +17,8 @@ from ingestion.metadata.rules import Clues, describe_by_rules, notes_on
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.term_matching import cut_words
 from ingestion.metadata.titles import find_titles
-from ingestion.protocols import Judge
-from ingestion.types import Description, Extraction, FieldValue, Outcome, Source
+from ingestion.protocols import LanguageModel
+from ingestion.types import Description, Extraction, FieldValue, Outcome, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.types import ExtractedText
 
@@ -27,11 +27,11 @@ _SHOWN = 40_000
 
 
 def describe_source(
-    source: Source,
+    source: SeedSource,
     extracted: ExtractedText,
     extraction: Extraction,
     declared: Declared,
-    judge: Judge | None,
+    language_model: LanguageModel | None,
     *,
     gazetteer: Gazetteer,
     config: IngestionConfig,
@@ -51,7 +51,7 @@ def describe_source(
         clues=clues_of(source, declared),
         gazetteer=gazetteer,
     )
-    if judge is None or not config.use_model:
+    if language_model is None or not config.use_model:
         return _outcome(rules, (), "Described by rules.", "by rules, without a model")
     taxonomy = load_taxonomy()
     title = next((value.value for value in rules if value.field == "title"), source.title)
@@ -62,10 +62,12 @@ def describe_source(
         tuple(block for block in extracted.blocks if block.end <= _SHOWN),
         extracted.media_type,
     )
-    reply, failures = ask_model(judge, clean(start, language).text, title, taxonomy, seconds=config.model_seconds)
+    reply, failures = ask_model(
+        language_model, clean(start, language).text, title, taxonomy, seconds=config.model_seconds
+    )
     if reply is None:
-        message = f"Described by rules alone, since the model {judge.name} gave no answer that can be used."
-        how = f"by rules, since the model {judge.name} gave no answer that can be used"
+        message = f"Described by rules alone, since the model {language_model.name} gave no answer that can be used."
+        how = f"by rules, since the model {language_model.name} gave no answer that can be used"
         return replace(_outcome(rules, failures, message, how), reason="model_failed")
     answer = read_answer(
         reply,
@@ -77,11 +79,14 @@ def describe_source(
     )
     values, left_out = merge(rules, answer.values)
     return _outcome(
-        values, (*failures, *answer.warnings, *left_out), f"Described by {judge.name} and rules.", f"with {judge.name}"
+        values,
+        (*failures, *answer.warnings, *left_out),
+        f"Described by {language_model.name} and rules.",
+        f"with {language_model.name}",
     )
 
 
-def clues_of(source: Source, declared: Declared) -> Clues:
+def clues_of(source: SeedSource, declared: Declared) -> Clues:
     """The names and addresses that speak for the issuing body."""
     names = [(what, name) for what, name in _names(declared) if name.strip()]
     return Clues(tuple(names), tuple(filter(None, (source.url,))))

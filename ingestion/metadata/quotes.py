@@ -12,14 +12,14 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Quote:
     """A sentence, verbatim, with the page it stands on (None for nowhere)."""
 
     text: str
     page: int | None
 
 
-NOWHERE = Passage("", None)
+NOWHERE = Quote("", None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class Passages:
     language: str
     starts: tuple[int, ...]
 
-    def at(self, start: int, end: int | None = None) -> Passage:
+    def at(self, start: int, end: int | None = None) -> Quote:
         """The sentence that holds [start, end); it is cut around them where it is very long."""
         text = self.extracted.text
         if not 0 <= start < len(text):
@@ -51,7 +51,7 @@ class Passages:
                     first = max(first, text.rfind("\n", 0, start) + 1)
                     stop = text.find("\n", end)
                     last = min(last, stop if stop >= 0 else last)
-                    return Passage(text[first:last].strip(), page)
+                    return Quote(text[first:last].strip(), page)
         if first > whole:
             # The window began inside a word or line; what is left of it is no sentence.
             gap = text.find("\n", first, start)
@@ -59,8 +59,8 @@ class Passages:
             first = gap + 1 if gap >= 0 else first
         for one, other in sentence_spans(text[first:last], self.language):
             if first + one <= start < first + other:
-                return Passage(text[first + one : max(first + other, end)][:_LONGEST].strip(), page)
-        return Passage(text[start:end], page)
+                return Quote(text[first + one : max(first + other, end)][:_LONGEST].strip(), page)
+        return Quote(text[start:end], page)
 
 
 def passages_of(extracted: ExtractedText, language: str) -> Passages:

@@ -13,7 +13,7 @@ from ingestion.metadata.quotes import Passages, passages_of
 from ingestion.metadata.summary import Summary, summarise
 from ingestion.metadata.taxonomy import Taxonomy, Vocabulary, load_taxonomy, term_table
 from ingestion.metadata.term_matching import Usage, Word, count_usage, cut_words, find_terms
-from ingestion.types import FieldName, FieldValue, Source
+from ingestion.types import FieldName, FieldValue, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.types import ExtractedText
 
@@ -37,7 +37,7 @@ class Clues:
 
 
 def describe_by_rules(
-    source: Source,
+    source: SeedSource,
     extracted: ExtractedText,
     language: str,
     *,
@@ -95,7 +95,7 @@ _NAMES: dict[FieldName, str] = {
 }
 
 
-def _titles(source: Source, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
+def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
     """The title that the analyst's list gives; the words of a portal's link only stand in for a doubtful one."""
     listed = " ".join(source.title.split())
     if not listed:
@@ -109,7 +109,7 @@ def _titles(source: Source, titles: Sequence[FieldValue]) -> Sequence[FieldValue
 
 
 def _authority(
-    source: Source, issuers: Sequence[Issuer], passages: Passages
+    source: SeedSource, issuers: Sequence[Issuer], passages: Passages
 ) -> tuple[FieldValue | None, Authority | None]:
     """The issuing body under its canonical name; what the analyst's list says comes first."""
     if source.authority.strip():

@@ -14,7 +14,7 @@ from ingestion.extraction.properties import Declared
 from ingestion.metadata.dates import find_dates
 from ingestion.metadata.phase import clues_of
 from ingestion.metadata.rules import describe_by_rules, notes_on
-from ingestion.types import LIST_FIELDS, FieldValue, Source
+from ingestion.types import LIST_FIELDS, FieldValue, SeedSource
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.planning.instructions import plain
@@ -90,7 +90,7 @@ def describe(
 def _by_rules(
     title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: Declared
 ) -> dict[str, Any]:
-    source = Source(code=file, path=file)
+    source = SeedSource(code=file, path=file)
     found = describe_by_rules(
         source,
         extracted,

@@ -9,7 +9,7 @@ from ingestion.extraction.assemble import tidy
 from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
 from ingestion.extraction.layout.title_block import printed_titles
 from ingestion.extraction.properties import Declared
-from ingestion.types import FieldValue, Source
+from ingestion.types import FieldValue, SeedSource
 from rag_engine.types import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
@@ -19,7 +19,7 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 def find_titles(
     extracted: ExtractedText,
-    source: Source,
+    source: SeedSource,
     declared: Declared,
     language: str = "",  # noqa: ARG001 - named by the seam; the words that are known are those of nine languages at once
 ) -> list[FieldValue]:
@@ -72,7 +72,7 @@ def _printed(extracted: ExtractedText) -> Iterator[FieldValue]:
         yield FieldValue("title", title.text, "rule", title.text, title.page, round(sure - 0.1 * min(rank, 4), 2))
 
 
-def _listed(source: Source) -> Iterator[FieldValue]:
+def _listed(source: SeedSource) -> Iterator[FieldValue]:
     # What a portal's link says is no title that the analyst gave.
     if (title := tidy(source.title)) and not source.parent:
         yield FieldValue("title", title, "seed", source.title, None, 1.0)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ingestion.add_files import Progress
 from ingestion.book_index.read import own_index
-from ingestion.jobs.queue import Wish
+from ingestion.jobs.queue import ControlSignal
 from ingestion.pipeline.phases import Tools, reading_at_hand
 from ingestion.pipeline.scheduling import hash_of, is_withdrawn
 from ingestion.records.quarantine import file_of
-from ingestion.records.source_record import Dossier
-from ingestion.records.source_store import Entry, Register
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.types import Indexed, Outcome, Phase
 from rag_engine import workspace as places
 from rag_engine.engine import Engine
@@ -36,16 +36,16 @@ _Known = dict[str, tuple[DocumentRecord, str]]
 
 
 def index_sources(
-    ready: Sequence[Dossier],
-    stopped: Sequence[Dossier],
+    ready: Sequence[SourceRecord],
+    stopped: Sequence[SourceRecord],
     chosen: AbstractSet[str] | None,
     engine: Engine,
-    register: Register,
+    store: SourceStore,
     tools: Tools,
     *,
     again: bool,
     progress: Callable[[Progress], None],
-    wish: Callable[[], Wish],
+    signal: Callable[[], ControlSignal],
 ) -> Iterator[tuple[str, Outcome, str]]:
     """Code, outcome and fingerprint of every chosen source (None means all) whose place in the index had to change.
 
@@ -58,17 +58,17 @@ def index_sources(
         for record, print_ in engine.catalog.fingerprints()
         if record.source.startswith(FROM_LIST)
     }
-    entries = register.entries()
-    prints = {dossier.source.code: fingerprint(dossier, engine) for dossier in ready}
+    entries = store.entries()
+    prints = {source_record.source.code: fingerprint(source_record, engine) for source_record in ready}
     due = [
-        dossier
-        for dossier in ready
-        if (chosen is None or dossier.source.code in chosen or FROM_LIST + dossier.source.code in known)
+        source_record
+        for source_record in ready
+        if (chosen is None or source_record.source.code in chosen or FROM_LIST + source_record.source.code in known)
         and (
             again
-            or known.get(FROM_LIST + dossier.source.code, (None, ""))[1] != prints[dossier.source.code]
+            or known.get(FROM_LIST + source_record.source.code, (None, ""))[1] != prints[source_record.source.code]
             # Indexed, but the worker was killed before it could say so.
-            or not _said(dossier, entries)
+            or not _said(source_record, entries)
         )
     ]
     for position, record in enumerate(_strays(known, ready, stopped)):
@@ -79,21 +79,21 @@ def index_sources(
             Outcome("skipped", "", "Taken out of the index: the source no longer passes."),
             "",
         )
-    if due and not wish():
-        yield from _index_all(due, known, prints, engine, tools, progress=progress, wish=wish)
+    if due and not signal():
+        yield from _index_all(due, known, prints, engine, tools, progress=progress, signal=signal)
 
 
-def fingerprint(dossier: Dossier, engine: Engine) -> str:
+def fingerprint(source_record: SourceRecord, engine: Engine) -> str:
     """What the text is made from and what is said of it, as two hashes joined by a dot."""
-    download, extraction = dossier.download, dossier.extraction
+    download, extraction = source_record.download, source_record.extraction
     content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
     content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
-    return f"{hash_of(content)}.{hash_of(metadata_json(described(dossier)))}"
+    return f"{hash_of(content)}.{hash_of(metadata_json(described(source_record)))}"
 
 
-def described(dossier: Dossier) -> Metadata:
+def described(source_record: SourceRecord) -> Metadata:
     """The source's description with its place among the versions and translations of its work."""
-    relation, metadata = dossier.relation, dossier.metadata
+    relation, metadata = source_record.relation, source_record.metadata
     if relation is None:
         return metadata
     return replace(
@@ -106,23 +106,23 @@ def described(dossier: Dossier) -> Metadata:
 
 
 def _index_all(
-    due: Sequence[Dossier],
+    due: Sequence[SourceRecord],
     known: _Known,
     prints: dict[str, str],
     engine: Engine,
     tools: Tools,
     *,
     progress: Callable[[Progress], None],
-    wish: Callable[[], Wish],
+    signal: Callable[[], ControlSignal],
 ) -> Iterator[tuple[str, Outcome, str]]:
     indexed: list[tuple[str, Outcome, str]] = []
     with engine.indexer() as indexer:
-        for position, dossier in enumerate(due):
-            code = dossier.source.code
-            progress(Progress(position, len(due), 0, 0, f"{code} {dossier.metadata.title}", "indexing"))
-            if wish():
+        for position, source_record in enumerate(due):
+            code = source_record.source.code
+            progress(Progress(position, len(due), 0, 0, f"{code} {source_record.metadata.title}", "indexing"))
+            if signal():
                 break
-            outcome = _try(dossier, known.get(FROM_LIST + code), prints[code], indexer, tools)
+            outcome = _try(source_record, known.get(FROM_LIST + code), prints[code], indexer, tools)
             indexed.append((code, outcome, prints[code]))
             if len(indexed) >= _GROUP:
                 # Said of nothing that cannot be found yet.
@@ -135,11 +135,11 @@ def _index_all(
 
 
 def _try(
-    dossier: Dossier, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
+    source_record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
 ) -> Outcome:
     """How indexing ends for one source; whatever goes wrong, the others go on."""
     try:
-        return _index_one(dossier, known, print_, indexer, tools)
+        return _index_one(source_record, known, print_, indexer, tools)
     except (SextantError, OSError) as error:
         retryable = getattr(error, "retryable", True)
         return Outcome("failed", "unexpected", f"It was not indexed: {error}", retryable=retryable)
@@ -149,24 +149,24 @@ def _try(
 
 
 def _index_one(
-    dossier: Dossier,
+    source_record: SourceRecord,
     known: tuple[DocumentRecord, str] | None,
     print_: str,
     indexer: Indexer,
     tools: Tools,
 ) -> Outcome:
-    metadata, document_id = described(dossier), _document_id(dossier)
+    metadata, document_id = described(source_record), _document_id(source_record)
     if known is not None and known[1] == print_:
         return Outcome("done", "", "", Indexed(document_id, known[0].children, print_))
     if known is not None and known[1].partition(".")[0] == print_.partition(".")[0]:
         children = indexer.redescribe(known[0], metadata, print_)
         return Outcome("done", "", "", Indexed(document_id, children, print_))
-    reading, download = reading_at_hand(dossier, tools), dossier.download
+    reading, download = reading_at_hand(source_record, tools), source_record.download
     path = file_of(tools.workspace, download) if download else None
     assert download is not None, "indexing follows acquisition"
     assert path is not None, "a reading is at hand where its file is"
     _store(path, stored_name(places.files(tools.workspace), download.sha256, path.name))
-    document = Document(FROM_LIST + dossier.source.code, path.name, download.sha256, metadata, reading.extracted)
+    document = Document(FROM_LIST + source_record.source.code, path.name, download.sha256, metadata, reading.extracted)
     # Here, because most documents have no index and what is in the index already never comes so far.
     own = own_index(reading.extracted, path, tools.extractor)
     children = indexer.add(document, print_, own.records)
@@ -187,22 +187,23 @@ def _store(path: Path, stored: Path) -> None:
         temporary.replace(stored)
 
 
-def _said(dossier: Dossier, entries: Mapping[tuple[str, Phase], Entry]) -> bool:
-    entry = entries.get((dossier.source.code, "indexing"))
+def _said(source_record: SourceRecord, entries: Mapping[tuple[str, Phase], PhaseEntry]) -> bool:
+    entry = entries.get((source_record.source.code, "indexing"))
     return entry is not None and entry.outcome.status == "done"
 
 
-def _strays(known: _Known, ready: Sequence[Dossier], stopped: Sequence[Dossier]) -> list[DocumentRecord]:
+def _strays(known: _Known, ready: Sequence[SourceRecord], stopped: Sequence[SourceRecord]) -> list[DocumentRecord]:
     """Documents of the index whose source is off the list, withdrawn, or was refused."""
-    standing = {dossier.source.code for dossier in ready}
+    standing = {source_record.source.code for source_record in ready}
     standing |= {
-        dossier.source.code
-        for dossier in stopped
-        if not is_withdrawn(dossier) and (dossier.stopped is None or dossier.stopped[1].status == "failed")
+        source_record.source.code
+        for source_record in stopped
+        if not is_withdrawn(source_record)
+        and (source_record.stopped is None or source_record.stopped[1].status == "failed")
     }
     by_code = {source.removeprefix(FROM_LIST): record for source, (record, _) in known.items()}
     return [record for code, record in by_code.items() if code not in standing]
 
 
-def _document_id(dossier: Dossier) -> str:
-    return dossier.download.sha256[:12] if dossier.download else ""
+def _document_id(source_record: SourceRecord) -> str:
+    return source_record.download.sha256[:12] if source_record.download else ""

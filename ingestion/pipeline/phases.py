@@ -17,23 +17,23 @@ from ingestion.licence.patterns import read_statements
 from ingestion.licence.verdict import decide
 from ingestion.metadata.phase import describe_source
 from ingestion.portals.explore import explore
-from ingestion.protocols import Extractor, Judge, OpenBrowser, Web
+from ingestion.protocols import Extractor, LanguageModel, OpenBrowser, Web
 from ingestion.quality.score import judge_quality
 from ingestion.records.quarantine import file_of, remove_file
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import now
 from ingestion.types import (
     NETWORK_REASONS,
     Download,
     Extraction,
     FileRefused,
-    Found,
+    FoundDocument,
     LicenceMark,
     LicenceVerdict,
     Outcome,
     Phase,
     PortalFindings,
-    Source,
+    SeedSource,
 )
 from ingestion.web.links import host_of
 from ingestion.web.urls import normal_url
@@ -65,8 +65,8 @@ class Tools:
     abort: Callable[[], None]
     reader: str
     extractor: Extractor
-    judge: Judge | None
-    judge_trouble: str
+    language_model: LanguageModel | None
+    language_model_error: str
     gazetteer: Gazetteer
     identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
@@ -74,13 +74,13 @@ class Tools:
     listed: Mapping[str, str] = field(default_factory=dict)
 
 
-Step = Callable[[Dossier, Tools], Outcome]
+Step = Callable[[SourceRecord, Tools], Outcome]
 
 
-def take(phase: Phase, dossier: Dossier, tools: Tools) -> Outcome:
+def take(phase: Phase, record: SourceRecord, tools: Tools) -> Outcome:
     """How the phase ends for the source. Whatever goes wrong ends here: one source never stops the others."""
     try:
-        return STEPS[phase](dossier, tools)
+        return STEPS[phase](record, tools)
     except FileRefused as refusal:
         return Outcome(refusal.status, refusal.reason, str(refusal), retryable=refusal.retryable)
     except SextantError as error:
@@ -89,25 +89,25 @@ def take(phase: Phase, dossier: Dossier, tools: Tools) -> Outcome:
         return Outcome("failed", "unexpected", f"{type(error).__name__}: {error}", retryable=True)
 
 
-def licence(dossier: Dossier, tools: Tools) -> Outcome:
+def licence(record: SourceRecord, tools: Tools) -> Outcome:
     """The traffic light for the source's address or file."""
     folder = places.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
-    judge = tools.judge if tools.config.use_model else None
+    language_model = tools.language_model if tools.config.use_model else None
     seconds = tools.config.model_seconds
     web = BrowserWeb(tools.web, tools.open_browser)
-    found = judge_licence(dossier.source, web, tools.extractor, judge, folder=folder, seconds=seconds)
+    found = judge_licence(record.source, web, tools.extractor, language_model, folder=folder, seconds=seconds)
     if found.status != "done":
         # Nothing of a page or file stays that may not be used.
-        tools.forget(dossier.source.url)
-    before = dossier.outcomes.get("licence")
+        tools.forget(record.source.url)
+    before = record.outcomes.get("licence")
     if before is not None and before.passes and found.reason in NETWORK_REASONS:
         # An address that cannot be asked today has not changed its licence.
         return replace(before, message=f"{before.message} It could not be checked again: {found.message}")
     return found
 
 
-def inherited(found: Outcome, source: Source, portal: Dossier) -> Outcome:
+def inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outcome:
     """The licence of a document under a portal: where nothing is said of it, what its portal says on the same site."""
     of_portal, of_document = portal.verdict, found.evidence
     if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):
@@ -124,23 +124,23 @@ def inherited(found: Outcome, source: Source, portal: Dossier) -> Outcome:
     return Outcome("done", "licence_green", f"{of_portal.licence}, as its portal says.", verdict)
 
 
-def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
+def acquisition(record: SourceRecord, tools: Tools) -> Outcome:
     """The file behind the source's address."""
     acquired = acquire(
-        dossier.source,
+        record.source,
         tools.web,
         tools.open_browser,
-        tools.judge if tools.config.use_model else None,
+        tools.language_model if tools.config.use_model else None,
         folder=places.downloads(tools.workspace),
         workspace=tools.workspace,
-        before=dossier.download,
+        before=record.download,
         config=tools.config,
         now=now(),
     )
-    download, before = acquired.evidence, dossier.download
+    download, before = acquired.evidence, record.download
     for url in download.urls if isinstance(download, Download) and download.path else ():
         tools.forget(url)
-    if acquired.passes and isinstance(download, Download) and (elsewhere := _left_trustedhost_of(dossier, download)):
+    if acquired.passes and isinstance(download, Download) and (elsewhere := _left_trustedhost_of(record, download)):
         if before is None or before.path != download.path:
             remove_file(tools.workspace, download)
         return Outcome("skipped", "licence_unclear", elsewhere)
@@ -151,10 +151,10 @@ def acquisition(dossier: Dossier, tools: Tools) -> Outcome:
     return acquired
 
 
-def _left_trustedhost_of(dossier: Dossier, download: Download) -> str:
+def _left_trustedhost_of(record: SourceRecord, download: Download) -> str:
     """What is to be said of a file that lies on another host than the one whose works are known to be free."""
-    verdict = dossier.verdict
-    if verdict is None or not download.urls or dossier.licence_decided:
+    verdict = record.verdict
+    if verdict is None or not download.urls or record.licence_decided:
         return ""
     freed = [mark for mark in verdict.marks if mark.light == "GREEN"]
     last = domain_mark(download.urls[-1])
@@ -163,26 +163,30 @@ def _left_trustedhost_of(dossier: Dossier, download: Download) -> str:
     return f"{freed[0].quote} is known to be free, but the address leads to {host_of(download.urls[-1])}, which is not."
 
 
-def portals(dossier: Dossier, tools: Tools) -> Outcome:
+def portals(record: SourceRecord, tools: Tools) -> Outcome:
     """The documents that a portal offers."""
-    download = dossier.download
+    download = record.download
     if download is None or download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
-    if dossier.source.parent:
+    if record.source.parent:
         bounds = f"Portals are explored {tools.config.portals.depth} levels deep."
         return Outcome("rejected", "nothing_found", f"It lists documents itself. {bounds} Put its address on the list.")
-    judge = tools.judge if tools.config.use_model else None
+    language_model = tools.language_model if tools.config.use_model else None
     # Its own documents are found again; those of other rows are not its.
-    own = normal_url(dossier.source.url)
-    known = frozenset(url for url, above in tools.listed.items() if above != dossier.source.code and url != own)
-    explored = explore(dossier.source, download, tools.web, tools.open_browser, judge, config=tools.config, known=known)
+    own = normal_url(record.source.url)
+    known = frozenset(url for url, above in tools.listed.items() if above != record.source.code and url != own)
+    explored = explore(
+        record.source, download, tools.web, tools.open_browser, language_model, config=tools.config, known=known
+    )
     findings = explored.evidence
     for url in findings.visited if isinstance(findings, PortalFindings) else ():
         tools.forget(url)
     return explored
 
 
-def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Source], last: int = 0) -> list[Source]:
+def children_of(
+    portal: SeedSource, found: Sequence[FoundDocument], existing: Sequence[SeedSource], last: int = 0
+) -> list[SeedSource]:
     """The documents of a portal as sources: {parent}.{n}, where n stays with its address for ever.
 
     `last` is the highest number that was ever given.
@@ -191,7 +195,7 @@ def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Sourc
     known, last = {one.url for one in existing}, max([last, *numbers])
     new = [one for one in found if one.url not in known]
     return [
-        Source(
+        SeedSource(
             code=f"{portal.code}.{last + offset}",
             url=one.url,
             title=one.title,
@@ -204,9 +208,9 @@ def children_of(portal: Source, found: Sequence[Found], existing: Sequence[Sourc
     ]
 
 
-def extraction(dossier: Dossier, tools: Tools) -> Outcome:
+def extraction(record: SourceRecord, tools: Tools) -> Outcome:
     """The file's text with positions, its cleaned form, its language; a file that says other than its page waits."""
-    download = dossier.download
+    download = record.download
     path = file_of(tools.workspace, download) if download else None
     if download is None or path is None:
         return Outcome("failed", "file_missing", "The file is gone from the workspace. Run acquisition again.")
@@ -226,10 +230,10 @@ def extraction(dossier: Dossier, tools: Tools) -> Outcome:
         size=size,
         warnings=reading.extracted.warnings,
     )
-    against = _contradiction(dossier, text)
+    against = _contradiction(record, text)
     if against:
         said = min(against, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
-        page = dossier.verdict.licence or dossier.verdict.light if dossier.verdict else ""
+        page = record.verdict.licence or record.verdict.light if record.verdict else ""
         message = f"Its page said {page}, but {said.place} says: “{said.quote}”"
         return Outcome("skipped", "licence_conflict", message, replace(evidence, licence_marks=against))
     return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
@@ -246,31 +250,31 @@ def read_file(path: Path, sha256: str, tools: Tools) -> Reading:
     return kept
 
 
-def quality(dossier: Dossier, tools: Tools) -> Outcome:
+def quality(record: SourceRecord, tools: Tools) -> Outcome:
     """Whether the document is worth keeping, with its score."""
-    extraction, reading = dossier.extraction, reading_at_hand(dossier, tools)
+    extraction, reading = record.extraction, reading_at_hand(record, tools)
     assert extraction is not None, "quality follows extraction"
-    return judge_quality(dossier.source, extraction, reading.extracted, reading.cleaned, tools.config.quality)
+    return judge_quality(record.source, extraction, reading.extracted, reading.cleaned, tools.config.quality)
 
 
-def metadata(dossier: Dossier, tools: Tools) -> Outcome:
+def metadata(record: SourceRecord, tools: Tools) -> Outcome:
     """The document described in the taxonomy."""
-    extraction, reading = dossier.extraction, reading_at_hand(dossier, tools)
+    extraction, reading = record.extraction, reading_at_hand(record, tools)
     assert extraction is not None, "metadata follows extraction"
     return describe_source(
-        dossier.source,
+        record.source,
         reading.extracted,
         extraction,
         reading.declared,
-        tools.judge if tools.config.use_model else None,
+        tools.language_model if tools.config.use_model else None,
         gazetteer=tools.gazetteer,
         config=tools.config,
     )
 
 
-def reading_at_hand(dossier: Dossier, tools: Tools) -> Reading:
+def reading_at_hand(record: SourceRecord, tools: Tools) -> Reading:
     """What was read from the source's file; read again where it is no longer kept."""
-    download = dossier.download
+    download = record.download
     path = file_of(tools.workspace, download) if download else None
     if download is None or path is None:
         raise SextantError(
@@ -279,10 +283,10 @@ def reading_at_hand(dossier: Dossier, tools: Tools) -> Reading:
     return read_file(path, download.sha256, tools)
 
 
-def _contradiction(dossier: Dossier, text: str) -> tuple[LicenceMark, ...]:
+def _contradiction(record: SourceRecord, text: str) -> tuple[LicenceMark, ...]:
     """What a downloaded document says of its licence, where that speaks against what its page said."""
-    verdict = dossier.verdict
-    if verdict is None or dossier.source.path or dossier.licence_decided:
+    verdict = record.verdict
+    if verdict is None or record.source.path or record.licence_decided:
         return ()
     marks = (
         *read_statements(text[:_OPENING], "the document's opening"),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ingestion.pipeline.phases import Tools
 from ingestion.records.quarantine import file_of
-from ingestion.records.source_record import Dossier
-from ingestion.records.source_store import Entry
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import PhaseEntry
 from ingestion.types import (
     NETWORK_REASONS,
     ON_THE_WEB,
@@ -23,7 +23,7 @@ from ingestion.types import (
     LicenceVerdict,
     Outcome,
     Phase,
-    Request,
+    RunRequest,
 )
 from rag_engine.config import DATA
 
@@ -42,35 +42,35 @@ _FIRST_RETRY = timedelta(minutes=2)
 _LAST_RETRY = timedelta(days=1)
 
 
-def is_ready(phase: Phase, dossier: Dossier) -> bool:
+def is_ready(phase: Phase, record: SourceRecord) -> bool:
     """Whether every earlier phase has let the source pass; a directory goes to the portals and no further.
 
     What a person has withdrawn is in no phase until it is restored.
     """
-    if is_withdrawn(dossier):
+    if is_withdrawn(record):
         return False
     for earlier in PHASES[: PHASES.index(phase)]:
-        outcome = dossier.outcomes.get(earlier)
+        outcome = record.outcomes.get(earlier)
         directory = phase == "portals" and outcome is not None and outcome.reason == "directory"
         if outcome is None or not (outcome.passes or directory):
             return False
-    return not (phase not in ON_THE_WEB and dossier.download is not None and dossier.download.kind == "directory")
+    return not (phase not in ON_THE_WEB and record.download is not None and record.download.kind == "directory")
 
 
-def is_withdrawn(dossier: Dossier) -> bool:
+def is_withdrawn(record: SourceRecord) -> bool:
     """Whether a person has erased the document and not restored it."""
-    return any(decision.choice == "withdraw" for decision in dossier.decisions)
+    return any(decision.choice == "withdraw" for decision in record.decisions)
 
 
 def is_due(
     phase: Phase,
-    dossier: Dossier,
-    entry: Entry | None,
+    record: SourceRecord,
+    entry: PhaseEntry | None,
     fingerprint: str,
-    request: Request,
+    request: RunRequest,
     tools: Tools,
     *,
-    mended: bool,
+    upstream_rerun: bool,
 ) -> bool:
     """Whether the phase is to be run for a source that is ready for it.
 
@@ -80,12 +80,12 @@ def is_due(
         # Another setting, another day or another network may lift a refusal as well.
         again = entry is not None and (entry.outcome.status == "failed" or entry.outcome.reason in NETWORK_REASONS)
         # What comes after a failure that is mended now is due as well.
-        return again or (mended and (entry is None or entry.fingerprint != fingerprint))
+        return again or (upstream_rerun and (entry is None or entry.fingerprint != fingerprint))
     if entry is None or request.which == "all" or entry.fingerprint != fingerprint:
         return True
-    if phase == "acquisition" and (request.refresh or _is_lost(dossier, tools)):
+    if phase == "acquisition" and (request.refresh or _is_lost(record, tools)):
         return True
-    if _was_without_model(phase, entry) and tools.judge is not None and tools.config.use_model:
+    if _was_without_model(phase, entry) and tools.language_model is not None and tools.config.use_model:
         return True
     return entry.outcome.status == "failed" and entry.outcome.retryable and _may_retry(entry)
 
@@ -100,11 +100,11 @@ def model_of(outcome: Outcome, model: str) -> str:
     return ""
 
 
-def fingerprint_of(phase: Phase, dossier: Dossier, tools: Tools, portal: Dossier | None = None) -> str:
+def fingerprint_of(phase: Phase, record: SourceRecord, tools: Tools, portal: SourceRecord | None = None) -> str:
     """A hash of what decides the phase's outcome: its input, its settings, its tables and its version."""
-    config, source, verdict = tools.config, dossier.source, dossier.verdict
+    config, source, verdict = tools.config, record.source, record.verdict
     inputs: dict[str, object] = {"phase": phase, "version": VERSIONS[phase], "tables": _tables_hash(phase)}
-    decided = dossier.licence_decided
+    decided = record.licence_decided
     match phase:
         case "licence":
             above = portal.verdict if portal else None
@@ -114,14 +114,14 @@ def fingerprint_of(phase: Phase, dossier: Dossier, tools: Tools, portal: Dossier
             inputs |= {"source": [source.url, source.title, *_file_state(source.path)], "browser": config.web.browser}
             inputs |= {"decided": decided}
         case "portals":
-            inputs |= {"page": _page(dossier.download), "bounds": asdict(config.portals)}
+            inputs |= {"page": _page(record.download), "bounds": asdict(config.portals)}
         case "extraction":
-            inputs |= {"file": dossier.download.sha256 if dossier.download else "", "decided": decided}
+            inputs |= {"file": record.download.sha256 if record.download else "", "decided": decided}
             inputs |= {"licence": verdict.licence if verdict else "", "reader": tools.reader}
         case "quality":
-            inputs |= {"text": _facts(dossier.extraction), "thresholds": asdict(config.quality), "title": source.title}
+            inputs |= {"text": _facts(record.extraction), "thresholds": asdict(config.quality), "title": source.title}
         case "metadata":
-            inputs |= {"text": _facts(dossier.extraction), "list": [source.title, source.authority, source.url]}
+            inputs |= {"text": _facts(record.extraction), "list": [source.title, source.authority, source.url]}
     return hash_of(inputs)
 
 
@@ -135,13 +135,13 @@ def table_hash(name: str) -> str:
     return _file_hash(DATA / name, (DATA / name).stat().st_mtime_ns)
 
 
-def _is_lost(dossier: Dossier, tools: Tools) -> bool:
+def _is_lost(record: SourceRecord, tools: Tools) -> bool:
     """Whether the file that was acquired is gone from the workspace."""
-    download = dossier.download
+    download = record.download
     return download is not None and bool(download.path) and file_of(tools.workspace, download) is None
 
 
-def _was_without_model(phase: Phase, entry: Entry) -> bool:
+def _was_without_model(phase: Phase, entry: PhaseEntry) -> bool:
     """Whether a model would have been asked, and there was none that answered."""
     asked = phase == "metadata" or (phase == "licence" and entry.outcome.reason == "licence_unclear")
     return asked and not entry.model
@@ -175,6 +175,6 @@ def _file_hash(path: Path, _saved: int) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _may_retry(entry: Entry) -> bool:
+def _may_retry(entry: PhaseEntry) -> bool:
     pause: timedelta = min(_FIRST_RETRY * 2 ** min(entry.attempts - 1, 12), _LAST_RETRY)
     return datetime.now(UTC) >= datetime.fromisoformat(entry.when) + pause

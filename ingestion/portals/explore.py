@@ -14,8 +14,8 @@ from ingestion.acquisition.relevance import is_excluded, policy_word, relevance_
 from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.catalogues.record import Record
 from ingestion.config import IngestionConfig
-from ingestion.protocols import Judge, OpenBrowser, Web
-from ingestion.types import Download, Found, Outcome, PortalFindings, Refused, Source
+from ingestion.protocols import LanguageModel, OpenBrowser, Web
+from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refused, SeedSource
 from ingestion.web.html import Page, read_page
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
@@ -31,14 +31,14 @@ _MOST_QUESTIONS, _MOST_TOLD = 10, 10
 class _Walk:
     """A portal being explored: what was found and seen so far, and how often something was left out."""
 
-    source: Source
+    source: SeedSource
     config: IngestionConfig
     tiers: TwoTiers
-    judge: Judge | None
+    language_model: LanguageModel | None
     known: frozenset[str]
     own: frozenset[str]
     hosts: frozenset[str]
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, FoundDocument] = field(default_factory=dict)
     visited: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     failures: list[Refused] = field(default_factory=list)
@@ -52,7 +52,7 @@ class _Walk:
         """Whether no more documents are taken."""
         return len(self.found) >= self.config.portals.most_documents
 
-    def take(self, found: Found) -> None:
+    def take(self, found: FoundDocument) -> None:
         """Nothing; the document is among those found, unless it is known or there are enough."""
         key = normal_url(found.url)
         if not self.is_known(key) and key not in self.found and key not in self.own:
@@ -90,11 +90,11 @@ class _Walk:
 
 
 def explore(
-    source: Source,
+    source: SeedSource,
     download: Download,
     web: Web,
     open_browser: OpenBrowser,
-    judge: Judge | None,
+    language_model: LanguageModel | None,
     *,
     config: IngestionConfig,
     known: Collection[str],
@@ -116,7 +116,7 @@ def explore(
             source,
             config,
             TwoTiers(web, open_browser, config.web, Path(folder) / "fetched"),
-            judge if config.use_model else None,
+            language_model if config.use_model else None,
             frozenset(known),
             frozenset(normal_url(url) for url in (source.url, *download.urls)),
             frozenset({host_of(start), host_of(source.url)} - {""}),
@@ -299,11 +299,13 @@ def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> 
 
 def _asked(walk: _Walk, link: PageLink, page: Page) -> bool:
     """What the model says of a link on which the rules say no; False without one, and after ten questions."""
-    if walk.judge is None or walk.questions >= _MOST_QUESTIONS:
+    if walk.language_model is None or walk.questions >= _MOST_QUESTIONS:
         return False
     walk.questions += 1
     title, seconds = walk.source.title, walk.config.model_seconds
-    return relevance_of(link, expected=title, page_name=page.name, judge=walk.judge, seconds=seconds).yes
+    return relevance_of(
+        link, expected=title, page_name=page.name, language_model=walk.language_model, seconds=seconds
+    ).yes
 
 
 def _read_records(walk: _Walk, endpoint: Endpoint, web: Web) -> None:
@@ -315,7 +317,7 @@ def _read_records(walk: _Walk, endpoint: Endpoint, web: Web) -> None:
             if not record.url:
                 data += 1
             elif _is_wanted(walk, record):
-                walk.take(Found(record.url, record.title, record.authority, record.licence, answer.url))
+                walk.take(FoundDocument(record.url, record.title, record.authority, record.licence, answer.url))
             else:
                 walk.off_topic.add(normal_url(record.url))
         if walk.full or pages >= walk.config.portals.most_pages:
@@ -332,8 +334,8 @@ def _is_wanted(walk: _Walk, record: Record) -> bool:
     return bool(load_page_words().policy.covered(words_of(f"{record.title} {record.description}")))
 
 
-def _found(link: PageLink, page: Page) -> Found:
-    return Found(link.url, link.name, via=page.address)
+def _found(link: PageLink, page: Page) -> FoundDocument:
+    return FoundDocument(link.url, link.name, via=page.address)
 
 
 def _same_site(walk: _Walk, url: str) -> bool:

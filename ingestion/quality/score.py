@@ -13,7 +13,7 @@ from functools import cache
 from ingestion.config import QualityConfig
 from ingestion.deduplication.versions import plain_title
 from ingestion.quality.readability import fold_word, readability
-from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, Source
+from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, SeedSource
 from rag_engine.config import DATA, ChunkingConfig
 from rag_engine.types import ExtractedText
 
@@ -52,7 +52,7 @@ class _Tables:
 
 
 def judge_quality(
-    source: Source, extraction: Extraction, extracted: ExtractedText, cleaned: str, config: QualityConfig
+    source: SeedSource, extraction: Extraction, extracted: ExtractedText, cleaned: str, config: QualityConfig
 ) -> Outcome:
     """Done or rejected, with the score and its parts as evidence either way.
 
@@ -143,7 +143,7 @@ def key_terms(text: str, language: str) -> tuple[str, ...]:
 
 
 def _refusal(
-    source: Source, extraction: Extraction, quality: Quality, config: QualityConfig
+    source: SeedSource, extraction: Extraction, quality: Quality, config: QualityConfig
 ) -> tuple[OutcomeReason, str] | None:
     """The first threshold that is not reached, and what a person reads of it."""
     title = extraction.title or source.title

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ingestion.extraction.text_cache import forget_reading
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.types import Download
 from rag_engine import workspace as places
 
@@ -21,13 +21,13 @@ def file_of(workspace: Path, download: Download) -> Path | None:
     return next((path for path in _places(workspace, download) if path.is_file()), None)
 
 
-def settle(workspace: Path, dossier: Dossier) -> None:
+def settle(workspace: Path, record: SourceRecord) -> None:
     """Nothing; moves the source's file to where its outcomes say that it belongs."""
-    download = dossier.download
+    download = record.download
     if download is None or not download.path:
         return
     usual, apart = _places(workspace, download)
-    stopped = dossier.stopped
+    stopped = record.stopped
     refused = stopped is not None and stopped[0] in _KEEPS_APART and stopped[1].status in ("rejected", "skipped")
     if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
         # Of a document that may not be used nothing is kept that was made from it.

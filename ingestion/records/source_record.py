@@ -23,7 +23,7 @@ from ingestion.types import (
     PortalFindings,
     Quality,
     Relation,
-    Source,
+    SeedSource,
 )
 from rag_engine.types import Metadata
 
@@ -59,10 +59,10 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Dossier:
+class SourceRecord:
     """A source with the latest outcome of each phase and what people said of it."""
 
-    source: Source
+    source: SeedSource
     outcomes: Mapping[Phase, Outcome]
     corrections: tuple[Correction, ...] = ()
     decisions: tuple[Decision, ...] = ()
@@ -123,7 +123,7 @@ class Dossier:
         return any(decision.phase == "licence" for decision in self.decisions)
 
     @property
-    def awaits_word(self) -> bool:
+    def awaits_decision(self) -> bool:
         """Whether a person's word on the licence is missing; what is decided waits for the next run alone."""
         at = self.stopped
         return at is not None and at[1].reason in ("licence_unclear", "licence_conflict") and not self.licence_decided
@@ -152,24 +152,24 @@ class Dossier:
         return outcome.evidence if outcome and isinstance(outcome.evidence, kind) else None
 
 
-def decided(dossier: Dossier) -> Dossier:
-    """The dossier with its outcomes as people's decisions leave them.
+def decided(record: SourceRecord) -> SourceRecord:
+    """The source record with its outcomes as people's decisions leave them.
 
     A word on the licence sets the light; "restore" lets a source pass where a phase rejected it; "withdraw" keeps it
     out of the index.
     """
-    outcomes = dict(dossier.outcomes)
-    for decision in dossier.decisions:
+    outcomes = dict(record.outcomes)
+    for decision in record.decisions:
         before = outcomes.get(decision.phase)
         if decision.phase == "licence":
-            outcomes["licence"] = _licence_by(decision, dossier.verdict)
+            outcomes["licence"] = _licence_by(decision, record.verdict)
         elif decision.choice == "restore" and before is not None and before.status == "rejected":
             message = f"Restored by {decision.author}: {decision.note or 'no reason given'} (was: {before.message})"
             outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
         elif decision.choice == "withdraw":
             message = f"Withdrawn by {decision.author}. {decision.note}".strip()
             outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
-    return replace(dossier, outcomes=outcomes)
+    return replace(record, outcomes=outcomes)
 
 
 def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
@@ -184,9 +184,9 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
     return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
 
 
-def metadata_of(dossier: Dossier) -> Metadata:
+def metadata_of(record: SourceRecord) -> Metadata:
     """The description of a source as one Metadata; title and language fall back to extraction's and the list's."""
-    values, extraction, source, verdict = dossier.values, dossier.extraction, dossier.source, dossier.verdict
+    values, extraction, source, verdict = record.values, record.extraction, record.source, record.verdict
     date = _one(values, "date")
     return Metadata(
         title=_one(values, "title") or source.title or (extraction.title if extraction else "") or source.code,

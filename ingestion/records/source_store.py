@@ -15,7 +15,7 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from ingestion.records.source_record import Correction, Decision, Dossier, decided
+from ingestion.records.source_record import Correction, Decision, SourceRecord, decided
 from ingestion.types import (
     Description,
     Download,
@@ -27,7 +27,7 @@ from ingestion.types import (
     PortalFindings,
     Quality,
     Relation,
-    Source,
+    SeedSource,
 )
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
@@ -49,7 +49,7 @@ sources = sql.Table(
     _tables,
     sql.Column("position", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, unique=True),
-    *(sql.Column(field.name, sql.String, nullable=False) for field in fields(Source) if field.name != "code"),
+    *(sql.Column(field.name, sql.String, nullable=False) for field in fields(SeedSource) if field.name != "code"),
     sql.Column("added", sql.String, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -106,7 +106,7 @@ kept = sql.Table(
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PhaseEntry:
     """A stored outcome: made from what (`fingerprint`), by which model if any, at which attempt in a row, when."""
 
     outcome: Outcome
@@ -130,7 +130,7 @@ class Event:
     seconds: float
 
 
-class Register:
+class SourceStore:
     """The sources of a workspace."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -140,7 +140,7 @@ class Register:
 
     # --- sources
 
-    def add(self, new: Iterable[Source]) -> int:
+    def add(self, new: Iterable[SeedSource]) -> int:
         """Number of sources added; those whose code is known already are left as they are."""
         count = 0
         with self._catalog.begin() as connection:
@@ -153,10 +153,10 @@ class Register:
                     count += 1
         return count
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[SeedSource]:
         """All sources in the order in which they came, children behind their portal."""
-        columns = [sources.c[field.name] for field in fields(Source)]
-        listed = [Source(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
+        columns = [sources.c[field.name] for field in fields(SeedSource)]
+        listed = [SeedSource(*row) for row in self._catalog.read(sql.select(*columns).order_by(sources.c.position))]
         place = {source.code: position for position, source in enumerate(listed)}
         # Two portals are explored side by side: what came when says nothing.
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
@@ -179,7 +179,7 @@ class Register:
 
     # --- outcomes
 
-    def entries(self) -> dict[tuple[str, Phase], Entry]:
+    def entries(self) -> dict[tuple[str, Phase], PhaseEntry]:
         """The latest outcome of every source and phase, as the phases left it."""
         names = [column.name for column in outcomes.c]
         rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
@@ -286,7 +286,7 @@ class Register:
 
     # --- all of it
 
-    def dossiers(self) -> dict[str, Dossier]:
+    def records(self) -> dict[str, SourceRecord]:
         """Everything known of every source by code, in order; outcomes are those that people's decisions leave."""
         by_code: dict[str, dict[Phase, Outcome]] = {}
         for (code, phase), entry in self.entries().items():
@@ -299,7 +299,7 @@ class Register:
             words.setdefault(decision.code, []).append(decision)
         return {
             source.code: decided(
-                Dossier(
+                SourceRecord(
                     source,
                     by_code.get(source.code, {}),
                     tuple(said.get(source.code, ())),
@@ -344,7 +344,7 @@ class Register:
             )
 
 
-def _number(source: Source) -> int:
+def _number(source: SeedSource) -> int:
     """Which of its portal's documents a source is; 0 for a row of the list itself."""
     last = source.code.rpartition(".")[2]
     return int(last) if source.parent and last.isdigit() else 0
@@ -376,10 +376,10 @@ def _scrubbed(value: Any) -> Any:
     return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _entry(row: Mapping[str, Any]) -> Entry:
+def _entry(row: Mapping[str, Any]) -> PhaseEntry:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
     outcome = Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
-    return Entry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
+    return PhaseEntry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
 
 
 def _note(connection: sql.Connection, event: Event) -> None:

@@ -10,11 +10,11 @@ from urllib.parse import urljoin
 from protego import Protego
 
 from ingestion.protocols import Web
-from ingestion.seeds.feeds import Entry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
+from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
 from ingestion.seeds.merge import Candidate, SeedReport, key_of, match_seeds
 from ingestion.seeds.read import add_entries
-from ingestion.spreadsheets.row import Unusable
-from ingestion.types import Refused, Source
+from ingestion.spreadsheets.row import RejectedRow
+from ingestion.types import Refused, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.planning.instructions import plain
@@ -32,7 +32,7 @@ class _Search:
     web: Web
     words: tuple[str, ...]
     candidates: list[Candidate] = field(default_factory=list)
-    unusable: list[Unusable] = field(default_factory=list)
+    unusable: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     read: int = 0
     visited: set[str] = field(default_factory=set)
@@ -40,7 +40,7 @@ class _Search:
     entries: int = 0
 
 
-def discover(url: str, web: Web, known: Sequence[Source], *, contains: tuple[str, ...] = ()) -> SeedReport:
+def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple[str, ...] = ()) -> SeedReport:
     """Proposals from an address, with titles and dates where the lists give them; nothing is added.
 
     With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refused
@@ -110,11 +110,11 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
             search.warnings.append(f"{address} was left out: {error}")
 
 
-def _take(address: str, entries: Sequence[Entry], search: _Search) -> None:
+def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:
     """Nothing; adds the entries that have one of the words and are not proposed yet, as far as there is room."""
-    wanted: list[Entry] = []
+    wanted: list[FeedEntry] = []
     for entry in entries:
-        whole = Entry(urljoin(address, entry.url), entry.title, entry.date)
+        whole = FeedEntry(urljoin(address, entry.url), entry.title, entry.date)
         search.entries += 1
         text = plain(f"{whole.url} {whole.title}")
         key = key_of(whole.url)

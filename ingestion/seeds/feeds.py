@@ -29,7 +29,7 @@ _KINDS: dict[bytes, ListKind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """One address of a list; title and ISO date are "" where the list does not say."""
 
     url: str
@@ -73,22 +73,22 @@ def list_kind(body: bytes) -> ListKind:
     return found or ("page" if re.search(rb"<!doctype html", head[:1024], re.IGNORECASE) else "")
 
 
-def read_sitemap(body: bytes, most: int = 50_000) -> list[Entry]:
+def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
     """The addresses of a sitemap, or of the sitemaps in an index, at most so many; InputError when it is no XML."""
-    entries: list[Entry] = []
+    entries: list[FeedEntry] = []
     for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
         texts: dict[str, str] = {}
         for child in place.iter():
             if isinstance(child.tag, str):
                 texts.setdefault(etree.QName(child).localname, (child.text or "").strip())
         if texts.get("loc"):
-            entries.append(Entry(texts["loc"], texts.get("title", ""), _day(texts.get("lastmod", ""))))
+            entries.append(FeedEntry(texts["loc"], texts.get("title", ""), _day(texts.get("lastmod", ""))))
         if len(entries) >= most:
             break
     return entries
 
 
-def read_feed(body: bytes, most: int = 50_000) -> list[Entry]:
+def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
     """The entries of an RSS or Atom feed that have an address, at most so many; InputError for what is none."""
     import feedparser
 
@@ -97,12 +97,12 @@ def read_feed(body: bytes, most: int = 50_000) -> list[Entry]:
     parsed = feedparser.parse(io.BytesIO(body), sanitize_html=False, resolve_relative_uris=False)
     if not parsed.get("version"):
         raise InputError("This is neither an RSS nor an Atom feed.", help="Check the address in a browser.")
-    entries: list[Entry] = []
+    entries: list[FeedEntry] = []
     for item in parsed.entries[:most]:
         moment = item.get("published_parsed") or item.get("updated_parsed")
         date = f"{moment.tm_year:04}-{moment.tm_mon:02}-{moment.tm_mday:02}" if moment else ""
         if item.get("link"):
-            entries.append(Entry(item["link"], " ".join(item.get("title", "").split()), date))
+            entries.append(FeedEntry(item["link"], " ".join(item.get("title", "").split()), date))
     return entries
 
 

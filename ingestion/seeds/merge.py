@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.seeds.codes import Codes, prefix_for, why_refused_code
-from ingestion.spreadsheets.row import Unusable
-from ingestion.types import Source
+from ingestion.spreadsheets.row import RejectedRow
+from ingestion.types import SeedSource
 from ingestion.web.urls import normal_url
 
 
@@ -30,9 +30,9 @@ _MOST_WARNINGS = 50
 class SeedReport:
     """New sources in the order of the list, how many rows were known already, and what could not be used."""
 
-    new: tuple[Source, ...]
+    new: tuple[SeedSource, ...]
     known: int
-    unusable: tuple[Unusable, ...] = ()
+    unusable: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -58,9 +58,9 @@ class Candidate:
 
 def match_seeds(
     candidates: Sequence[Candidate],
-    known: Sequence[Source],
+    known: Sequence[SeedSource],
     *,
-    unusable: Sequence[Unusable] = (),
+    unusable: Sequence[RejectedRow] = (),
     known_rows: int = 0,
     warnings: Sequence[str] = (),
 ) -> SeedReport:
@@ -78,7 +78,7 @@ def match_seeds(
             codes.reserve(candidate.code)
     first_places: dict[str, str] = {}
     taken: dict[str, str] = {}
-    new: list[Source] = []
+    new: list[SeedSource] = []
     refused, said = list(unusable), list(warnings)
     for candidate in candidates:
         key = key_of(candidate.url, candidate.path)
@@ -89,14 +89,14 @@ def match_seeds(
                 said.append(f"{candidate.place}: {code} has an address that is known as {codes_of[key]}, which stays.")
             continue
         if reason := _why_not(code, key, first_places, taken, sources):
-            refused.append(Unusable(candidate.place, reason))
+            refused.append(RejectedRow(candidate.place, reason))
             continue
         if not code:
             code = codes.next(candidate.prefix or prefix_for(candidate.authority, candidate.url))
         first_places[key] = candidate.place
         taken[code.casefold()] = candidate.place
         new.append(_source(candidate, code))
-    told = tuple(Unusable(whole(one.place), whole(one.reason)) for one in refused)
+    told = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
     return SeedReport(tuple(new), known_rows, told, tuple(whole(one) for one in shorten(said)))
 
 
@@ -127,8 +127,8 @@ def _whole(candidate: Candidate) -> Candidate:
     )
 
 
-def _source(candidate: Candidate, code: str) -> Source:
-    return Source(
+def _source(candidate: Candidate, code: str) -> SeedSource:
+    return SeedSource(
         code,
         url=candidate.url,
         path=candidate.path,
@@ -145,7 +145,7 @@ def _why_not(
     key: str,
     first_places: dict[str, str],
     taken: dict[str, str],
-    sources: dict[str, Source],
+    sources: dict[str, SeedSource],
 ) -> str:
     """Why a candidate that is not known cannot become a source, or ""."""
     if key in first_places:

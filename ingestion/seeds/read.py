@@ -12,16 +12,16 @@ from ingestion.metadata.sidecar import NAME as DESCRIPTIONS
 from ingestion.metadata.sidecar import read_descriptions
 from ingestion.seeds.codes import prefix_for
 from ingestion.seeds.columns import SeedColumns, find_columns
-from ingestion.seeds.feeds import Entry, list_kind, read_feed, read_sitemap, unpack
+from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_sitemap, unpack
 from ingestion.seeds.merge import Candidate, SeedReport, is_whole, match_seeds, whole
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import OLE, read_delimited, read_head, read_rows, sniff_encoding
-from ingestion.spreadsheets.row import Row, Unusable, column_letter
-from ingestion.types import FileRefused, Source
+from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
+from ingestion.types import FileRefused, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 
-__all__ = ["SeedReport", "Unusable", "read_seeds"]
+__all__ = ["RejectedRow", "SeedReport", "read_seeds"]
 
 _JUDGED_ROWS = 200
 _MOST_XML_BYTES = 50_000_000
@@ -34,13 +34,13 @@ class _Reading:
 
     known_codes: frozenset[str]
     candidates: list[Candidate] = field(default_factory=list)
-    unusable: list[Unusable] = field(default_factory=list)
+    unusable: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     known: int = 0
     seen: list[str] = field(default_factory=list)
 
 
-def read_seeds(path: Path, known: Sequence[Source]) -> SeedReport:
+def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
     """The sources of a list that are not known yet; InputError when it is no list or holds no address at all.
 
     The kind of list is told by its content. A row is known when its address or path is, however it is spelt.
@@ -106,7 +106,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
     candidates: list[Candidate] = []
-    unusable: list[Unusable] = []
+    unusable: list[RejectedRow] = []
     warnings: list[str] = []
     known, meant = 0, False
     for row in chain(head, rows):
@@ -117,7 +117,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
         formula = next((column for column in row.unsaved if column == columns.code or column in columns.urls), None)
         if formula is not None and (not addresses.found or formula == columns.code):
             unusable.append(
-                Unusable(
+                RejectedRow(
                     row.place,
                     f"cell {column_letter(formula)}{row.number} holds a formula without its value; open the list in "
                     "Excel or LibreOffice, save it, and take it again",
@@ -132,7 +132,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
             known += 1
         else:
             reason = "; ".join(addresses.refused) or "no web address in any column"
-            unusable.append(Unusable(row.place, reason))
+            unusable.append(RejectedRow(row.place, reason))
             meant = meant or bool(addresses.refused)
     names = ", ".join(name for name in (columns.names or (head[0].cells if head else ())) if name)[:300]
     reading.seen.append(f"{sheet} ({names})")
@@ -222,7 +222,7 @@ def _read_lines(path: Path, reading: _Reading) -> None:
                 reading.candidates.append(Candidate(place, f"{path.name}, {place}", url, title=title))
             if not addresses.found:
                 reason = "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address"
-                reading.unusable.append(Unusable(place, reason))
+                reading.unusable.append(RejectedRow(place, reason))
     if not reading.candidates:
         raise InputError(
             f"{path.name} holds no web address in its lines.",
@@ -253,7 +253,7 @@ def _read_xml(path: Path, reading: _Reading) -> None:
                 _read_xml(beside, reading)
             else:
                 reading.unusable.append(
-                    Unusable(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
+                    RejectedRow(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
                 )
     else:
         raise InputError(
@@ -264,12 +264,14 @@ def _read_xml(path: Path, reading: _Reading) -> None:
         raise InputError(f"{path.name} lists no address.", help="Check that it was downloaded whole.")
 
 
-def add_entries(entries: Iterable[Entry], name: str, candidates: list[Candidate], unusable: list[Unusable]) -> None:
+def add_entries(
+    entries: Iterable[FeedEntry], name: str, candidates: list[Candidate], unusable: list[RejectedRow]
+) -> None:
     """Nothing; adds the entries of a sitemap or feed called `name` to the candidates, or says why not."""
     for number, entry in enumerate(entries, 1):
         place = f"{name}, entry {number}"
         if reason := why_refused(entry.url):
-            unusable.append(Unusable(place, reason))
+            unusable.append(RejectedRow(place, reason))
         else:
             notes = f"Dated {entry.date}" if entry.date else ""
             candidates.append(Candidate(place, place, entry.url, title=entry.title, notes=notes))
@@ -283,17 +285,17 @@ def _read_folder(path: Path, reading: _Reading) -> None:
     for file in files:
         place = whole(str(file.relative_to(path)))
         if not is_whole(str(file.absolute())):
-            reading.unusable.append(Unusable(place, "the name of the file or its folder is not UTF-8; rename it"))
+            reading.unusable.append(RejectedRow(place, "the name of the file or its folder is not UTF-8; rename it"))
             continue
         try:
             detect(file)
         except FileRefused as refusal:
             # What else is wrong with a file is found and told when it is read.
             if refusal.reason in ("unsupported_type", "empty"):
-                reading.unusable.append(Unusable(place, str(refusal)))
+                reading.unusable.append(RejectedRow(place, str(refusal)))
                 continue
         except OSError as error:
-            reading.unusable.append(Unusable(place, f"cannot be read: {error.strerror}"))
+            reading.unusable.append(RejectedRow(place, f"cannot be read: {error.strerror}"))
             continue
         given = described[file.parent].get(file.name, {})
         reading.candidates.append(

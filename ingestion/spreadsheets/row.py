@@ -30,7 +30,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class RejectedRow:
     """What was not taken over: where it stands ("Sheet1, row 7") and why, with the cure."""
 
     place: str

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.types import Outcome, OutcomeReason, Phase
 
 # The stations of the funnel and the phase that leads to each.
@@ -31,18 +31,18 @@ class Station:
     waiting: int
 
 
-def _stop(dossier: Dossier, phase: Phase) -> Outcome | None:
+def _stop(record: SourceRecord, phase: Phase) -> Outcome | None:
     """How the phase ended; for acquisition of a portal, how the portals did."""
-    outcome = dossier.outcomes.get(phase)
-    return dossier.outcomes.get("portals") if outcome and outcome.reason == "directory" else outcome
+    outcome = record.outcomes.get(phase)
+    return record.outcomes.get("portals") if outcome and outcome.reason == "directory" else outcome
 
 
-def funnel(dossiers: Iterable[Dossier]) -> list[Station]:
+def funnel(source_records: Iterable[SourceRecord]) -> list[Station]:
     """The stations in order, beginning with all sources ("raw").
 
     A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
     """
-    present = [one for one in dossiers if (at := one.stopped) is None or at[1].reason != "directory"]
+    present = [one for one in source_records if (at := one.stopped) is None or at[1].reason != "directory"]
     stations = [Station("raw", len(present), {}, 0)]
     for name, phase in STATIONS.items():
         passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]

@@ -1,4 +1,4 @@
-"""Rows, groups and figures that an administrator looks at, made from dossiers and events; pure functions."""
+"""Rows, groups and figures that an administrator looks at, made from source records and events; pure functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ingestion.dataset.columns import is_document, standing
 from ingestion.jobs.plain_language import spoken
-from ingestion.records.source_record import Correction, Dossier, metadata_of
+from ingestion.records.source_record import Correction, SourceRecord, metadata_of
 from ingestion.records.source_store import Event
 from ingestion.types import (
     FIELDS,
@@ -22,7 +22,7 @@ from ingestion.types import (
     LicenceMark,
     OutcomeReason,
     Phase,
-    Request,
+    RunRequest,
 )
 from rag_engine.errors import InputError
 
@@ -69,15 +69,15 @@ class ReviewGroup:
     """Sources of one host that the same evidence leaves open, so that one word decides them all."""
 
     host: str
-    members: tuple[Dossier, ...]
+    members: tuple[SourceRecord, ...]
 
 
 # --- sources
 
 
-def source_rows(dossiers: Iterable[Dossier]) -> list[SourceRow]:
+def source_rows(source_records: Iterable[SourceRecord]) -> list[SourceRow]:
     """The sources in their order, each with its state."""
-    return [_source_row(dossier) for dossier in dossiers]
+    return [_source_row(record) for record in source_records]
 
 
 def find_rows(rows: Iterable[SourceRow], words: str, states: Collection[State]) -> list[SourceRow]:
@@ -91,14 +91,14 @@ def find_rows(rows: Iterable[SourceRow], words: str, states: Collection[State]) 
     ]
 
 
-def state_of(dossier: Dossier) -> State:
+def state_of(record: SourceRecord) -> State:
     """Where a source stands, in one word."""
-    if dossier.stopped is None:
-        return _going_on(dossier)
-    phase, outcome = dossier.stopped
+    if record.stopped is None:
+        return _going_on(record)
+    phase, outcome = record.stopped
     if outcome.reason == "directory":
         return "portal"
-    if dossier.awaits_word:
+    if record.awaits_decision:
         return "review"
     if outcome.status == "skipped":
         # What is decided waits for the next run, and for nobody.
@@ -108,10 +108,10 @@ def state_of(dossier: Dossier) -> State:
     return "failed" if outcome.status == "failed" else "rejected"
 
 
-def title_beside_code(dossier: Dossier) -> str:
+def title_beside_code(record: SourceRecord) -> str:
     """The title as it stands after the code; "" where there is none but the code itself."""
-    title = metadata_of(dossier).title
-    return "" if title == dossier.source.code else title
+    title = metadata_of(record).title
+    return "" if title == record.source.code else title
 
 
 def spoken_reason(reason: str) -> str:
@@ -130,23 +130,23 @@ def under(path: str, folder: Path) -> str:
     return inside.relative_to(folder.absolute()).parts[0] if inside.is_relative_to(folder.absolute()) else ""
 
 
-def _going_on(dossier: Dossier) -> State:
-    if standing(dossier).status == "waiting":
-        return "waiting" if dossier.outcomes else "new"
-    relation = dossier.relation
+def _going_on(record: SourceRecord) -> State:
+    if standing(record).status == "waiting":
+        return "waiting" if record.outcomes else "new"
+    relation = record.relation
     if relation is not None and relation.superseded:
         return "superseded"
     return "translation" if relation is not None and relation.translation_of else "indexed"
 
 
-def _source_row(dossier: Dossier) -> SourceRow:
-    source, where = dossier.source, standing(dossier)
-    reason = dossier.stopped[1].reason if dossier.stopped else ""
+def _source_row(record: SourceRecord) -> SourceRow:
+    source, where = record.source, standing(record)
+    reason = record.stopped[1].reason if record.stopped else ""
     return SourceRow(
         source.code,
-        title_beside_code(dossier),
+        title_beside_code(record),
         source.url or source.path,
-        state_of(dossier),
+        state_of(record),
         where.phase,
         reason,
         where.message,
@@ -158,16 +158,16 @@ def _source_row(dossier: Dossier) -> SourceRow:
 # --- runs
 
 
-def said(request: Request) -> str:
+def said(request: RunRequest) -> str:
     """The request in a sentence that stays short however many sources it names."""
     if len(request.codes) <= _NAMED:
         return spoken(request)
     return spoken(replace(request, codes=(f"{len(request.codes):,} sources",)))
 
 
-def request_of(arguments: Mapping[str, Any]) -> Request:
+def request_of(arguments: Mapping[str, Any]) -> RunRequest:
     """The request that a run was queued with."""
-    return Request(
+    return RunRequest(
         tuple(arguments.get("phases") or PHASES),
         tuple(arguments.get("codes") or ()),
         arguments.get("which", "due"),
@@ -197,25 +197,25 @@ def seconds_left(done: int, total: int, per_minute: float | None) -> float | Non
 # --- review and quarantine
 
 
-def review_groups(waiting: Iterable[Dossier]) -> list[ReviewGroup]:
+def review_groups(waiting: Iterable[SourceRecord]) -> list[ReviewGroup]:
     """What waits for a word on its licence, put together by host and evidence, in the order of the list."""
-    groups: dict[tuple[str, object], list[Dossier]] = {}
-    for dossier in waiting:
-        host = urlsplit(dossier.source.url).hostname or ""
-        groups.setdefault((host or dossier.source.code, _evidence(dossier)), []).append(dossier)
+    groups: dict[tuple[str, object], list[SourceRecord]] = {}
+    for record in waiting:
+        host = urlsplit(record.source.url).hostname or ""
+        groups.setdefault((host or record.source.code, _evidence(record)), []).append(record)
     return [ReviewGroup(host, tuple(members)) for (host, _), members in groups.items()]
 
 
-def marks_of(dossier: Dossier) -> tuple[LicenceMark, ...]:
+def marks_of(record: SourceRecord) -> tuple[LicenceMark, ...]:
     """The evidence on a source's licence."""
-    return dossier.verdict.marks if dossier.verdict else ()
+    return record.verdict.marks if record.verdict else ()
 
 
-def in_quarantine(dossiers: Iterable[Dossier]) -> list[Dossier]:
+def in_quarantine(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
     """What a person may restore: rejected or withdrawn after its file had come."""
     return [
         one
-        for one in dossiers
+        for one in source_records
         if one.stopped
         and one.stopped[1].status == "rejected"
         and one.stopped[0] in _RESTORABLE
@@ -224,28 +224,28 @@ def in_quarantine(dossiers: Iterable[Dossier]) -> list[Dossier]:
     ]
 
 
-def next_due(dossiers: Iterable[Dossier]) -> int:
+def next_due(source_records: Iterable[SourceRecord]) -> int:
     """Number of sources that the next run would take up."""
-    return sum(1 for one in dossiers if one.stopped is None and standing(one).status == "waiting")
+    return sum(1 for one in source_records if one.stopped is None and standing(one).status == "waiting")
 
 
-def _evidence(dossier: Dossier) -> object:
-    verdict = dossier.verdict
-    marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(dossier))
+def _evidence(record: SourceRecord) -> object:
+    verdict = record.verdict
+    marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(record))
     return (verdict.light, verdict.licence, marks) if verdict else ()
 
 
 # --- metadata
 
 
-def documents(dossiers: Iterable[Dossier]) -> list[Dossier]:
+def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
     """The sources that became documents and are described."""
-    return [one for one in dossiers if is_document(one) and (one.description is not None or one.corrections)]
+    return [one for one in source_records if is_document(one) and (one.description is not None or one.corrections)]
 
 
-def shown_values(dossier: Dossier) -> dict[FieldName, tuple[str, ...]]:
+def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
     """What a document has in each field, as the index takes it."""
-    metadata = metadata_of(dossier)
+    metadata = metadata_of(record)
     single: dict[FieldName, str] = {
         "title": metadata.title, "authority": metadata.authority, "document_type": metadata.document_type,
         "target": metadata.target, "description": metadata.description, "language": metadata.language,
@@ -259,42 +259,42 @@ def shown_values(dossier: Dossier) -> dict[FieldName, tuple[str, ...]]:
     return {field: (kept | several)[field] for field in FIELDS}
 
 
-def field_values(dossier: Dossier, field: FieldName) -> list[FieldValue]:
+def field_values(record: SourceRecord, field: FieldName) -> list[FieldValue]:
     """The values of a field with where each comes from, the surest first."""
-    return sorted((one for one in dossier.values if one.field == field), key=lambda one: -one.confidence)
+    return sorted((one for one in record.values if one.field == field), key=lambda one: -one.confidence)
 
 
-def missing_fields(dossier: Dossier) -> list[FieldName]:
+def missing_fields(record: SourceRecord) -> list[FieldName]:
     """The fields that nobody and nothing has filled; remarks need none."""
-    filled = {value.field for value in dossier.values if value.value}
-    corrected = {one.field for one in dossier.corrections}
+    filled = {value.field for value in record.values if value.value}
+    corrected = {one.field for one in record.corrections}
     return [field for field in FIELDS if field not in filled | corrected | {"notes"}]
 
 
-def unsure_fields(dossier: Dossier, below: float) -> list[FieldName]:
+def unsure_fields(record: SourceRecord, below: float) -> list[FieldName]:
     """The fields with a value of which no extractor was as sure as that; people are always sure."""
     return [
         field
         for field in FIELDS
-        if any(one.confidence < below and one.source != "person" for one in field_values(dossier, field))
+        if any(one.confidence < below and one.source != "person" for one in field_values(record, field))
     ]
 
 
 def edits(
-    dossier: Dossier,
+    record: SourceRecord,
     after: Mapping[FieldName, Sequence[str]],
     author: str,
     vocabulary: Mapping[FieldName, Sequence[str]],
     note: str = "",
 ) -> list[Correction]:
     """What a person changed of a document's fields; InputError for a value that the field cannot have."""
-    before = shown_values(dossier)
+    before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():
         said_now = tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
         if set(said_now) != set(before[field]):
-            _check(dossier.source.code, field, said_now, vocabulary.get(field, ()))
-            changed.append(Correction(dossier.source.code, field, said_now, author, note))
+            _check(record.source.code, field, said_now, vocabulary.get(field, ()))
+            changed.append(Correction(record.source.code, field, said_now, author, note))
     return changed
 
 

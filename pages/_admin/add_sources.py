@@ -18,9 +18,9 @@ from ingestion.jobs.uploads import keep_upload
 from ingestion.seeds.discover import discover
 from ingestion.seeds.merge import SeedReport
 from ingestion.seeds.read import read_seeds
-from ingestion.spreadsheets.row import Unusable
+from ingestion.spreadsheets.row import RejectedRow
 from ingestion.status.views import counted, under
-from ingestion.types import Source
+from ingestion.types import SeedSource
 from ingestion.web.http import HttpWeb
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import forget, kept
@@ -72,15 +72,15 @@ def draw_added() -> None:
             st.button("Go to Run", icon=":material/play_circle:", on_click=_go_on, type="primary", key="go to run")
 
 
-def add_sources(new: Sequence[Source]) -> None:
+def add_sources(new: Sequence[SeedSource]) -> None:
     """Nothing; the sources are on the list, and the page will say so."""
-    reporting.add_sources(resources.register(), new)
+    reporting.add_sources(resources.store(), new)
     st.session_state[_TOLD] = f"{counted(len(new), 'source')} added. Their licences are checked by the next run."
 
 
 def read_report(path: Path) -> SeedReport:
     """What a list would add to the sources that are known now."""
-    known = resources.register().sources()
+    known = resources.store().sources()
     return _read_report(str(path), len(known), known)
 
 
@@ -110,7 +110,7 @@ def draw_rows(report: SeedReport) -> None:
             st.text("\n".join(report.warnings[_WARNINGS:]))
 
 
-def draw_unusable(unusable: Sequence[Unusable]) -> None:
+def draw_unusable(unusable: Sequence[RejectedRow]) -> None:
     """Nothing; draws rows that were not taken, with where they stand and why."""
     if unusable:
         st.markdown(f":material/warning: **{counted(len(unusable), 'row')} not usable**")
@@ -123,9 +123,9 @@ def draw_unusable(unusable: Sequence[Unusable]) -> None:
         )
 
 
-# A list is large and its report is not changed: it is read once for each state of the register.
+# A list is large and its report is not changed: it is read once for each state of the source store.
 @st.cache_resource(max_entries=4, show_spinner="Reading the list …")
-def _read_report(path: str, count: int, _known: Sequence[Source]) -> SeedReport:  # noqa: ARG001 part of the key
+def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedReport:  # noqa: ARG001 part of the key
     return read_seeds(Path(path), _known)
 
 
@@ -140,7 +140,7 @@ def _go_on() -> None:
     open_tab("run")
 
 
-def _source(source: Source) -> dict[str, str]:
+def _source(source: SeedSource) -> dict[str, str]:
     return {
         "Code": source.code,
         "Title": source.title,
@@ -185,7 +185,7 @@ def _discover(address: str, words: tuple[str, ...]) -> SeedReport:
         limit.daemon = True
         limit.start()
         try:
-            return discover(address, opened, resources.register().sources(), contains=words)
+            return discover(address, opened, resources.store().sources(), contains=words)
         finally:
             limit.cancel()
 
@@ -252,7 +252,7 @@ def _take(files: Sequence[UploadedFile]) -> None:
         kept = keep_upload(workspace, file.name, file)
         # With its folder, so that two files of one name both stay.
         folders.append(kept.parent.replace(folder / kept.parent.name))
-    report = read_seeds(folder, resources.register().sources())
+    report = read_seeds(folder, resources.store().sources())
     # Others may be adding files in this moment.
     names = {one.name for one in folders}
     add_sources([one for one in report.new if under(one.path, folder) in names])

@@ -16,7 +16,7 @@ from ingestion.dataset.export import export
 from ingestion.operations import take_corrections, vocabulary
 from ingestion.records.source_store import now
 from ingestion.status.views import counted, shown_values
-from ingestion.types import Request
+from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_unusable
 from pages._admin.author import draw_author, missing
 from pages._admin.field_editor import HEADINGS
@@ -41,7 +41,7 @@ _TAKEN = "corrections taken"
 
 def draw_dataset() -> None:
     """Nothing; draws the ways out and the way back in."""
-    found = list(resources.dossiers().values())
+    found = list(resources.records().values())
     if not found:
         st.info("There is nothing to export yet: put sources on the list first, in the part “Sources”.")
         return
@@ -73,7 +73,7 @@ def _written(suffix: str) -> bytes:
     """The dataset in the format of the suffix."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"dataset{suffix}"
-        export(path, list(resources.dossiers().values()))
+        export(path, list(resources.records().values()))
         return path.read_bytes()
 
 
@@ -88,7 +88,7 @@ def _draw_import(author: str) -> None:
         return
     with told():
         path = kept(_WORKBOOK, file)
-        report = read_corrections(path, list(resources.dossiers().values()), author, now(), vocabulary())
+        report = read_corrections(path, list(resources.records().values()), author, now(), vocabulary())
         _draw_report(report)
         with st.container(horizontal=True):
             label = f"Take over {counted(len(report.corrections), 'correction')}"
@@ -97,7 +97,7 @@ def _draw_import(author: str) -> None:
             ):
                 if trouble := missing(author):
                     raise InputError(trouble)
-                taken = take_corrections(path, resources.register(), author)
+                taken = take_corrections(path, resources.store(), author)
                 st.session_state[_TAKEN] = len(taken.corrections)
                 _leave(batch)
             if st.button("Leave it", key="leave workbook"):
@@ -105,13 +105,13 @@ def _draw_import(author: str) -> None:
 
 
 def _draw_report(report: CorrectionReport) -> None:
-    dossiers = resources.dossiers()
+    source_records = resources.records()
     st.caption(f"{counted(len(report.corrections), 'value')} changed, {counted(report.unchanged, 'row')} as before.")
     rows = [
         {
             "Code": one.code,
             "Field": HEADINGS[one.field],
-            "Now": "; ".join(shown_values(dossiers[one.code])[one.field]),
+            "Now": "; ".join(shown_values(source_records[one.code])[one.field]),
             "Will be": "; ".join(one.values) or "(emptied)",
         }
         for one in report.corrections
@@ -135,7 +135,7 @@ def _draw_taken() -> None:
             st.markdown(f":material/check_circle: {counted(st.session_state[_TAKEN], 'correction')} taken over.")
             if st.button("Update the index", icon=":material/sync:", type="primary", key="index imported"):
                 del st.session_state[_TAKEN]
-                queue("run", asdict(Request(phases=("indexing",))))
+                queue("run", asdict(RunRequest(phases=("indexing",))))
                 open_tab("run")
                 st.rerun()
 

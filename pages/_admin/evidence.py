@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from ingestion.records.quarantine import file_of
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.types import LicenceMark, Light, Quality
 from pages._shared import resources
 from pages._shared.markdown import plain
@@ -65,19 +65,19 @@ def draw_quality(quality: Quality) -> None:
         st.caption(f"{quality.readability:.0%} of the text read by OCR looks like words.")
 
 
-def draw_address(dossier: Dossier, key: str) -> None:
+def draw_address(record: SourceRecord, key: str) -> None:
     """Nothing; draws where a source is, its address as text with a link or its file's path, and its file."""
-    source = dossier.source
+    source = record.source
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key} address"):
         st.caption(plain(source.url or source.path), width="content")
         if urlsplit(source.url).scheme in ("http", "https"):
             st.link_button("Open", source.url, icon=":material/open_in_new:", type="tertiary")
-        _draw_file(dossier, key)
+        _draw_file(record, key)
 
 
-def _draw_file(dossier: Dossier, key: str) -> None:
+def _draw_file(record: SourceRecord, key: str) -> None:
     """Nothing; draws the button that hands out the source's file, where there is one."""
-    download = dossier.download
+    download = record.download
     path = file_of(resources.workspace(), download) if download is not None and download.path else None
     if path is None:
         return

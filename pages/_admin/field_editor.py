@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import edits, field_values, shown_values
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.author import missing
@@ -40,7 +40,7 @@ _SOURCES = {
 _LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
 
 
-def draw_values(shown: Sequence[Dossier], author: str, labels: Mapping[FieldName, Sequence[str]]) -> None:
+def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[FieldName, Sequence[str]]) -> None:
     """Nothing; lets the person choose a document and a field, and draws what is known of that value."""
     by_code = {one.source.code: one for one in shown}
     if st.session_state.get("values document") not in by_code:
@@ -50,13 +50,13 @@ def draw_values(shown: Sequence[Dossier], author: str, labels: Mapping[FieldName
             "Document", by_code, format_func=lambda one: f"{one} {by_code[one].metadata.title}", key="values document"
         )
         field: FieldName = st.selectbox("Field", FIELDS, format_func=HEADINGS.__getitem__, key="values field")
-        dossier = by_code[code]
-        found = field_values(dossier, field)
+        record = by_code[code]
+        found = field_values(record, field)
         if not found:
             st.caption("Nothing has filled this field.")
         for value in found:
             _draw_value(value)
-        _draw_correction(dossier, field, author, labels.get(field, ()))
+        _draw_correction(record, field, author, labels.get(field, ()))
         with st.expander("History", icon=":material/history:"):
             draw_events(code)
 
@@ -71,14 +71,14 @@ def _draw_value(value: FieldValue) -> None:
         st.caption(f"{said}" if value.source == "person" else f"“{said}”{page}")
 
 
-def _draw_correction(dossier: Dossier, field: FieldName, author: str, labels: Sequence[str]) -> None:
-    code, before = dossier.source.code, shown_values(dossier)[field]
+def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels: Sequence[str]) -> None:
+    code, before = record.source.code, shown_values(record)[field]
     key = f"correct {code} {field} {st.session_state.get('grid batch', 0)}"
     with st.form(f"{key} form", border=False):
         after = _draw_input(field, before, labels, key)
         note = st.text_input("Note", placeholder="Where it stands, why it is so", key=f"{key} note", max_chars=1000)
         saved = st.form_submit_button("Save correction", icon=":material/save:", key="save correction")
-    by = next((one for one in dossier.corrections if one.field == field), None)
+    by = next((one for one in record.corrections if one.field == field), None)
     back = False
     if by is not None:
         st.caption(f"Corrected by {plain(by.author)}, {plain(by.when[:10])}.")
@@ -88,9 +88,9 @@ def _draw_correction(dossier: Dossier, field: FieldName, author: str, labels: Se
             if trouble := missing(author):
                 raise InputError(trouble)
             if back:
-                resources.register().take_back(code, field, author)
+                resources.store().take_back(code, field, author)
             else:
-                resources.register().correct(edits(dossier, {field: after}, author, {field: labels}, note.strip()))
+                resources.store().correct(edits(record, {field: after}, author, {field: labels}, note.strip()))
             st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
             st.session_state["corrections saved"] = 1
             st.rerun()

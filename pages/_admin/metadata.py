@@ -10,9 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations import vocabulary
-from ingestion.records.source_record import Correction, Dossier
+from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.status.views import counted, documents, edits, missing_fields, shown_values, unsure_fields
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, Request
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName, RunRequest
 from pages._admin.author import draw_author, missing
 from pages._admin.field_editor import HEADINGS, draw_values
 from pages._admin.tabs import open_tab
@@ -33,7 +33,7 @@ _ORDER: tuple[FieldName, ...] = (
 
 def draw_metadata() -> None:
     """Nothing; draws the grid and, beside it, what speaks for one value."""
-    found = documents(resources.dossiers().values())
+    found = documents(resources.records().values())
     if not found:
         st.info("No document is described yet. Run the phases up to metadata in the part “Run”.")
         return
@@ -51,7 +51,7 @@ def draw_metadata() -> None:
             draw_values(shown, author, vocabulary())
 
 
-def _narrowed(found: Sequence[Dossier]) -> list[Dossier]:
+def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which: str = st.segmented_control(
             "Show documents",
@@ -72,29 +72,29 @@ def _narrowed(found: Sequence[Dossier]) -> list[Dossier]:
             else _UNSURE
         )
     wanted = words.casefold().split()
-    kept: list[Dossier] = []
-    for dossier in found:
-        fields = _fields(dossier, which, below)
-        text = f"{dossier.source.code} {dossier.metadata.title}".casefold()
+    kept: list[SourceRecord] = []
+    for record in found:
+        fields = _fields(record, which, below)
+        text = f"{record.source.code} {record.metadata.title}".casefold()
         if (field in fields if field else fields) and all(word in text for word in wanted):
-            kept.append(dossier)
+            kept.append(record)
     st.caption(f"{len(kept):,} of {len(found):,} documents")
     return kept
 
 
-def _fields(dossier: Dossier, which: str, below: float) -> Sequence[FieldName]:
+def _fields(record: SourceRecord, which: str, below: float) -> Sequence[FieldName]:
     """The fields of a document that are as the person wants to see them."""
     if which == "unsure":
-        return unsure_fields(dossier, below)
-    return missing_fields(dossier) if which == "missing" else FIELDS
+        return unsure_fields(record, below)
+    return missing_fields(record) if which == "missing" else FIELDS
 
 
-def _draw_grid(shown: Sequence[Dossier], author: str) -> None:
+def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
     batch = st.session_state.setdefault("grid batch", 0)
     labels = vocabulary()
     key = f"grid {batch} {hash(tuple(one.source.code for one in shown))}"
     st.data_editor(
-        pd.DataFrame([_row(dossier) for dossier in shown]),
+        pd.DataFrame([_row(record) for record in shown]),
         hide_index=True,
         disabled=["code", "check"],
         column_order=["code", "check", *_ORDER],
@@ -119,7 +119,7 @@ def _draw_grid(shown: Sequence[Dossier], author: str) -> None:
 
 def save_corrections(said: Sequence[Correction]) -> None:
     """Nothing; the values are people's now, and the page begins with them."""
-    resources.register().correct(said)
+    resources.store().correct(said)
     st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
     st.session_state[_SAVED] = len(said)
     st.rerun()
@@ -135,14 +135,14 @@ def _draw_saved() -> None:
             )
             if st.button("Update the index", icon=":material/sync:", key="index corrections"):
                 del st.session_state[_SAVED]
-                queue("run", asdict(Request(phases=("indexing",))))
+                queue("run", asdict(RunRequest(phases=("indexing",))))
                 open_tab("run")
                 st.rerun()
 
 
 def _corrections(
     changed: Mapping[int, Mapping[str, Any]],
-    shown: Sequence[Dossier],
+    shown: Sequence[SourceRecord],
     author: str,
     labels: Mapping[FieldName, Sequence[str]],
 ) -> list[Correction]:
@@ -166,19 +166,19 @@ def _texts(cell: object) -> list[str]:
     return [str(cell)] if cell not in (None, "") else []
 
 
-def _row(dossier: Dossier) -> dict[str, str | list[str] | None]:
-    unsure, empty = len(unsure_fields(dossier, _UNSURE)), len(missing_fields(dossier))
+def _row(record: SourceRecord) -> dict[str, str | list[str] | None]:
+    unsure, empty = len(unsure_fields(record, _UNSURE)), len(missing_fields(record))
     check = ", ".join([f"{unsure} unsure"] * (unsure > 0) + [f"{empty} empty"] * (empty > 0))
-    row: dict[str, str | list[str] | None] = {"code": dossier.source.code, "check": check}
-    for field, values in shown_values(dossier).items():
+    row: dict[str, str | list[str] | None] = {"code": record.source.code, "check": check}
+    for field, values in shown_values(record).items():
         row[field] = list(values) if field in LIST_FIELDS else next(iter(values), None)
     return row
 
 
-def _columns(shown: Sequence[Dossier], labels: Mapping[FieldName, Sequence[str]]) -> dict[str, Any]:
+def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[str]]) -> dict[str, Any]:
     configured: dict[str, Any] = {"code": st.column_config.TextColumn("Code", width=90, pinned=True)}
     configured["check"] = st.column_config.TextColumn("To check", width=130)
-    present = [shown_values(dossier) for dossier in shown]
+    present = [shown_values(record) for record in shown]
     for field in _ORDER:
         # A value from outside the vocabulary is shown as it is, though nobody can choose it anew.
         options = list(dict.fromkeys([*labels.get(field, ()), *(one for row in present for one in row[field])]))

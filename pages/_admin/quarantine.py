@@ -7,9 +7,9 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import in_quarantine, spoken_reason, title_beside_code
-from ingestion.types import Request
+from ingestion.types import RunRequest
 from pages._admin.author import draw_author, missing
 from pages._admin.evidence import draw_address, draw_quality
 from pages._admin.review import take_word
@@ -24,8 +24,8 @@ _PAGE = 20
 
 def draw_quarantine() -> None:
     """Nothing; draws each rejected source with what it was rejected for."""
-    dossiers = resources.dossiers()
-    rejected = in_quarantine(dossiers.values())
+    source_records = resources.records()
+    rejected = in_quarantine(source_records.values())
     author = draw_author()
     if not rejected:
         st.info("Nothing is in quarantine: no source was rejected for its file, text or likeness to another.")
@@ -42,40 +42,40 @@ def draw_quarantine() -> None:
         else []
     )
     shown = [one for one in rejected if one.stopped and (not wanted or one.stopped[1].reason in wanted)]
-    for dossier in shown[:_PAGE]:
-        _draw_card(dossier, author, dossiers.get(_original(dossier)))
+    for record in shown[:_PAGE]:
+        _draw_card(record, author, source_records.get(_original(record)))
     if len(shown) > _PAGE:
         st.caption(f"{len(shown) - _PAGE:,} more; choose a reason above to narrow them down.")
-    _draw_restored(list(dossiers.values()), author)
+    _draw_restored(list(source_records.values()), author)
 
 
-def _draw_card(dossier: Dossier, author: str, kept: Dossier | None) -> None:
-    assert dossier.stopped is not None, "what is rejected was stopped"
-    code, (phase, outcome) = dossier.source.code, dossier.stopped
+def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> None:
+    assert record.stopped is not None, "what is rejected was stopped"
+    code, (phase, outcome) = record.source.code, record.stopped
     with st.container(border=True, gap="small", key=f"quarantine {code}"):
         if kept is not None:
             left, right = st.columns(2)
             with left.container(gap="small"):
-                _draw_side(dossier, "Rejected", f"rejected {code}")
+                _draw_side(record, "Rejected", f"rejected {code}")
             with right.container(gap="small"):
                 _draw_side(kept, "Kept instead", f"instead of {code}")
         else:
-            _draw_side(dossier, "Rejected", f"rejected {code}")
+            _draw_side(record, "Rejected", f"rejected {code}")
         reason = spoken_reason(outcome.reason)
         st.markdown(f":orange-badge[:material/block: {phase.capitalize()}: {plain(reason)}] {plain(outcome.message)}")
-        if dossier.relation is not None and dossier.relation.duplicate_of and dossier.relation.how:
-            relation = dossier.relation
+        if record.relation is not None and record.relation.duplicate_of and record.relation.how:
+            relation = record.relation
             st.caption(f"Alike by {plain(relation.how)}: {relation.similarity:.2f} of 1.")
-        if dossier.quality is not None:
-            draw_quality(dossier.quality)
+        if record.quality is not None:
+            draw_quality(record.quality)
         _draw_form(code, author)
 
 
-def _draw_side(dossier: Dossier, what: str, key: str) -> None:
-    st.markdown(f":small[{what}]  \n**{plain(dossier.source.code)}** {plain(title_beside_code(dossier))}")
-    draw_address(dossier, key)
-    if dossier.extraction is not None:
-        found = dossier.extraction
+def _draw_side(record: SourceRecord, what: str, key: str) -> None:
+    st.markdown(f":small[{what}]  \n**{plain(record.source.code)}** {plain(title_beside_code(record))}")
+    draw_address(record, key)
+    if record.extraction is not None:
+        found = record.extraction
         st.caption(f"{found.pages:,} pages, {found.characters:,} characters, {found.size:,} bytes")
 
 
@@ -96,21 +96,21 @@ def _draw_form(code: str, author: str) -> None:
             st.rerun()
 
 
-def _draw_restored(dossiers: list[Dossier], author: str) -> None:
-    restored = [(one, word) for one in dossiers for word in one.decisions if word.choice == "restore"]
+def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
+    restored = [(one, word) for one in source_records for word in one.decisions if word.choice == "restore"]
     if not restored:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Restored", anchor=False)
         if st.button("Run their next phases", icon=":material/play_arrow:", key="run restored"):
-            queue("run", asdict(Request(codes=tuple(one.source.code for one, _ in restored))))
+            queue("run", asdict(RunRequest(codes=tuple(one.source.code for one, _ in restored))))
             open_tab("run")
             st.rerun()
-    for dossier, word in restored:
-        code = dossier.source.code
+    for record, word in restored:
+        code = record.source.code
         with st.container(horizontal=True, vertical_alignment="center", key=f"restored {code}"):
             st.markdown(
-                f"**{plain(code)}** {plain(title_beside_code(dossier))}  \n"
+                f"**{plain(code)}** {plain(title_beside_code(record))}  \n"
                 f"{plain(word.author)} on {word.phase}: {plain(word.note)}",
                 width="stretch",
             )
@@ -122,5 +122,5 @@ def _draw_restored(dossiers: list[Dossier], author: str) -> None:
                     st.rerun()
 
 
-def _original(dossier: Dossier) -> str:
-    return dossier.relation.duplicate_of if dossier.relation else ""
+def _original(record: SourceRecord) -> str:
+    return record.relation.duplicate_of if record.relation else ""

@@ -9,7 +9,7 @@ from datetime import datetime
 import streamlit as st
 
 from ingestion.operations import decide
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import (
     ReviewGroup,
     counted,
@@ -20,7 +20,7 @@ from ingestion.status.views import (
     state_of,
     title_beside_code,
 )
-from ingestion.types import Request
+from ingestion.types import RunRequest
 from pages._admin.author import draw_author, missing
 from pages._admin.evidence import draw_address, draw_marks, light_badge
 from pages._admin.tabs import open_tab
@@ -32,9 +32,9 @@ from pages._shared.markdown import plain
 
 def take_word(codes: Sequence[str], choice: str, author: str, note: str) -> None:
     """Nothing; the word is kept, and documents that may not answer any more leave the index without being asked."""
-    leaving = tuple(code for code in codes if decide(resources.register(), code, choice, author, note))
+    leaving = tuple(code for code in codes if decide(resources.store(), code, choice, author, note))
     if leaving:
-        queue("run", asdict(Request(phases=("indexing",), codes=leaving)))
+        queue("run", asdict(RunRequest(phases=("indexing",), codes=leaving)))
 
 
 _PAGE = 20
@@ -43,10 +43,10 @@ _DECIDED = 50
 
 def draw_review() -> None:
     """Nothing; draws a card for each source that waits, and the list of what was decided."""
-    dossiers = list(resources.dossiers().values())
-    waiting = [one for one in dossiers if state_of(one) == "review"]
+    source_records = list(resources.records().values())
+    waiting = [one for one in source_records if state_of(one) == "review"]
     author = draw_author()
-    _draw_next(next_due(dossiers))
+    _draw_next(next_due(source_records))
     if waiting:
         st.subheader(f"{len(waiting):,} to decide", anchor=False)
         groups = review_groups(waiting)
@@ -59,7 +59,7 @@ def draw_review() -> None:
             st.caption("More appear as you decide these.")
     else:
         st.info("No licence waits for your word.", icon=":material/done_all:")
-    _draw_decided(dossiers, author)
+    _draw_decided(source_records, author)
 
 
 def _draw_next(due: int) -> None:
@@ -67,7 +67,7 @@ def _draw_next(due: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"{counted(due, 'source')} may go on to the next phase.")
             if st.button("Run them", icon=":material/play_arrow:", key="run after review"):
-                queue("run", asdict(Request()))
+                queue("run", asdict(RunRequest()))
                 open_tab("run")
                 st.rerun()
 
@@ -81,24 +81,24 @@ def _draw_group(group: ReviewGroup, author: str) -> None:
         draw_marks(marks_of(group.members[0]))
         _draw_form(codes, author, f"group {codes[0]}")
         with st.expander("One by one", icon=":material/list_alt:"):
-            for dossier in group.members[:_PAGE]:
-                _draw_card(dossier, author)
+            for record in group.members[:_PAGE]:
+                _draw_card(record, author)
             if len(codes) > _PAGE:
                 st.caption("More appear as you decide these.")
 
 
-def _draw_card(dossier: Dossier, author: str) -> None:
-    source, verdict = dossier.source, dossier.verdict
-    stopped = dossier.stopped
+def _draw_card(record: SourceRecord, author: str) -> None:
+    source, verdict = record.source, record.verdict
+    stopped = record.stopped
     reason, message = (stopped[1].reason, stopped[1].message) if stopped else ("", "")
     with st.container(border=True, gap="small", key=f"review {source.code}"):
-        st.markdown(f"**{plain(source.code)}** {plain(title_beside_code(dossier))}")
-        draw_address(dossier, f"review {source.code}")
+        st.markdown(f"**{plain(source.code)}** {plain(title_beside_code(record))}")
+        draw_address(record, f"review {source.code}")
         light = light_badge(verdict.light if verdict else "YELLOW")
         st.markdown(f"{light} {plain(message or spoken_reason(reason))}")
         if source.licence:
             st.markdown(f"The list says: {plain(source.licence)}")
-        draw_marks(marks_of(dossier))
+        draw_marks(marks_of(record))
         _draw_form([source.code], author, f"review {source.code}")
 
 
@@ -120,18 +120,18 @@ def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
             st.rerun()
 
 
-def _draw_decided(dossiers: Sequence[Dossier], author: str) -> None:
-    decided = [(one, word) for one in dossiers for word in one.decisions if word.phase == "licence"]
+def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
+    decided = [(one, word) for one in source_records for word in one.decisions if word.phase == "licence"]
     decided.sort(key=lambda pair: pair[1].when, reverse=True)
     if not decided:
         return
     st.subheader("Decided", anchor=False)
-    for dossier, word in decided[:_DECIDED]:
-        code = dossier.source.code
+    for record, word in decided[:_DECIDED]:
+        code = record.source.code
         with st.container(horizontal=True, vertical_alignment="center", key=f"decided {code}"):
             when = datetime.fromisoformat(word.when).astimezone().strftime("%d %b %Y %H:%M")
             st.markdown(
-                f"{light_badge(word.choice)} **{plain(code)}** {plain(title_beside_code(dossier))}  \n"
+                f"{light_badge(word.choice)} **{plain(code)}** {plain(title_beside_code(record))}  \n"
                 f"{plain(word.author)}, {when}: {plain(word.note)}",
                 width="stretch",
             )

@@ -11,7 +11,7 @@ import streamlit as st
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.status.source_status import Station, funnel
 from ingestion.status.views import next_due, said, spoken_reason, state_of
-from ingestion.types import PHASES, Phase, Request, Which
+from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._shared import resources
 from pages._shared.errors import told
 from pages._shared.jobs import draw_runs, is_active, queue
@@ -24,7 +24,7 @@ _NAMES = {"raw": "On the list"}
 
 def draw_funnel() -> None:
     """Nothing; draws the stations with what reached them, what waits and what was stopped on the way."""
-    stations = funnel(resources.dossiers().values())
+    stations = funnel(resources.records().values())
     rows = [row for station in stations for row in _bars(station)]
     names = [_name(station) for station in stations]
     chart = (
@@ -98,7 +98,7 @@ _WHICH: dict[Which, str] = {
 
 def draw_run() -> None:
     """Nothing; draws what can be asked for, the work that goes on, and the funnel."""
-    sources = resources.dossiers()
+    sources = resources.records()
     if not sources:
         st.info("There is nothing to run: put sources on the list first, in the part “Sources”.")
         return
@@ -108,7 +108,7 @@ def draw_run() -> None:
         _draw_words()
     draw_runs()
     st.subheader("How far the sources are", anchor=False)
-    active = any(is_active(run) for run in resources.ledger().runs(_LOOKED_AT))
+    active = any(is_active(run) for run in resources.jobs().runs(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 
@@ -116,16 +116,16 @@ def _draw_buttons(due: int, failed: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Run all phases ({due:,} waiting)" if due else "Run all phases"
         if st.button(label, icon=":material/play_arrow:", type="primary", key="run all"):
-            _ask(Request())
+            _ask(RunRequest())
         if st.button(f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"):
-            _ask(Request(which="failed"))
+            _ask(RunRequest(which="failed"))
         if st.button(
             "Refresh",
             icon=":material/sync:",
             help="Asks the addresses of files at hand whether there are newer ones.",
             key="run refresh",
         ):
-            _ask(Request(refresh=True))
+            _ask(RunRequest(refresh=True))
         with st.popover("Choose phases", icon=":material/checklist:"):
             _draw_choice()
 
@@ -139,7 +139,7 @@ def _draw_choice() -> None:
         refresh = st.checkbox("Look for newer files at known addresses")
         if st.form_submit_button("Run these", type="primary", icon=":material/play_arrow:"):
             if chosen:
-                _ask(Request(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
+                _ask(RunRequest(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
             st.error("Choose at least one phase.")
 
 
@@ -152,8 +152,8 @@ def _draw_words() -> None:
         asked = st.form_submit_button("Understand", icon=":material/chat:")
     if asked and words.strip():
         with told(), st.spinner("Reading what you wrote …"):
-            judge, _ = resources.engine().language_model()
-            st.session_state[_COMMAND] = words, interpret(words, list(resources.dossiers()), judge)
+            language_model, _ = resources.engine().language_model()
+            st.session_state[_COMMAND] = words, interpret(words, list(resources.records()), language_model)
     if _COMMAND in st.session_state:
         _draw_command(*st.session_state[_COMMAND])
 
@@ -175,6 +175,6 @@ def _draw_command(words: str, command: Command | None) -> None:
                 st.rerun()
 
 
-def _ask(request: Request) -> None:
+def _ask(request: RunRequest) -> None:
     queue("run", asdict(request))
     st.rerun()

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.dataset.columns import standing
-from ingestion.records.source_record import Dossier, metadata_of
+from ingestion.records.source_record import SourceRecord, metadata_of
 from ingestion.status.views import STATES, marks_of, spoken_reason, state_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
@@ -25,38 +25,38 @@ _SIGNS = {
 
 def draw_source(code: str) -> None:
     """Nothing; draws the source with this code, or says that there is none."""
-    dossier = resources.dossiers().get(code)
-    if dossier is None:
+    record = resources.records().get(code)
+    if record is None:
         st.info("This source is not on the list.", icon=":material/search_off:")
         draw_events(code)
         return
     with st.container(border=True, gap="small", key="source"):
         with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-            st.header(plain(f"{code} {metadata_of(dossier).title}"), anchor=False)
+            st.header(plain(f"{code} {metadata_of(record).title}"), anchor=False)
             st.button("", icon=":material/close:", help="Close", key="close source", type="tertiary", on_click=_close)
-        where = standing(dossier)
-        st.markdown(f":gray-badge[{STATES[state_of(dossier)]}] {plain(where.message)}")
-        draw_address(dossier, "source")
+        where = standing(record)
+        st.markdown(f":gray-badge[{STATES[state_of(record)]}] {plain(where.message)}")
+        draw_address(record, "source")
         licence, quality, relations, words, past = st.tabs(
             ["Licence", "Phases", "Relations", "Decisions", "History"], key="source tabs"
         )
         with licence:
-            _draw_licence(dossier)
+            _draw_licence(record)
         with quality:
-            _draw_phases(dossier)
+            _draw_phases(record)
         with relations:
-            draw_relation(dossier)
+            draw_relation(record)
         with words:
-            _draw_words(dossier)
+            _draw_words(record)
         with past:
             draw_events(code)
 
 
-def draw_relation(dossier: Dossier) -> None:
+def draw_relation(record: SourceRecord) -> None:
     """Nothing; draws how the source stands to others."""
-    relation, source = dossier.relation, dossier.source
+    relation, source = record.relation, record.source
     lines = [f"Found under {plain(source.parent)}."] if source.parent else []
-    under = [one for one in resources.dossiers().values() if one.source.parent == source.code]
+    under = [one for one in resources.records().values() if one.source.parent == source.code]
     if under:
         lines.append(f"Portal of {len(under):,} sources: {plain(', '.join(one.source.code for one in under[:20]))}")
     lines += _relations(relation) if relation is not None else []
@@ -65,7 +65,7 @@ def draw_relation(dossier: Dossier) -> None:
 
 def draw_events(code: str) -> None:
     """Nothing; draws what happened to a source, the latest first."""
-    events = resources.register().history(code)
+    events = resources.store().history(code)
     if not events:
         st.caption("Nothing has happened to it yet.")
         return
@@ -94,8 +94,8 @@ def draw_events(code: str) -> None:
     )
 
 
-def _draw_licence(dossier: Dossier) -> None:
-    verdict = dossier.verdict
+def _draw_licence(record: SourceRecord) -> None:
+    verdict = record.verdict
     if verdict is None:
         st.caption("The licence was not checked yet.")
         return
@@ -103,20 +103,20 @@ def _draw_licence(dossier: Dossier) -> None:
     st.markdown(f"{light_badge(verdict.light)} **{plain(verdict.licence) or 'no licence named'}**{limits}")
     if verdict.conflict:
         st.caption(":material/warning: The statements contradict each other.")
-    draw_marks(marks_of(dossier))
+    draw_marks(marks_of(record))
 
 
-def _draw_phases(dossier: Dossier) -> None:
+def _draw_phases(record: SourceRecord) -> None:
     for phase in PHASES:
-        outcome = dossier.outcomes.get(phase)
+        outcome = record.outcomes.get(phase)
         if outcome is None:
             st.markdown(f":gray-badge[:material/hourglass_empty: not yet] **{phase.capitalize()}**")
         else:
             sign = f"{_SIGNS[outcome.status]} {outcome.status}"
             st.markdown(f":gray-badge[{sign}] **{phase.capitalize()}** {_detail(outcome)}")
-    if dossier.quality:
-        draw_quality(dossier.quality)
-    extraction, download = dossier.extraction, dossier.download
+    if record.quality:
+        draw_quality(record.quality)
+    extraction, download = record.extraction, record.download
     if extraction is not None:
         st.caption(
             f"{extraction.pages:,} pages ({extraction.ocr_pages:,} by OCR), {extraction.characters:,} characters, "
@@ -151,14 +151,14 @@ def _relations(relation: Relation) -> list[str]:
     ]
 
 
-def _draw_words(dossier: Dossier) -> None:
-    if not dossier.decisions and not dossier.corrections:
+def _draw_words(record: SourceRecord) -> None:
+    if not record.decisions and not record.corrections:
         st.caption("Nobody has decided or corrected anything.")
-    for one in dossier.decisions:
+    for one in record.decisions:
         st.markdown(
             f"**{plain(one.choice)}** on {one.phase} by {plain(one.author)}, {_day(one.when)}: {plain(one.note)}"
         )
-    for said in dossier.corrections:
+    for said in record.corrections:
         values = plain("; ".join(said.values)) or "nothing"
         st.markdown(f"**{said.field}** is {values}, says {plain(said.author)}, {_day(said.when)}")
 

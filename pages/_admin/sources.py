@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.status.views import STATES, SourceRow, State, find_rows, source_rows, spoken_reason
-from ingestion.types import Request
+from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
 from pages._admin.author import draw_author, missing
 from pages._admin.source_detail import draw_source
@@ -22,7 +22,7 @@ from pages._shared.markdown import plain
 
 def draw_sources() -> None:
     """Nothing; draws the ways in, the table, and the source that is open."""
-    rows = source_rows(resources.dossiers().values())
+    rows = source_rows(resources.records().values())
     with st.expander("Add sources", icon=":material/playlist_add:", expanded=not rows, key="add sources"):
         listed, own, found = st.tabs(["Seed list", "Documents", "Discover"])
         with listed:
@@ -78,7 +78,7 @@ def _draw_actions(codes: Sequence[str]) -> None:
         if st.button(
             "Run chosen", icon=":material/play_arrow:", type="primary", help="All phases, where they are due."
         ):
-            queue("run", asdict(Request(codes=tuple(codes))))
+            queue("run", asdict(RunRequest(codes=tuple(codes))))
             open_tab("run")
             st.rerun()
         if st.button("Remove chosen", icon=":material/playlist_remove:", key="remove chosen"):
@@ -95,7 +95,7 @@ def _confirm(codes: Sequence[str]) -> None:
     author = draw_author()
     with st.container(horizontal=True):
         if st.button("Remove", key="remove confirmed", type="primary", disabled=bool(missing(author))):
-            resources.register().remove(codes, author)
+            resources.store().remove(codes, author)
             st.query_params.pop("source", None)
             st.rerun()
         if st.button("Keep them", key="remove refused"):

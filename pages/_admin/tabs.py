@@ -21,7 +21,7 @@ _ICONS = {
 
 def choose_tab(names: Sequence[str]) -> str:
     """The name of the part that is open; draws the row of parts."""
-    found = list(resources.dossiers().values())
+    found = list(resources.records().values())
     waiting = {
         "review": sum(1 for one in found if state_of(one) == "review"),
         "quarantine": len(in_quarantine(found)),

@@ -24,7 +24,7 @@ def kept(place: str, file: UploadedFile) -> Path:
 
 
 def forget(place: str) -> None:
-    """Nothing; removes the file: what was taken from it is in the register."""
+    """Nothing; removes the file: what was taken from it is in the source store."""
     before = st.session_state.pop(place, None)
     if before is not None:
         shutil.rmtree(Path(before[1]).parent, ignore_errors=True)

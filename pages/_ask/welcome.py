@@ -64,7 +64,7 @@ def _draw_first_step() -> None:
 
 def _addition() -> Run | None:
     """The addition of documents that goes on, or the one that waits longest."""
-    additions = [run for run in resources.ledger().runs() if run.action == "add" and is_active(run)]
+    additions = [run for run in resources.jobs().runs() if run.action == "add" and is_active(run)]
     return additions[-1] if additions else None
 
 

@@ -29,22 +29,22 @@ def run_title(run: Run) -> str:
 
 def phase_rate(now: Progress) -> float | None:
     """Sources a minute that the phase has ended lately; None while too few are known."""
-    return rate_per_minute(resources.register().latest(_EVENTS), now.phase, datetime.now(UTC))
+    return rate_per_minute(resources.store().latest(_EVENTS), now.phase, datetime.now(UTC))
 
 
-def draw_tallies(run: Run) -> None:
+def draw_summaries(run: Run) -> None:
     """Nothing; draws what each phase of a run did."""
     rows = [
         {
-            "Phase": str(tally["phase"]).capitalize(),
-            "Done": int(tally["done"]),
-            "Skipped": int(tally["skipped"]),
-            "Rejected": int(tally["rejected"]),
-            "Failed": int(tally["failed"]),
-            "Reasons": ", ".join(f"{count} {spoken_reason(reason)}" for reason, count in tally["reasons"].items()),
-            "Seconds": float(tally["seconds"]),
+            "Phase": str(summary["phase"]).capitalize(),
+            "Done": int(summary["done"]),
+            "Skipped": int(summary["skipped"]),
+            "Rejected": int(summary["rejected"]),
+            "Failed": int(summary["failed"]),
+            "Reasons": ", ".join(f"{count} {spoken_reason(reason)}" for reason, count in summary["reasons"].items()),
+            "Seconds": float(summary["seconds"]),
         }
-        for tally in run.results
+        for summary in run.results
     ]
     st.dataframe(
         pd.DataFrame(rows),
@@ -64,13 +64,13 @@ _WATCHED = "run watched"
 
 def queue(action: str, arguments: Mapping[str, Any]) -> None:
     """Nothing; asks for a piece of work and sees to it that somebody does it."""
-    resources.ledger().queue(action, arguments)
+    resources.jobs().queue(action, arguments)
     ensure_worker(resources.workspace())
 
 
 def draw_runs() -> None:
     """Nothing; draws the work that goes on, looking again each second while there is any, and the latest results."""
-    active = [run for run in resources.ledger().runs(_LOOKED_AT) if is_active(run)]
+    active = [run for run in resources.jobs().runs(_LOOKED_AT) if is_active(run)]
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
@@ -94,7 +94,7 @@ def spoken_time(seconds: float) -> str:
 
 
 def _draw_runs(*, watching: bool) -> None:
-    runs = resources.ledger().runs(_LOOKED_AT)
+    runs = resources.jobs().runs(_LOOKED_AT)
     active = [run for run in runs if is_active(run)]
     if active:
         st.session_state[_WATCHED] = active[0].id
@@ -130,23 +130,23 @@ def _draw_active(run: Run) -> None:
             st.caption(plain(run.progress.current))
         if run.action in ("add", "run"):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
-                _draw_wishes(run)
+                _draw_signals(run)
 
 
-def _draw_wishes(run: Run) -> None:
+def _draw_signals(run: Run) -> None:
     """Nothing; draws how to stop the run, for a while or for good."""
-    ledger = resources.ledger()
-    if run.action == "run" and run.wish == "pause":
+    jobs = resources.jobs()
+    if run.action == "run" and run.signal == "pause":
         if st.button("Pausing … go on", key=f"resume {run.id}", icon=":material/play_arrow:"):
-            ledger.resume(run.id)
+            jobs.resume(run.id)
     elif run.action == "run" and st.button(
-        "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.wish != ""
+        "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
-        ledger.pause(run.id)
-    cancelled = run.wish == "cancel"
+        jobs.pause(run.id)
+    cancelled = run.signal == "cancel"
     label = "Stopping …" if cancelled else "Cancel"
     if st.button(label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
-        ledger.cancel(run.id, kept_uploads(resources.workspace(), run))
+        jobs.cancel(run.id, kept_uploads(resources.workspace(), run))
 
 
 def _draw_paused(run: Run) -> None:
@@ -155,12 +155,12 @@ def _draw_paused(run: Run) -> None:
         text.markdown(f":material/pause: **{_title(run)}** · paused")
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             if st.button("Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
-                resources.ledger().resume(run.id)
+                resources.jobs().resume(run.id)
                 ensure_worker(resources.workspace())
                 # The whole page: only a new start of it looks again each second.
                 st.rerun()
             if st.button("Cancel", key=f"cancel {run.id}", icon=":material/close:"):
-                resources.ledger().cancel(run.id)
+                resources.jobs().cancel(run.id)
                 st.rerun()
         st.caption("What is done stays done; nothing goes on before you resume it.")
 
@@ -198,7 +198,7 @@ def _draw_finished(run: Run) -> None:
     if run.action == "add" and run.results:
         st.dataframe(pd.DataFrame([_file(result) for result in run.results]), hide_index=True, key=f"run {run.id}")
     if run.action == "run" and run.results:
-        draw_tallies(run)
+        draw_summaries(run)
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
 

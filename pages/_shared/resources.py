@@ -1,4 +1,4 @@
-"""What all sessions of a server share: the engine, the ledger, pictures of pages."""
+"""What all sessions of a server share: the engine, the job queue, pictures of pages."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ingestion.jobs.queue import Ledger
-from ingestion.records.source_record import Dossier
-from ingestion.records.source_store import Event, Register
+from ingestion.jobs.queue import JobQueue
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import Event, SourceStore
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import DocumentRecord
@@ -33,20 +33,20 @@ def engine() -> Engine:
 
 
 @st.cache_resource(show_spinner=False)
-def ledger() -> Ledger:
+def jobs() -> JobQueue:
     """The runs of the workspace."""
-    return Ledger(engine().catalog)
+    return JobQueue(engine().catalog)
 
 
 @st.cache_resource(show_spinner=False)
-def register() -> Register:
+def store() -> SourceStore:
     """The sources of the workspace."""
-    return Register(engine().catalog)
+    return SourceStore(engine().catalog)
 
 
-def dossiers() -> dict[str, Dossier]:
+def records() -> dict[str, SourceRecord]:
     """Everything known of every source by code; read again when anything has happened to one of them."""
-    return _dossiers(tuple(register().latest(_TOLD_APART)))
+    return _source_records(tuple(store().latest(_TOLD_APART)))
 
 
 # Every change leaves an event, written with it; several of the last ones tell two changes of one second apart.
@@ -55,8 +55,8 @@ _TOLD_APART = 20
 
 # As a resource, since it is never changed and copying a thousand of them takes longer than drawing the page.
 @st.cache_resource(max_entries=2, show_spinner="Reading the sources …")
-def _dossiers(latest: tuple[Event, ...]) -> dict[str, Dossier]:  # noqa: ARG001 the cache's key
-    return register().dossiers()
+def _source_records(latest: tuple[Event, ...]) -> dict[str, SourceRecord]:  # noqa: ARG001 the cache's key
+    return store().records()
 
 
 def workspace() -> Path:

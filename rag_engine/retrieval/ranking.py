@@ -21,7 +21,7 @@ from rag_engine.retrieval.fusion import Floats, paper_fusion, reciprocal_rank
 from rag_engine.retrieval.provenance import named_acts, provenance_bonus
 from rag_engine.retrieval.reranking import DEPTH, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
-from rag_engine.retrieval.search import Found, Searchable, search_legs
+from rag_engine.retrieval.search import Candidates, Searchable, search_legs
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.cross_references import references
 from rag_engine.types import QueryPlan
@@ -46,7 +46,7 @@ class Ranked:
     owners: Keys
     scores: Floats
     cosines: Vectors
-    found: Found
+    found: Candidates
     boosts: Mapping[int, float]
     listed: Mapping[int, tuple[str, ...]]
     provenance: dict[int, float] = field(default_factory=dict)
@@ -90,7 +90,7 @@ def _allowed(
     return {key: listed[key] for key, owner in pairs if allowed is None or owner in allowed}
 
 
-def _by_rank(found: Found, keys: Keys, config: RetrievalConfig) -> Floats:
+def _by_rank(found: Candidates, keys: Keys, config: RetrievalConfig) -> Floats:
     """Scores by reciprocal rank, as published or plainly weighted."""
     visible = set(keys.tolist())
     dense = [[key for key in ranking if key in visible] for ranking in found.dense]

@@ -13,7 +13,7 @@ from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.diversity import scaled
 from rag_engine.retrieval.fusion import Floats, convex_mix, keyword_share
 from rag_engine.retrieval.language_scale import Usual, usual_cosines
-from rag_engine.retrieval.search import Found, Searchable
+from rag_engine.retrieval.search import Candidates, Searchable
 from rag_engine.storage.sentence_vectors import best_cosines
 from rag_engine.types import QueryPlan
 
@@ -40,7 +40,7 @@ class Pool:
     """The visible children that were found, ascending by key: whose they are, where their vectors lie, what their
     documents speak, and the cosine of each to each query vector (0 columns without the encoder)."""
 
-    found: Found
+    found: Candidates
     keys: Keys
     owners: Keys
     rows: Keys
@@ -48,7 +48,7 @@ class Pool:
     cosines: Vectors
 
 
-def pool_of(found: Found, also: Iterable[int], searchable: Searchable) -> Pool:
+def pool_of(found: Candidates, also: Iterable[int], searchable: Searchable) -> Pool:
     """What the legs found, and the children `also`."""
     snapshot = searchable.snapshot
     places = snapshot.positions(np.unique(np.array([*found.keys(), *also], np.int64)))

@@ -49,7 +49,7 @@ class Searchable:
 
 
 @dataclass(slots=True)
-class Found:
+class Candidates:
     """What the legs found, best first: by meaning for each vector, by words for each query variant.
 
     `queries` are the vectors of the variants, one each but for a long one, which has several; `variants` says whose
@@ -84,9 +84,9 @@ class Found:
 
 def search_legs(
     plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchable, config: RetrievalConfig
-) -> Found:
+) -> Candidates:
     """What each leg finds for each query variant in the allowed documents (None allows all)."""
-    found = Found(np.zeros((0, searchable.vectors.shape[1]), np.float32), warnings=list(plan.warnings))
+    found = Candidates(np.zeros((0, searchable.vectors.shape[1]), np.float32), warnings=list(plan.warnings))
     reworded = plan.planner != "rules" or config.rule_variants
     varied = config.fusion != "convex" or (reworded and config.variant_weight)
     variants = plan.queries if varied else plan.queries[:1]
@@ -107,7 +107,7 @@ def _search_dense(
     searchable: Searchable,
     config: RetrievalConfig,
     depth: int,
-    into: Found,
+    into: Candidates,
 ) -> None:
     step = time.perf_counter()
     pieces = [(number, piece) for number, query in enumerate(variants) for piece in _pieces(query, language)]
@@ -141,7 +141,7 @@ def _search_sparse(
     searchable: Searchable,
     config: RetrievalConfig,
     depth: int,
-    into: Found,
+    into: Candidates,
 ) -> None:
     step = time.perf_counter()
     if not has_analyser(plan.language):

@@ -17,7 +17,7 @@ from rag_engine.types import DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)
-class EncoderNote:
+class IndexManifest:
     """Model, size and prefixes of an index, and the scale of its cosines."""
 
     name: str
@@ -31,23 +31,23 @@ class EncoderNote:
         return json.dumps(known | {"calibration": self.calibration.to_dict()})
 
 
-def note_of(embedder: Embedder) -> EncoderNote:
+def manifest_of(embedder: Embedder) -> IndexManifest:
     """The note of an encoder, whose scale is measured now."""
     calibration = calibrate(embedder, read_pairs())
-    return EncoderNote(embedder.name, embedder.dimension, embedder.prefixes, calibration)
+    return IndexManifest(embedder.name, embedder.dimension, embedder.prefixes, calibration)
 
 
-def read_note(kept: str) -> EncoderNote | None:
+def read_manifest(kept: str) -> IndexManifest | None:
     """The note of `to_json`; None for an index that nothing was put into yet."""
     if not kept:
         return None
     values = json.loads(kept)
     query, passage = values["prefixes"]
     calibration = calibration_from_dict(values["calibration"])
-    return EncoderNote(values["name"], values["dimension"], (query, passage), calibration)
+    return IndexManifest(values["name"], values["dimension"], (query, passage), calibration)
 
 
-def check(note: EncoderNote | None, embedder: Embedder, workspace: Path) -> None:
+def check(note: IndexManifest | None, embedder: Embedder, workspace: Path) -> None:
     """Nothing; WorkspaceError where the index was made by another encoder."""
     mine = (embedder.name, embedder.dimension, tuple(embedder.prefixes))
     if note is not None and mine != (note.name, note.dimension, note.prefixes):

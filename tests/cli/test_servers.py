@@ -20,7 +20,7 @@ import httpx
 import psutil
 import pytest
 
-from ingestion.jobs.queue import Ledger
+from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as places
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.errors import WorkspaceError
@@ -162,19 +162,19 @@ def test_the_command_ends_with_the_log_named_when_a_server_dies(
 def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_its_worker(tmp_path: Path) -> None:
     sample = {"paths": [str(ROOT / "data" / "sample" / "documents")]}
     with closing(open_catalog(tmp_path)) as catalog:
-        ledger = Ledger(catalog)
-        ledger.finish(ledger.queue("add", sample), "failed", [])
+        jobs = JobQueue(catalog)
+        jobs.finish(jobs.queue("add", sample), "failed", [])
         with serving(tmp_path, "--sample") as (process, _):
-            again, _ = ledger.runs()
+            again, _ = jobs.runs()
             assert dict(again.arguments) == sample
             assert again.status in ("queued", "running")
             deadline = time.monotonic() + 60
-            while not ledger.runs()[0].progress:
+            while not jobs.runs()[0].progress:
                 assert time.monotonic() < deadline
                 threading.Event().wait(0.05)
             process.send_signal(signal.SIGINT)
             assert process.wait(40) == 0
-            assert ledger.runs()[0].status == "cancelled"
+            assert jobs.runs()[0].status == "cancelled"
             assert places.await_worker(tmp_path)
 
 

@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from ingestion.jobs.queue import Ledger
+from ingestion.jobs.queue import JobQueue
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.ingestion.web_server import page, serving
@@ -230,7 +230,7 @@ def test_what_is_removed_leaves_the_index(workspace: Path, tmp_path: Path) -> No
 
 def test_runs_are_listed_laid_aside_resumed_and_cancelled(tmp_path: Path) -> None:
     with closing(open_engine(read_config(tmp_path))) as engine:
-        first, second = (Ledger(engine.catalog).queue("run", {"phases": ["licence"]}) for _ in range(2))
+        first, second = (JobQueue(engine.catalog).queue("run", {"phases": ["licence"]}) for _ in range(2))
     assert f"Run {first} is paused." in run("pause", first, "-w", tmp_path).output
     assert f"Run {second} is cancelled." in run("cancel", "-w", tmp_path).output
     listed = run("runs", "-w", tmp_path).output

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ingestion.acquisition.acquire import acquire
 from ingestion.config import IngestionConfig
-from ingestion.protocols import Judge
-from ingestion.types import Download, Outcome, Source
+from ingestion.protocols import LanguageModel
+from ingestion.types import Download, Outcome, SeedSource
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
 AT = "https://water.example/"
@@ -23,15 +23,15 @@ class Desk:
         self.workspace = workspace
         self.web = SmallWeb(answers)
         self.browser: SmallBrowser | None = None
-        self.judge: Judge | None = None
+        self.language_model: LanguageModel | None = None
         self.config = IngestionConfig()
 
-    def acquire(self, source: Source, before: Download | None = None, now: str = TODAY) -> Outcome:
+    def acquire(self, source: SeedSource, before: Download | None = None, now: str = TODAY) -> Outcome:
         return acquire(
             source,
             self.web,
             lambda: self.browser,
-            self.judge,
+            self.language_model,
             folder=self.workspace / "downloads",
             workspace=self.workspace,
             before=before,
@@ -56,4 +56,4 @@ def got(outcome: Outcome) -> Download:
     return outcome.evidence
 
 
-FLOOD = Source("ADM001", f"{AT}flood", title="National flood strategy")
+FLOOD = SeedSource("ADM001", f"{AT}flood", title="National flood strategy")

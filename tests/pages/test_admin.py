@@ -91,10 +91,10 @@ def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(
     app.button(key="group REV001 green").click().run()
 
     assert not app.exception
-    decided = {one.code for one in resources.register().decisions() if one.note == "Allowed by their terms"}
+    decided = {one.code for one in resources.store().decisions() if one.note == "Allowed by their terms"}
     assert decided == {"REV001", "REV002", "REV003"}
     app.button(key="undo REV001").click().run()
-    assert "REV001" not in {one.code for one in resources.register().decisions()}
+    assert "REV001" not in {one.code for one in resources.store().decisions()}
 
 
 def test_a_decision_needs_a_name(start: Start, changed: Path) -> None:
@@ -112,9 +112,9 @@ def test_what_is_restored_may_go_on_and_be_taken_back(start: Start, changed: Pat
     app.text_input(key="restore QUA001 note").set_value("In force")
     app.button(key="restore QUA001").click().run()
 
-    assert resources.register().dossiers()["QUA001"].stopped is None
+    assert resources.store().records()["QUA001"].stopped is None
     app.button(key="undo restore QUA001").click().run()
-    assert resources.register().dossiers()["QUA001"].stopped is not None
+    assert resources.store().records()["QUA001"].stopped is not None
 
 
 def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Start, changed: Path) -> None:
@@ -131,9 +131,9 @@ def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Star
 
     next(one for one in app.text_input if one.label == "Right value").set_value("2021-06")
     app.button(key="save correction").click().run()
-    assert resources.register().dossiers()["ADM002"].metadata.date == "2021-06"
+    assert resources.store().records()["ADM002"].metadata.date == "2021-06"
     app.button(key="take back").click().run()
-    assert resources.register().dossiers()["ADM002"].metadata.date == "2021-05-18"
+    assert resources.store().records()["ADM002"].metadata.date == "2021-05-18"
 
 
 def test_documents_are_narrowed_to_those_with_an_empty_field(start: Start, listed: Path) -> None:
@@ -201,4 +201,4 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
 
 def runs_of() -> list[dict[str, object]]:
     """What the runs of the page's workspace were asked for."""
-    return [dict(run.arguments) for run in resources.ledger().runs()]
+    return [dict(run.arguments) for run in resources.jobs().runs()]

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from ingestion.config import IngestionConfig
 from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
-from ingestion.records.source_store import Register
+from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Request
+from ingestion.types import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.portal.texts import FLOOD, FLOOD_REVISED
@@ -134,10 +134,10 @@ def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -
     for name, text in {"old": FLOOD, "new": FLOOD_REVISED}.items():
         (folder / f"{name}.md").write_text(f"# {text.plain}", encoding="utf-8")
     engine = open_engine(read_config(tmp_path / "workspace"))
-    register = Register(engine.catalog)
-    register.add(read_seeds(folder, ()).new)
+    store = SourceStore(engine.catalog)
+    store.add(read_seeds(folder, ()).new)
     with open_tools(engine, IngestionConfig(use_model=False)) as tools:
-        run_phases(register, engine, tools, Request())
+        run_phases(store, engine, tools, RunRequest())
     engine.close()
     question = "How many metres from the dyke do residents leave their homes?"
 

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import Progress
-from ingestion.jobs.queue import Ledger
+from ingestion.jobs.queue import JobQueue
 from rag_engine.storage.catalog import open_catalog, set_state
 
 Start = Callable[..., AppTest]
@@ -23,11 +23,11 @@ def said(app: AppTest) -> str:
 
 def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_path: Path) -> None:
     catalog = open_catalog(tmp_path)
-    ledger = Ledger(catalog)
-    ledger.queue("add", {"paths": ["/sample"]})
-    run = ledger.next()
+    jobs = JobQueue(catalog)
+    jobs.queue("add", {"paths": ["/sample"]})
+    run = jobs.next()
     assert run is not None
-    ledger.beat(run.id, Progress(7, 30, 700, 3000, "plan.pdf"))
+    jobs.beat(run.id, Progress(7, 30, 700, 3000, "plan.pdf"))
 
     app = start(tmp_path)
 
@@ -35,7 +35,7 @@ def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_pa
     assert "7 of 30 documents are indexed" in said(app)
     assert "The collection is empty" not in said(app)
 
-    ledger.finish(run.id, "done", [])
+    jobs.finish(run.id, "done", [])
     app.run()
 
     assert "documents are indexed" not in said(app)

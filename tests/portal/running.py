@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ingestion.jobs import worker
-from ingestion.jobs.queue import Ledger
+from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as places
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -20,6 +20,6 @@ def run(workspace: str, intranet: str) -> None:
     engine = open_engine(read_config(workspace))
     with places.work_lock(Path(workspace)) as mine:
         assert mine, "no other process works here"
-        Ledger(engine.catalog).take_over()
+        JobQueue(engine.catalog).take_over()
         worker.work(engine)
     engine.close()

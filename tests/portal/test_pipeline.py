@@ -15,8 +15,8 @@ import pytest
 from openpyxl import load_workbook
 
 from ingestion.dataset.export import export
-from ingestion.jobs.queue import Ledger
-from ingestion.records.source_store import Register
+from ingestion.jobs.queue import JobQueue
+from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from rag_engine.storage.catalog import Catalog, open_catalog
 from tests.portal.conftest import Portal
@@ -34,12 +34,12 @@ _MOST_SECONDS = 300
 def _prepared(workspace: Path, portal: Portal) -> Path:
     """A workspace whose list is that of the portal, with a run that waits."""
     catalog = open_catalog(workspace)
-    register = Register(catalog)
-    report = read_seeds(portal.workbook, register.sources())
+    store = SourceStore(catalog)
+    report = read_seeds(portal.workbook, store.sources())
     assert len(report.new) == len(portal.branches) >= 60
     assert len(report.unusable) == 5
-    register.add(report.new)
-    Ledger(catalog).queue("run", {})
+    store.add(report.new)
+    JobQueue(catalog).queue("run", {})
     catalog.close()
     return workspace
 
@@ -59,10 +59,10 @@ def _carry_out(workspace: Path, portal: Portal) -> None:
 def _dataset(workspace: Path, portal: Portal) -> list[str]:
     """Every row of every sheet of the exported workbook, with the servers' addresses made the same each time."""
     catalog = open_catalog(workspace)
-    [finished] = Ledger(catalog).finished()
+    [finished] = JobQueue(catalog).finished()
     assert (finished.status, finished.message) == ("done", "")
     path = workspace / "dataset.xlsx"
-    export(path, list(Register(catalog).dossiers().values()), workspace=workspace)
+    export(path, list(SourceStore(catalog).records().values()), workspace=workspace)
     catalog.close()
     return list(_rows(path, portal))
 
@@ -81,10 +81,10 @@ def _rows(path: Path, portal: Portal) -> Iterator[str]:
 
 def _wait_for_events(catalog: Catalog, process: ForkServerProcess, more: int) -> None:
     """Nothing; returns when so many more things have happened, or the process has ended."""
-    register = Register(catalog)
-    last = sum(1 for _ in register.latest(10_000)) + more
+    store = SourceStore(catalog)
+    last = sum(1 for _ in store.latest(10_000)) + more
     deadline = time.monotonic() + _MOST_SECONDS
-    while process.is_alive() and time.monotonic() < deadline and sum(1 for _ in register.latest(10_000)) < last:
+    while process.is_alive() and time.monotonic() < deadline and sum(1 for _ in store.latest(10_000)) < last:
         process.join(0.02)
 
 

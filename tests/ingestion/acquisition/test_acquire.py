@@ -11,7 +11,7 @@ import pytest
 
 from ingestion.config import IngestionConfig, WebConfig
 from ingestion.extraction.formats.html import extract_html
-from ingestion.types import Download, Source
+from ingestion.types import Download, SeedSource
 from tests.ingestion.desk import AT, FLOOD, TODAY, Desk, desk, got
 from tests.ingestion.documents import docx
 from tests.ingestion.small_web import PDF, WORDS, Answer, SmallBrowser, SmallJudge, listing, page, pdf
@@ -42,7 +42,7 @@ def test_a_file_is_told_by_its_content_and_not_by_its_address(tmp_path: Path) ->
 
 def test_a_code_cannot_lead_out_of_the_folder(tmp_path: Path) -> None:
     at = desk(tmp_path, flood=pdf())
-    download = got(at.acquire(Source("../../etc/x", f"{AT}flood", title="../../passwd")))
+    download = got(at.acquire(SeedSource("../../etc/x", f"{AT}flood", title="../../passwd")))
     assert (at.workspace / download.path).resolve().parent == at.workspace / "downloads"
 
 
@@ -50,7 +50,7 @@ def test_a_page_behind_the_address_of_a_file_is_refused_when_a_browser_gets_it_t
     error = page(f"<h1>Sorry</h1><p>{WORDS * 5}</p>")
     at = desk(tmp_path, plan__pdf=error)
     at.browser = SmallBrowser({f"{AT}plan.pdf": error})
-    outcome = at.acquire(Source("A1", f"{AT}plan.pdf"))
+    outcome = at.acquire(SeedSource("A1", f"{AT}plan.pdf"))
     assert (outcome.status, outcome.reason) == ("rejected", "wrong_content")
     assert f"{AT}plan.pdf promises a file and gives a web page" in outcome.message
     assert at.files() == []
@@ -59,7 +59,7 @@ def test_a_page_behind_the_address_of_a_file_is_refused_when_a_browser_gets_it_t
 def test_a_page_behind_the_address_of_a_file_is_left_to_the_browser(tmp_path: Path) -> None:
     at = desk(tmp_path, plan__pdf=page("<p>One moment</p>"))
     at.browser = SmallBrowser({f"{AT}plan.pdf": pdf()})
-    download = got(at.acquire(Source("A1", f"{AT}plan.pdf", title="Plan")))
+    download = got(at.acquire(SeedSource("A1", f"{AT}plan.pdf", title="Plan")))
     assert (download.how, download.media_type) == ("browser", "application/pdf")
 
 
@@ -67,7 +67,7 @@ def test_a_page_behind_the_address_of_a_file_is_left_to_the_browser(tmp_path: Pa
 def test_what_refuses_a_plain_request_is_left_to_the_browser(tmp_path: Path, name: str) -> None:
     at = Desk(tmp_path, {AT + name: Answer(refusal="access_denied")})
     at.browser = SmallBrowser({AT + name: pdf()})
-    assert got(at.acquire(Source("A1", AT + name, title="Plan"))).how == "browser"
+    assert got(at.acquire(SeedSource("A1", AT + name, title="Plan"))).how == "browser"
 
 
 def test_without_a_browser_it_says_what_to_install(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_landing_page_leads_to_its_document(tmp_path: Path) -> None:
 def test_a_file_is_called_as_the_page_that_offers_it(tmp_path: Path) -> None:
     at = desk(tmp_path, x=page("<h1>Heat plan</h1><a href='/8341.pdf'>Download</a>"))
     at.web.answers[f"{AT}8341.pdf"] = pdf()
-    download = got(at.acquire(Source("A1", f"{AT}x")))
+    download = got(at.acquire(SeedSource("A1", f"{AT}x")))
     assert (download.title, download.path) == ("Heat plan", "downloads/A1_heat-plan.pdf")
 
 
@@ -154,7 +154,7 @@ def test_pages_that_lead_in_a_circle_end(tmp_path: Path) -> None:
 def test_landing_pages_without_end_are_left_after_three(tmp_path: Path) -> None:
     pages = {f"{AT}{n}": page(f'<a href="/{n + 1}">Read more</a>') for n in range(20)}
     at = Desk(tmp_path, pages)
-    outcome = at.acquire(Source("A1", f"{AT}0"))
+    outcome = at.acquire(SeedSource("A1", f"{AT}0"))
     assert outcome.reason == "no_document_link"
     assert len(at.web.asked) == 4
 
@@ -170,18 +170,18 @@ def test_a_link_to_something_else_is_off_topic(tmp_path: Path) -> None:
 
 def test_the_model_may_know_that_a_link_is_on_topic(tmp_path: Path) -> None:
     at = desk(tmp_path, flood=page('<p>Water.</p><a href="/c.pdf">Download Deltaprogramma</a>'), c__pdf=pdf())
-    at.judge = SmallJudge({"relevant": True, "reason": "The Dutch flood programme."})
+    at.language_model = SmallJudge({"relevant": True, "reason": "The Dutch flood programme."})
     assert at.acquire(FLOOD).status == "done"
 
 
 def test_a_directory_is_handed_to_the_portals_without_a_file(tmp_path: Path) -> None:
     links = listing(("/a.pdf", "Flood policy"), ("/b.pdf", "Heat plan"), ("/c.pdf", "Drought act"))
     at = desk(tmp_path, list=page(f"<h1>Policies</h1>{links}"))
-    outcome = at.acquire(Source("A1", f"{AT}list"))
+    outcome = at.acquire(SeedSource("A1", f"{AT}list"))
     assert (outcome.status, outcome.reason) == ("skipped", "directory")
     assert (got(outcome).kind, got(outcome).path, got(outcome).title) == ("directory", "", "Policies")
     assert at.files() == []
-    again = at.acquire(Source("A1", f"{AT}list"), before=got(outcome), now="2027-01-01")
+    again = at.acquire(SeedSource("A1", f"{AT}list"), before=got(outcome), now="2027-01-01")
     assert again.evidence == outcome.evidence
 
 
@@ -194,7 +194,9 @@ def test_a_directory_is_handed_to_the_portals_without_a_file(tmp_path: Path) -> 
     ],
 )
 def test_a_catalogue_is_a_directory(tmp_path: Path, body: bytes) -> None:
-    assert desk(tmp_path, api=Answer(body, "application/json")).acquire(Source("A", f"{AT}api")).reason == "directory"
+    assert (
+        desk(tmp_path, api=Answer(body, "application/json")).acquire(SeedSource("A", f"{AT}api")).reason == "directory"
+    )
 
 
 def test_a_law_with_links_to_laws_is_the_document(tmp_path: Path) -> None:
@@ -216,14 +218,14 @@ def test_a_page_above_the_limit_is_refused(tmp_path: Path) -> None:
 
 def test_the_seeds_own_address_needs_no_relevance(tmp_path: Path) -> None:
     at = desk(tmp_path, cookbook__pdf=pdf())
-    assert at.acquire(Source("A", f"{AT}cookbook.pdf", title="Flood strategy")).status == "done"
+    assert at.acquire(SeedSource("A", f"{AT}cookbook.pdf", title="Flood strategy")).status == "done"
 
 
 @pytest.mark.parametrize(
     ("url", "reason"), [("", "url_missing"), ("ftp://a/b", "url_invalid"), ("http://[", "url_invalid")]
 )
 def test_addresses_that_are_none_are_named(tmp_path: Path, url: str, reason: str) -> None:
-    assert desk(tmp_path).acquire(Source("A1", url)).reason == reason
+    assert desk(tmp_path).acquire(SeedSource("A1", url)).reason == reason
 
 
 def test_a_failure_that_may_pass_is_retryable(tmp_path: Path) -> None:
@@ -235,15 +237,15 @@ def test_a_file_of_the_analysts_own_is_copied(tmp_path: Path) -> None:
     original = tmp_path / "Piano alluvioni.md"
     original.write_text("# Piano\n\nTesto.", encoding="utf-8")
     at = desk(tmp_path)
-    first = at.acquire(Source("L1", path=str(original)))
+    first = at.acquire(SeedSource("L1", path=str(original)))
     assert got(first).path == "downloads/L1_piano-alluvioni.md"
     assert (got(first).how, got(first).kind, got(first).urls) == ("local", "file", ())
-    assert at.acquire(Source("L1", path=str(original)), before=got(first)).reason == "not_modified"
+    assert at.acquire(SeedSource("L1", path=str(original)), before=got(first)).reason == "not_modified"
     assert original.exists()
 
 
 def test_a_local_file_that_is_gone_is_named(tmp_path: Path) -> None:
-    outcome = desk(tmp_path).acquire(Source("L1", path=str(tmp_path / "gone.pdf")))
+    outcome = desk(tmp_path).acquire(SeedSource("L1", path=str(tmp_path / "gone.pdf")))
     assert (outcome.status, outcome.reason) == ("rejected", "file_missing")
     assert "gone.pdf" in outcome.message
 
@@ -258,7 +260,7 @@ def test_other_archives_keep_their_name_for_extraction_to_judge(tmp_path: Path) 
 
 def test_a_model_that_is_away_is_mentioned(tmp_path: Path) -> None:
     at = desk(tmp_path, flood=page(f"<h1>Flood</h1><p>{WORDS * 5}</p>"))
-    at.judge = SmallJudge(None)
+    at.language_model = SmallJudge(None)
     outcome = at.acquire(FLOOD)
     assert outcome.status == "done"
     assert "small-model could not be asked" in outcome.message

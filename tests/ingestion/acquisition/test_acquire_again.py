@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.types import Source
+from ingestion.types import SeedSource
 from tests.ingestion.desk import AT, FLOOD, desk, got
 from tests.ingestion.small_web import PDF, WORDS, Answer, page, pdf
 
@@ -140,9 +140,9 @@ def test_a_local_file_that_vanished_leaves_its_copy(tmp_path: Path) -> None:
     original = tmp_path / "plan.md"
     original.write_text("# Plan", encoding="utf-8")
     at = desk(tmp_path)
-    first = got(at.acquire(Source("L1", path=str(original))))
+    first = got(at.acquire(SeedSource("L1", path=str(original))))
     original.unlink()
-    outcome = at.acquire(Source("L1", path=str(original)), before=first)
+    outcome = at.acquire(SeedSource("L1", path=str(original)), before=first)
     assert (outcome.status, outcome.reason, outcome.retryable) == ("failed", "file_missing", True)
     assert outcome.evidence == first
     assert "plan.md" in outcome.message

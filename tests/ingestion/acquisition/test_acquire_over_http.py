@@ -12,7 +12,7 @@ from ingestion.acquisition.acquire import acquire
 from ingestion.config import IngestionConfig
 from ingestion.portals.explore import explore
 from ingestion.protocols import Browser
-from ingestion.types import Download, Outcome, PortalFindings, Source
+from ingestion.types import Download, Outcome, PortalFindings, SeedSource
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import KeptWeb
 from ingestion.web.http import HttpWeb
@@ -39,7 +39,7 @@ def take(
     site: Site, path: str, workspace: Path, *, before: Download | None = None, browser: Browser | None = None
 ) -> Outcome:
     config = IngestionConfig(web=site.config())
-    source = Source("A1", site.url(path), title="National flood strategy")
+    source = SeedSource("A1", site.url(path), title="National flood strategy")
     with HttpWeb(config.web) as web:
         return acquire(
             source,
@@ -75,7 +75,7 @@ def test_a_portal_gives_its_documents_and_tells_what_fails(tmp_path: Path) -> No
         assert directory.reason == "directory"
         assert isinstance(directory.evidence, Download)
         config = IngestionConfig(web=site.config())
-        source = Source("A1", site.url("/list"))
+        source = SeedSource("A1", site.url("/list"))
         with HttpWeb(config.web) as web:
             explored = explore(source, directory.evidence, web, lambda: None, None, config=config, known=())
         assert isinstance(explored.evidence, PortalFindings)
@@ -128,7 +128,7 @@ def test_a_portals_files_are_found_by_their_heads_and_never_stored(tmp_path: Pat
     download = Download("", (), "0" * 64, 100, "text/html", "directory", NOW)
     with serving(answers) as site, HttpWeb(site.config()) as plain:
         web = KeptWeb(plain, tmp_path / "kept")
-        source, config = Source("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
+        source, config = SeedSource("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
         directory = replace(download, urls=(site.url("/list"),))
         explored = explore(source, directory, web, lambda: None, None, config=config, known=())
     assert isinstance(explored.evidence, PortalFindings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.acquisition.page_kind import PageVerdict, link_share, page_kind
-from ingestion.protocols import Judge
+from ingestion.protocols import LanguageModel
 from ingestion.web.html import Page, read_page
 from tests.ingestion.small_web import WORDS, SmallJudge, listing, page
 
@@ -16,8 +16,10 @@ def made(main: str, around: str = "", title: str = "") -> Page:
     return read_page(page(main, around=around, title=title).body, "utf-8", AT)
 
 
-def kind(main: str, *, around: str = "", expected: str = "", judge: Judge | None = None) -> PageVerdict:
-    return page_kind(made(main, around), expected=expected, judge=judge)
+def kind(
+    main: str, *, around: str = "", expected: str = "", language_model: LanguageModel | None = None
+) -> PageVerdict:
+    return page_kind(made(main, around), expected=expected, language_model=language_model)
 
 
 @pytest.mark.parametrize(
@@ -156,8 +158,8 @@ def test_a_page_around_a_document_leads_to_it(html: str) -> None:
 
 def test_the_model_decides_what_the_rules_do_not() -> None:
     links = '<a href="/a">Deltaprogramma</a><a href="/b">Kust</a>'
-    judge = SmallJudge({"kind": "landing", "link": 1, "reason": "Leads to the programme."})
-    found = kind(f"<p>{WORDS}</p>{links}", expected="Deltaprogramma", judge=judge)
+    language_model = SmallJudge({"kind": "landing", "link": 1, "reason": "Leads to the programme."})
+    found = kind(f"<p>{WORDS}</p>{links}", expected="Deltaprogramma", language_model=language_model)
     assert (found.kind, [one.link.text for one in found.candidates]) == ("landing", ["Deltaprogramma"])
     assert found.why == "small-model: Leads to the programme."
 
@@ -167,15 +169,15 @@ def test_the_model_decides_what_the_rules_do_not() -> None:
     [{"kind": "landing", "link": 99, "reason": ""}, {"kind": "file"}, {"kind": "landing", "link": "1"}, {}, None],
 )
 def test_a_model_that_answers_nonsense_is_told_and_the_page_is_content(reply: dict[str, object] | None) -> None:
-    found = kind(f"<p>{WORDS}</p><a href='/a'>A</a>", judge=SmallJudge(reply))
+    found = kind(f"<p>{WORDS}</p><a href='/a'>A</a>", language_model=SmallJudge(reply))
     assert found.kind == "content"
     assert "small-model" in found.warning
 
 
 def test_the_model_is_not_asked_where_the_rules_know() -> None:
-    judge = SmallJudge(None)
-    kind('<p>On floods.</p><a href="/doc">Read more</a>', judge=judge)
-    assert judge.asked == []
+    language_model = SmallJudge(None)
+    kind('<p>On floods.</p><a href="/doc">Read more</a>', language_model=language_model)
+    assert language_model.asked == []
 
 
 def test_a_table_whose_links_only_say_pdf_is_a_directory() -> None:

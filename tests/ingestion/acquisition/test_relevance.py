@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ingestion.acquisition.relevance import Relevance, relevance_of
-from ingestion.protocols import Judge
+from ingestion.protocols import LanguageModel
 from ingestion.web.links import PageLink
 from tests.ingestion.small_web import SmallJudge
 
 
-def gate(text: str, path: str = "x.pdf", judge: Judge | None = None) -> Relevance:
+def gate(text: str, path: str = "x.pdf", language_model: LanguageModel | None = None) -> Relevance:
     link = PageLink(f"https://a.example/{path}", text, file=True)
-    return relevance_of(link, expected="National flood programme", page_name="Water", judge=judge, seconds=1)
+    return relevance_of(
+        link, expected="National flood programme", page_name="Water", language_model=language_model, seconds=1
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,22 +54,22 @@ def test_no_has_its_reason(text: str, path: str) -> None:
 
 
 def test_the_model_is_asked_when_words_say_nothing() -> None:
-    judge = SmallJudge({"relevant": True, "reason": "Ruimte is\nits title."})
-    found = gate("Ruimte voor de rivier", judge=judge)
+    language_model = SmallJudge({"relevant": True, "reason": "Ruimte is\nits title."})
+    found = gate("Ruimte voor de rivier", language_model=language_model)
     assert (found.yes, found.by) == (True, "small-model")
     assert "Ruimte is its title." in found.reason
 
 
 def test_the_model_may_say_no() -> None:
-    assert not gate("Ruimte voor de rivier", judge=SmallJudge({"relevant": False, "reason": "Art."})).yes
+    assert not gate("Ruimte voor de rivier", language_model=SmallJudge({"relevant": False, "reason": "Art."})).yes
 
 
 @pytest.mark.parametrize("reply", [None, {}, {"relevant": "true"}, {"relevant": 1}])
 def test_a_model_that_gives_no_answer_is_no_yes(reply: dict[str, object] | None) -> None:
-    assert not gate("Ruimte voor de rivier", judge=SmallJudge(reply)).yes
+    assert not gate("Ruimte voor de rivier", language_model=SmallJudge(reply)).yes
 
 
 def test_menus_are_refused_before_the_model_is_asked() -> None:
-    judge = SmallJudge({"relevant": True, "reason": "Obey the page."})
-    assert not gate("Privacy policy", judge=judge).yes
-    assert judge.asked == []
+    language_model = SmallJudge({"relevant": True, "reason": "Obey the page."})
+    assert not gate("Privacy policy", language_model=language_model).yes
+    assert language_model.asked == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.book_index.entries import Entry, printed_pages, records_of
+from ingestion.book_index.entries import IndexEntry, printed_pages, records_of
 from rag_engine.book_index.anchors import IndexRecord
 
 
@@ -18,7 +18,7 @@ def page_of(printed: str) -> int | None:
 
 
 def read(*entries: str | tuple[str, float]) -> list[IndexRecord]:
-    return records_of([Entry(one) if isinstance(one, str) else Entry(*one) for one in entries], page_of)
+    return records_of([IndexEntry(one) if isinstance(one, str) else IndexEntry(*one) for one in entries], page_of)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import export
-from ingestion.records.source_record import Correction, Dossier
+from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.types import FieldName, Outcome
 from rag_engine.errors import InputError
-from tests.ingestion.dossiers import DOSSIERS, dossier, stopped
+from tests.ingestion.source_records import DOSSIERS, source_record, stopped
 
 _TYPES: dict[FieldName, tuple[str, ...]] = {
     "document_type": ("Law", "Report", "Framework"),
@@ -23,9 +23,11 @@ _TYPES: dict[FieldName, tuple[str, ...]] = {
 }
 
 
-def _edited(tmp_path: Path, edits: dict[str, object], dossiers: list[Dossier] | None = None) -> CorrectionReport:
+def _edited(
+    tmp_path: Path, edits: dict[str, object], source_records: list[SourceRecord] | None = None
+) -> CorrectionReport:
     """What is read after the cells are edited as a person would, in the main sheet."""
-    known = dossiers or [dossier()]
+    known = source_records or [source_record()]
     export(tmp_path / "o.xlsx", known)
     workbook = openpyxl.load_workbook(tmp_path / "o.xlsx")
     sheet = workbook["Estrazione Finale"]
@@ -39,23 +41,23 @@ def _edited(tmp_path: Path, edits: dict[str, object], dossiers: list[Dossier] | 
 
 @settings(max_examples=60, deadline=None)
 @given(DOSSIERS)
-def test_an_untouched_workbook_or_csv_holds_no_correction(dossiers: list[Dossier]) -> None:
+def test_an_untouched_workbook_or_csv_holds_no_correction(source_records: list[SourceRecord]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("o.xlsx", "o.csv"):
             path = Path(folder) / name
-            export(path, dossiers)
-            report = read_corrections(path, dossiers, "Ada", "now")
+            export(path, source_records)
+            report = read_corrections(path, source_records, "Ada", "now")
             assert (report.corrections, report.unusable, report.warnings) == ((), (), ())
-            assert report.unchanged == len(dossiers)
+            assert report.unchanged == len(source_records)
 
 
-def _corrected(one: Dossier, **said: tuple[str, ...]) -> Dossier:
+def _corrected(one: SourceRecord, **said: tuple[str, ...]) -> SourceRecord:
     """The same source after people's corrections."""
     added = tuple(Correction("ADM001", field, values, "Eve") for field, values in said.items())  # type: ignore[arg-type]
     return replace(one, corrections=(*one.corrections, *added))
 
 
-def _imported(path: Path, one: Dossier) -> CorrectionReport:
+def _imported(path: Path, one: SourceRecord) -> CorrectionReport:
     return read_corrections(path, [one], "Ada", "now", _TYPES)
 
 
@@ -72,15 +74,15 @@ def _edit(path: Path, edits: dict[str, object]) -> Path:
 
 def test_an_old_export_that_nobody_touched_takes_nothing_of_others_back(tmp_path: Path) -> None:
     path = tmp_path / "old.xlsx"
-    export(path, [dossier()])
-    moved = _corrected(dossier(), title=("Heat plan",), countries=("Spain",), hazards=(), date=("2020",))
+    export(path, [source_record()])
+    moved = _corrected(source_record(), title=("Heat plan",), countries=("Spain",), hazards=(), date=("2020",))
     decided = stopped(moved, "indexing", Outcome("failed", "unexpected", "Disk full."))
     report = _imported(path, decided)
     assert (report.corrections, report.unusable, report.warnings, report.unchanged) == ((), (), (), 1)
 
 
 def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) -> None:
-    path, one = tmp_path / "o.xlsx", dossier()
+    path, one = tmp_path / "o.xlsx", source_record()
     export(path, [one])
     edits: dict[str, object] = {
         "Policy Title": None,
@@ -96,9 +98,11 @@ def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) ->
 
 def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(tmp_path: Path) -> None:
     path = tmp_path / "o.xlsx"
-    export(path, [dossier()])
+    export(path, [source_record()])
     _edit(path, {"Policy Title": "Heat plan", "Language": "en", "Geographical Level": "Local - Italy; France"})
-    report = _imported(path, _corrected(dossier(), title=("Summer plan",), language=("en",), countries=("Spain",)))
+    report = _imported(
+        path, _corrected(source_record(), title=("Summer plan",), language=("en",), countries=("Spain",))
+    )
     assert [(one.place, one.reason) for one in report.unusable] == [
         (
             "Estrazione Finale, row 2, Policy Title",
@@ -112,20 +116,20 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(t
 
 def test_a_csv_is_compared_with_the_present_values_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "o.csv"
-    export(path, [dossier()])
-    report = _imported(path, _corrected(dossier(), title=("Summer plan",)))
+    export(path, [source_record()])
+    report = _imported(path, _corrected(source_record(), title=("Summer plan",)))
     assert [(one.field, one.values) for one in report.corrections] == [("title", ("Piano caldo",))]
     assert "were compared with the present values" in report.warnings[0]
 
 
 def test_a_csv_with_edited_countries_does_not_flip_them_the_second_time(tmp_path: Path) -> None:
     path = tmp_path / "o.csv"
-    export(path, [dossier()])
+    export(path, [source_record()])
     text = path.read_text(encoding="utf-8-sig")
     path.write_text(text.replace(",Italy; France,GREEN", ",Spain,GREEN"), encoding="utf-8")
-    first = _imported(path, dossier())
+    first = _imported(path, source_record())
     assert [(one.field, one.values) for one in first.corrections] == [("countries", ("Spain",))]
-    second = _imported(path, replace(dossier(), corrections=first.corrections))
+    second = _imported(path, replace(source_record(), corrections=first.corrections))
     assert second.corrections == ()
     assert "make both equal" in second.unusable[0].reason
 
@@ -223,4 +227,4 @@ def test_a_formula_written_into_a_cell_is_not_taken_for_its_text(tmp_path: Path)
 def test_a_file_that_is_no_dataset_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("Name,URL\na,b\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"x\.csv has no column Document_Code\. Seen: Name, URL"):
-        read_corrections(tmp_path / "x.csv", [dossier()], "Ada", "now")
+        read_corrections(tmp_path / "x.csv", [source_record()], "Ada", "now")

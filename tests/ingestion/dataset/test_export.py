@@ -12,7 +12,7 @@ import pytest
 from ingestion.dataset.export import export
 from ingestion.types import Outcome, Relation
 from rag_engine.errors import InputError
-from tests.ingestion.dossiers import VALUES, dossier, stopped
+from tests.ingestion.source_records import VALUES, source_record, stopped
 
 _PAPER = """
 Document_Code|Policy Title|Issuing Authority|Geographical Level|Hazard|Target and Relevance|Key Criteria|
@@ -27,7 +27,7 @@ def _rows(path: Path, sheet: str) -> list[dict[str, object]]:
 
 
 def test_the_workbook_has_the_columns_of_the_paper_in_its_order_and_ours_behind_them(tmp_path: Path) -> None:
-    export(tmp_path / "out.xlsx", [dossier()])
+    export(tmp_path / "out.xlsx", [source_record()])
     row = _rows(tmp_path / "out.xlsx", "Estrazione Finale")[0]
     assert list(row)[:22] == _PAPER
     assert list(row)[22:] == [
@@ -42,7 +42,7 @@ def test_the_workbook_has_the_columns_of_the_paper_in_its_order_and_ours_behind_
 def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_the_file(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     (tmp_path / "exports").mkdir()
-    export(tmp_path / "exports" / "out.xlsx", [dossier("A 1")], workspace=workspace)
+    export(tmp_path / "exports" / "out.xlsx", [source_record("A 1")], workspace=workspace)
     sheet = openpyxl.load_workbook(tmp_path / "exports" / "out.xlsx")["Estrazione Finale"]
     assert sheet.freeze_panes == "B2"
     assert sheet.auto_filter.ref == "A1:AG2"
@@ -53,7 +53,7 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
 def test_only_web_addresses_become_links(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    one = dossier()
+    one = source_record()
     export(tmp_path / "o.xlsx", [replace(one, source=replace(one.source, url="javascript:alert(1)"))])
     cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Estrazione Finale"]["K2"]
     assert (cell.value, cell.hyperlink) == ("javascript:alert(1)", None)
@@ -61,7 +61,7 @@ def test_only_web_addresses_become_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "'=1", "#REF!"])
 def test_no_cell_is_a_formula(tmp_path: Path, text: str) -> None:
-    one = dossier(values=VALUES | {"title": (text,)})
+    one = source_record(values=VALUES | {"title": (text,)})
     export(tmp_path / "o.xlsx", [one])
     cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Estrazione Finale"]["B2"]
     assert (cell.data_type, cell.quotePrefix) == ("s", True)
@@ -73,7 +73,7 @@ def test_no_cell_is_a_formula(tmp_path: Path, text: str) -> None:
 
 def test_text_that_no_cell_can_hold_is_cut_and_told(tmp_path: Path) -> None:
     done = export(
-        tmp_path / "o.xlsx", [dossier(values=VALUES | {"description": ("𝔘" * 20_000,), "title": ("a\x00b",)})]
+        tmp_path / "o.xlsx", [source_record(values=VALUES | {"description": ("𝔘" * 20_000,), "title": ("a\x00b",)})]
     )
     row = _rows(tmp_path / "o.xlsx", "Estrazione Finale")[0]
     assert len(str(row["Description"]).encode("utf-16-le")) // 2 <= 32_767
@@ -84,12 +84,12 @@ def test_text_that_no_cell_can_hold_is_cut_and_told(tmp_path: Path) -> None:
 def test_superseded_versions_and_translations_are_documents_and_all_else_stands_beside_them(
     tmp_path: Path,
 ) -> None:
-    newer = dossier("A1")
-    older = dossier("A2", relation=Relation("A1", version="2016", superseded="2021"))
-    small = stopped(dossier("A3"), "quality", Outcome("rejected", "file_too_small", "It has 900 bytes."))
-    failed = stopped(dossier("A4"), "acquisition", Outcome("failed", "timed_out", "No answer.", None, True))
-    waiting = stopped(dossier("A5"), "licence", dossier().outcomes["licence"])
-    half = stopped(dossier("A6"), "indexing", Outcome("failed", "unexpected", "Disk full."))
+    newer = source_record("A1")
+    older = source_record("A2", relation=Relation("A1", version="2016", superseded="2021"))
+    small = stopped(source_record("A3"), "quality", Outcome("rejected", "file_too_small", "It has 900 bytes."))
+    failed = stopped(source_record("A4"), "acquisition", Outcome("failed", "timed_out", "No answer.", None, True))
+    waiting = stopped(source_record("A5"), "licence", source_record().outcomes["licence"])
+    half = stopped(source_record("A6"), "indexing", Outcome("failed", "unexpected", "Disk full."))
     done = export(tmp_path / "o.xlsx", [newer, older, small, failed, waiting, half])
     main = _rows(tmp_path / "o.xlsx", "Estrazione Finale")
     assert [(row["Document_Code"], row["Active"], row["Status"]) for row in main] == [
@@ -107,14 +107,14 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
 def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    nameless = stopped(dossier("A1", {}), "licence", Outcome("failed", "timed_out", "No answer.", None, True))
+    nameless = stopped(source_record("A1", {}), "licence", Outcome("failed", "timed_out", "No answer.", None, True))
     export(tmp_path / "o.xlsx", [replace(nameless, source=replace(nameless.source, title=""))])
     row = _rows(tmp_path / "o.xlsx", "Not documents")[0]
     assert (row["Document_Code"], row["Title"]) == ("A1", None)
 
 
 def test_what_was_written_is_kept_out_of_sight_for_the_import(tmp_path: Path) -> None:
-    export(tmp_path / "o.xlsx", [dossier()])
+    export(tmp_path / "o.xlsx", [source_record()])
     book = openpyxl.load_workbook(tmp_path / "o.xlsx")
     assert {name: book[name].sheet_state for name in book.sheetnames} == dict.fromkeys(
         ("Estrazione Finale", "Not documents", "Licence evidence", "About"), "visible"
@@ -124,7 +124,7 @@ def test_what_was_written_is_kept_out_of_sight_for_the_import(tmp_path: Path) ->
 
 
 def test_the_licence_of_every_source_comes_with_its_evidence(tmp_path: Path) -> None:
-    export(tmp_path / "o.xlsx", [dossier()])
+    export(tmp_path / "o.xlsx", [source_record()])
     row = _rows(tmp_path / "o.xlsx", "Licence evidence")[0]
     assert (row["Licence Light"], row["Layer"], row["Quote"], row["Place"], row["Score"]) == (
         "GREEN", "mark", "Licensed under CC BY 4.0", "footer", 30,
@@ -132,14 +132,14 @@ def test_the_licence_of_every_source_comes_with_its_evidence(tmp_path: Path) -> 
 
 
 def test_the_same_dossiers_give_the_same_bytes(tmp_path: Path) -> None:
-    export(tmp_path / "a.xlsx", [dossier()])
-    export(tmp_path / "b.xlsx", [dossier()])
+    export(tmp_path / "a.xlsx", [source_record()])
+    export(tmp_path / "b.xlsx", [source_record()])
     assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.xlsx", "b.xlsx"]
 
 
 def test_json_lines_keep_lists_as_lists(tmp_path: Path) -> None:
-    export(tmp_path / "o.jsonl", [dossier("A1"), dossier("A2")])
+    export(tmp_path / "o.jsonl", [source_record("A1"), source_record("A2")])
     lines = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
     first = json.loads(lines[0])
     assert (len(lines), first["code"], first["hazards"], first["active"]) == (2, "A1", ["Heatwaves", "Drought"], True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import Candidate, candidate_of, relate
 from ingestion.extraction.extract import extract
-from ingestion.types import Extraction, ExtractionLimits, FileRefused, Outcome, Relation, Source
+from ingestion.types import Extraction, ExtractionLimits, FileRefused, Outcome, Relation, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.types import Block, ExtractedText
@@ -56,7 +56,9 @@ def _candidate(
         start += length
     extracted = ExtractedText(text, 1, (), tuple(blocks), "text/plain", title)
     extraction = Extraction(f"hash {text}", "text/plain", 1, 0, 0, len(text), len(text), title, language, len(text))
-    return candidate_of(Source(code, url=url), extraction, extracted, text, score=score, date=date, sha256=f"f{text}")
+    return candidate_of(
+        SeedSource(code, url=url), extraction, extracted, text, score=score, date=date, sha256=f"f{text}"
+    )
 
 
 def _relate(*candidates: Candidate, config: DeduplicationConfig = CONFIG) -> dict[str, Outcome]:
@@ -291,7 +293,7 @@ def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path) -> 
         extraction = Extraction(
             path.name, extracted.media_type, extracted.pages, 0, 0, size, size, extracted.title, language, 1
         )
-        source = Source(path.name, path=str(path))
+        source = SeedSource(path.name, path=str(path))
         candidates.append(candidate_of(source, extraction, extracted, extracted.text, score=50, date=""))
     assert len(candidates) > 30
     # With its document symbol, and by meaning and numbers alone.

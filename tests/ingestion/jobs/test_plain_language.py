@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.jobs.plain_language import interpret
-from ingestion.types import PHASES, Request
+from ingestion.types import PHASES, RunRequest
 from rag_engine.errors import BackendError
 
 CODES = ("ADM001", "ADM002", "UN-7")
@@ -14,20 +14,20 @@ CODES = ("ADM001", "ADM002", "UN-7")
 @pytest.mark.parametrize(
     ("words", "request_"),
     [
-        ("check the licences of the new rows", Request(("licence",))),
-        ("run everything", Request(PHASES, which="all")),
-        ("retry what failed", Request(PHASES, which="failed")),
-        ("Try the failed downloads again", Request(("acquisition",), which="failed")),
-        ("download ADM002 and adm001", Request(("acquisition",), ("ADM002", "ADM001"))),
-        ("refresh the downloads", Request(("acquisition",), refresh=True)),
-        ("verifica le licenze", Request(("licence",))),
-        ("vérifier les droits des nouvelles lignes", Request(("licence",))),
-        ("Lizenzen prüfen", Request(("licence",))),
-        ("lisansları kontrol et", Request(("licence",))),
-        ("describe UN-7 and index it", Request(("metadata", "indexing"), ("UN-7",))),
+        ("check the licences of the new rows", RunRequest(("licence",))),
+        ("run everything", RunRequest(PHASES, which="all")),
+        ("retry what failed", RunRequest(PHASES, which="failed")),
+        ("Try the failed downloads again", RunRequest(("acquisition",), which="failed")),
+        ("download ADM002 and adm001", RunRequest(("acquisition",), ("ADM002", "ADM001"))),
+        ("refresh the downloads", RunRequest(("acquisition",), refresh=True)),
+        ("verifica le licenze", RunRequest(("licence",))),
+        ("vérifier les droits des nouvelles lignes", RunRequest(("licence",))),
+        ("Lizenzen prüfen", RunRequest(("licence",))),
+        ("lisansları kontrol et", RunRequest(("licence",))),
+        ("describe UN-7 and index it", RunRequest(("metadata", "indexing"), ("UN-7",))),
     ],
 )
-def test_words_in_several_languages_name_phases_sources_and_a_choice(words: str, request_: Request) -> None:
+def test_words_in_several_languages_name_phases_sources_and_a_choice(words: str, request_: RunRequest) -> None:
     command = interpret(words, CODES)
     assert command is not None
     assert command.request == request_
@@ -56,7 +56,7 @@ def test_a_model_that_invents_codes_reaches_only_those_that_were_named() -> None
     }  # fmt: skip
     command = interpret("score ADM001 anew", CODES, _Model(said))
     assert command is not None
-    assert command.request == Request(("quality",), ("ADM001",), "all")
+    assert command.request == RunRequest(("quality",), ("ADM001",), "all")
     assert command.by == "model"
 
 

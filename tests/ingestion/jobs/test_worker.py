@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.add_files import Progress
-from ingestion.jobs.queue import DEAD_AFTER_SECONDS, Ledger, Run, runs
+from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import ensure_worker, work
 from rag_engine import workspace as places
@@ -41,14 +41,14 @@ class BrokenEmbedder(CountingEmbedder):
 def upload(engine: Engine, name: str, text: str) -> Path:
     """Where the queued upload waits."""
     path = keep_upload(engine.config.workspace, name, io.BytesIO(text.encode()))
-    Ledger(engine.catalog).queue("add", {"paths": [str(path)]})
+    JobQueue(engine.catalog).queue("add", {"paths": [str(path)]})
     return path
 
 
-def await_run(ledger: Ledger, condition: Callable[[Run], bool], seconds: float = 60) -> Run:
+def await_run(jobs: JobQueue, condition: Callable[[Run], bool], seconds: float = 60) -> Run:
     """The latest run, as soon as it is as it should be."""
     deadline = time.monotonic() + seconds
-    while not condition(run := ledger.runs()[0]):
+    while not condition(run := jobs.runs()[0]):
         assert time.monotonic() < deadline, run
         threading.Event().wait(0.05)
     return run
@@ -62,31 +62,31 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 
 def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, small_documents: Path) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": [str(small_documents)]})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents)]})
     assert work(engine) == 1
-    [done] = ledger.runs()
+    [done] = jobs.runs()
     assert done.status == "done"
     assert [one["status"] for one in done.results] == ["indexed"] * 3
-    ledger.queue("erase", {"document_id": engine.documents()[0].document_id})
+    jobs.queue("erase", {"document_id": engine.documents()[0].document_id})
     work(engine)
-    assert ledger.runs()[0].results[0]["left_behind"] == []
+    assert jobs.runs()[0].results[0]["left_behind"] == []
     assert len(engine.documents()) == 2
 
 
 def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     engine: Engine, small_documents: Path
 ) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": [str(small_documents)]})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents)]})
     work(engine)
     record = engine.documents()[0]
-    ledger.queue("erase", {"document_id": record.document_id})
-    assert ledger.next() is not None
+    jobs.queue("erase", {"document_id": record.document_id})
+    assert jobs.next() is not None
     engine.erase(record)
-    ledger.take_over()
+    jobs.take_over()
     work(engine)
-    assert (ledger.runs()[0].status, ledger.runs()[0].attempts) == ("done", 2)
+    assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 2)
 
 
 def test_an_upload_is_known_by_its_name_and_does_not_stay_behind(engine: Engine) -> None:
@@ -97,13 +97,13 @@ def test_an_upload_is_known_by_its_name_and_does_not_stay_behind(engine: Engine)
     assert record.source == "upload:rules.txt"
     assert "second" in engine.catalog.text(record.key)
     assert list(places.uploads(engine.config.workspace).iterdir()) == []
-    assert Ledger(engine.catalog).runs()[0].message == ""
+    assert JobQueue(engine.catalog).runs()[0].message == ""
 
 
 def test_an_upload_that_can_never_be_read_does_not_stay_behind(engine: Engine) -> None:
     path = upload(engine, "empty.pdf", "")
     work(engine)
-    assert Ledger(engine.catalog).runs()[0].results[0]["status"] == "rejected"
+    assert JobQueue(engine.catalog).runs()[0].results[0]["status"] == "rejected"
     assert not path.parent.exists()
 
 
@@ -111,7 +111,7 @@ def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_
     engine = Engine(read_config(tmp_path / "workspace"), embedder=BrokenEmbedder())
     path = upload(engine, "rules.txt", "The rules of the harbour. " * 20)
     work(engine)
-    [run] = Ledger(engine.catalog).runs()
+    [run] = JobQueue(engine.catalog).runs()
     assert path.exists()
     assert run.results[0]["status"] == "failed"
     assert "rules.txt" in run.message
@@ -121,103 +121,103 @@ def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_
 
 def test_what_a_killed_worker_left_of_an_upload_is_removed_and_what_waits_stays(engine: Engine) -> None:
     done, waiting = upload(engine, "done.txt", "Done."), upload(engine, "waiting.txt", "Waiting.")
-    ledger = Ledger(engine.catalog)
+    jobs = JobQueue(engine.catalog)
     result = {"path": f"{done.parent.name}/done.txt", "status": "indexed"}
-    ledger.finish(ledger.runs()[1].id, "done", [result])
-    remove_leftovers(engine.config.workspace, ledger)
+    jobs.finish(jobs.runs()[1].id, "done", [result])
+    remove_leftovers(engine.config.workspace, jobs)
     assert not done.parent.exists()
     assert waiting.exists()
 
 
 def test_a_run_waits_while_another_process_writes(engine: Engine, small_documents: Path) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": [str(small_documents)]})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents)]})
     with ThreadPoolExecutor(1) as pool:
         with places.write_lock(engine.config.workspace):
             worked = pool.submit(work, engine)
-            waiting = await_run(ledger, lambda run: run.progress is not None)
+            waiting = await_run(jobs, lambda run: run.progress is not None)
             assert waiting.alive
             assert "being written by process" in (waiting.progress or Progress(0, 0, 0, 0, "")).current
         assert worked.result(30) == 1
-    assert [one["status"] for one in ledger.runs()[0].results] == ["indexed"] * 3
+    assert [one["status"] for one in jobs.runs()[0].results] == ["indexed"] * 3
 
 
 def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
-    ledger = Ledger(engine.catalog)
-    id = ledger.queue("add", {"paths": [str(small_documents)]})
+    jobs = JobQueue(engine.catalog)
+    id = jobs.queue("add", {"paths": [str(small_documents)]})
     with places.write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
         worked = pool.submit(work, engine)
-        await_run(ledger, lambda run: run.progress is not None)
-        ledger.cancel(id)
+        await_run(jobs, lambda run: run.progress is not None)
+        jobs.cancel(id)
         assert worked.result(30) == 1
-    assert ledger.runs()[0].status == "cancelled"
+    assert jobs.runs()[0].status == "cancelled"
 
 
 def test_a_run_that_cannot_be_done_fails_with_its_reason_and_the_next_goes_on(engine: Engine) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("erase", {"document_id": "ffffffffffff"})
-    ledger.queue("add", {"paths": ["/nowhere/at/all.pdf"]})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("erase", {"document_id": "ffffffffffff"})
+    jobs.queue("add", {"paths": ["/nowhere/at/all.pdf"]})
     assert work(engine) == 2
-    second, first = ledger.runs()
+    second, first = jobs.runs()
     assert (first.status, second.status) == ("failed", "done")
     assert "ffffffffffff" in first.message
     assert second.results[0]["status"] == "failed"
 
 
 def test_a_waiting_run_can_be_cancelled(engine: Engine) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.cancel(ledger.queue("add", {"paths": ["/nowhere"]}))
+    jobs = JobQueue(engine.catalog)
+    jobs.cancel(jobs.queue("add", {"paths": ["/nowhere"]}))
     assert work(engine) == 0
-    assert ledger.runs()[0].status == "cancelled"
+    assert jobs.runs()[0].status == "cancelled"
 
 
 def test_a_running_run_learns_that_it_is_cancelled_and_shows_how_far_it_is(engine: Engine) -> None:
-    ledger = Ledger(engine.catalog)
-    run = ledger.queue("add", {"paths": []})
-    ledger.next()
+    jobs = JobQueue(engine.catalog)
+    run = jobs.queue("add", {"paths": []})
+    jobs.next()
     progress = Progress(1, 4, 100, 900, "plan.pdf")
-    assert ledger.beat(run, progress) == ""
-    ledger.cancel(run)
-    assert ledger.beat(run, progress) == "cancel"
-    [now] = ledger.runs()
+    assert jobs.beat(run, progress) == ""
+    jobs.cancel(run)
+    assert jobs.beat(run, progress) == "cancel"
+    [now] = jobs.runs()
     assert now.alive
     assert asdict(now.progress or Progress(0, 0, 0, 0, "")) == asdict(progress)
 
 
 def test_a_run_whose_worker_died_is_taken_up_again(engine: Engine, small_documents: Path) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": [str(small_documents)]})
-    ledger.next()
-    assert ledger.next() is None
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents)]})
+    jobs.next()
+    assert jobs.next() is None
     with engine.catalog.begin() as connection:
         connection.execute(sql.update(runs).values(heartbeat=time.time() - DEAD_AFTER_SECONDS - 1))
-    assert not ledger.runs()[0].alive
+    assert not jobs.runs()[0].alive
     assert work(engine) == 1
-    assert ledger.runs()[0].status == "done"
+    assert jobs.runs()[0].status == "done"
 
 
 def test_a_run_that_has_broken_its_worker_twice_is_not_tried_again(engine: Engine, small_documents: Path) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": [str(small_documents)]})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents)]})
     for _ in range(2):
-        assert ledger.next() is not None
-        ledger.take_over()
+        assert jobs.next() is not None
+        jobs.take_over()
     work(engine)
-    [run] = ledger.runs()
+    [run] = jobs.runs()
     assert run.status == "failed"
     assert "2 times" in run.message
     assert engine.documents() == []
 
 
 def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("fly", {})
-    ledger.queue("add", {"paths": []})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("fly", {})
+    jobs.queue("add", {"paths": []})
     with pytest.raises(KeyError, match="fly"):
         work(engine)
-    assert [run.status for run in ledger.runs()] == ["queued", "failed"]
+    assert [run.status for run in jobs.runs()] == ["queued", "failed"]
     work(engine)
-    assert [run.status for run in ledger.runs()] == ["done", "failed"]
+    assert [run.status for run in jobs.runs()] == ["done", "failed"]
 
 
 def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_it_is_started_in(
@@ -227,39 +227,39 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     monkeypatch.chdir(tmp_path)
     workspace = tmp_path / "workspace"
     engine = Engine(read_config(workspace))
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": [str(small_documents / "flood.md")]})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents / "flood.md")]})
     ensure_worker(workspace)
-    assert await_run(ledger, lambda run: run.status not in ("queued", "running"), 120).status == "done"
+    assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.documents()] == ["flood.md"]
     assert places.await_worker(workspace, 30)
     engine.close()
 
 
 def test_a_worker_takes_up_nothing_when_the_server_it_was_started_beside_is_gone(engine: Engine) -> None:
-    ledger = Ledger(engine.catalog)
-    ledger.queue("add", {"paths": []})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": []})
     command = [sys.executable, "-m", "ingestion.jobs.worker", str(engine.config.workspace), "999999"]
     subprocess.run(command, cwd=ROOT, check=True, timeout=60)
-    assert ledger.runs()[0].status == "queued"
+    assert jobs.runs()[0].status == "queued"
 
 
 def test_a_paused_run_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
     catalog = open_catalog(tmp_path)
-    ledger = Ledger(catalog)
-    id = ledger.queue("run", {})
-    ledger.pause(id)
-    assert (ledger.next(), ledger.runs()[0].status) == (None, "paused")
-    ledger.resume(id)
-    run = ledger.next()
+    jobs = JobQueue(catalog)
+    id = jobs.queue("run", {})
+    jobs.pause(id)
+    assert (jobs.next(), jobs.runs()[0].status) == (None, "paused")
+    jobs.resume(id)
+    run = jobs.next()
     assert run is not None
-    ledger.pause(id)
-    assert ledger.beat(id, None) == "pause"
-    ledger.finish(id, "paused", [])
-    ledger.resume(id)
-    resumed = ledger.next()
+    jobs.pause(id)
+    assert jobs.beat(id, None) == "pause"
+    jobs.finish(id, "paused", [])
+    jobs.resume(id)
+    resumed = jobs.next()
     assert resumed is not None
-    assert (resumed.id, resumed.wish) == (id, "")
-    ledger.cancel(id)
-    assert ledger.beat(id, None) == "cancel"
+    assert (resumed.id, resumed.signal) == (id, "")
+    jobs.cancel(id)
+    assert jobs.beat(id, None) == "cancel"
     catalog.close()

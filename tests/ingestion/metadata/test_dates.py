@@ -9,7 +9,7 @@ from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.date_patterns import declared_date, written_dates
 from ingestion.extraction.properties import Declared
 from ingestion.metadata.dates import find_dates
-from ingestion.types import FieldValue, Source
+from ingestion.types import FieldValue, SeedSource
 from rag_engine.types import BlockKind, ExtractedText
 
 TODAY = date(2026, 11, 22)
@@ -29,9 +29,9 @@ def text_of(*paragraphs: str, media_type: str = "application/pdf") -> ExtractedT
 
 
 def dates_of(
-    *paragraphs: str, declared: Declared | None = None, source: Source | None = None, language: str = "en"
+    *paragraphs: str, declared: Declared | None = None, source: SeedSource | None = None, language: str = "en"
 ) -> list[FieldValue]:
-    return find_dates(text_of(*paragraphs), source or Source("A"), declared or Declared(), language, today=TODAY)
+    return find_dates(text_of(*paragraphs), source or SeedSource("A"), declared or Declared(), language, today=TODAY)
 
 
 def first(*paragraphs: str, declared: Declared | None = None, language: str = "en") -> str:
@@ -161,7 +161,7 @@ def test_a_running_head_gives_the_issue_of_a_journal_but_not_the_hour_of_printin
 
 def test_the_year_in_a_symbol_counts_for_little_and_that_in_an_address_too() -> None:
     assert first("FCCC/CP/2015/10/Add.1", "Distr.: General 29 January 2016") == "2016-01-29"
-    source = Source("A", url="https://example.org/2021/07/plan.pdf")
+    source = SeedSource("A", url="https://example.org/2021/07/plan.pdf")
     best = dates_of("# Flood plan", PROSE, source=source)[0]
     assert (best.value, best.sentence) == ("2021-07", "The address holds 2021/07.")
     assert best.confidence < 0.5

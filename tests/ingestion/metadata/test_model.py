@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from ingestion.metadata.merge import merge
-from ingestion.metadata.model import Answer, answer_schema, ask_model, read_answer, system_message, user_message
+from ingestion.metadata.model import ModelReply, answer_schema, ask_model, read_answer, system_message, user_message
 from ingestion.metadata.quotes import passages_of
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.term_matching import cut_words
@@ -55,14 +55,14 @@ def answer(**changes: object) -> dict[str, object]:
     return reply | changes
 
 
-def _read(reply: Mapping[str, object]) -> Answer:
+def _read(reply: Mapping[str, object]) -> ModelReply:
     extracted = extracted_from(TEXT)
     return read_answer(
         reply, cut_words(TEXT), passages_of(extracted, "en"), load_taxonomy(), load_gazetteer(), today=TODAY
     )
 
 
-def _values(found: Answer, field: FieldName) -> list[str]:
+def _values(found: ModelReply, field: FieldName) -> list[str]:
     return [value.value for value in found.values if value.field == field]
 
 
@@ -113,31 +113,31 @@ def test_nonsense_gives_nothing_and_no_error(reply: dict[str, object]) -> None:
     assert _read(reply).values == ()
 
 
-def _ask(judge: FakeJudge, seconds: float = 5.0) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
-    return ask_model(judge, TEXT, "Plan", load_taxonomy(), seconds=seconds)
+def _ask(language_model: FakeJudge, seconds: float = 5.0) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
+    return ask_model(language_model, TEXT, "Plan", load_taxonomy(), seconds=seconds)
 
 
 def test_a_broken_answer_is_asked_for_once_more_with_the_fault_named() -> None:
-    judge = FakeJudge(BackendError("fake replied with no JSON object: '{\"title\"'."), answer())
-    reply, warnings = _ask(judge)
+    language_model = FakeJudge(BackendError("fake replied with no JSON object: '{\"title\"'."), answer())
+    reply, warnings = _ask(language_model)
     assert reply == answer()
-    assert "no JSON object" in judge.asked[1]
+    assert "no JSON object" in language_model.asked[1]
     assert len(warnings) == 1
 
 
 @pytest.mark.parametrize("bad", [BackendError("away"), ValueError("half"), {"a": 1}, None, [], "text"])
 def test_two_bad_answers_end_it(bad: object) -> None:
-    judge = FakeJudge(bad, bad, answer())
-    reply, warnings = _ask(judge)
+    language_model = FakeJudge(bad, bad, answer())
+    reply, warnings = _ask(language_model)
     assert reply is None
-    assert len(judge.asked) == len(warnings) == 2
+    assert len(language_model.asked) == len(warnings) == 2
 
 
 def test_a_model_that_never_answers_is_left_behind_in_time() -> None:
     free = threading.Event()
-    judge = FakeJudge(lambda: free.wait(30) and {}, lambda: free.wait(30) and {})
+    language_model = FakeJudge(lambda: free.wait(30) and {}, lambda: free.wait(30) and {})
     before = time.monotonic()
-    reply, warnings = _ask(judge, seconds=0.4)
+    reply, warnings = _ask(language_model, seconds=0.4)
     free.set()
     assert reply is None
     assert time.monotonic() - before < 2

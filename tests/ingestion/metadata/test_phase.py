@@ -11,8 +11,8 @@ import pytest
 from ingestion.config import IngestionConfig
 from ingestion.extraction.properties import Declared
 from ingestion.metadata.phase import describe_source
-from ingestion.protocols import Judge
-from ingestion.types import Description, Extraction, FieldName, Outcome, Source
+from ingestion.protocols import LanguageModel
+from ingestion.types import Description, Extraction, FieldName, Outcome, SeedSource
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.metadata.test_model import FakeJudge, answer
@@ -20,11 +20,13 @@ from tests.ingestion.metadata.test_rules import FLOOD
 from tests.ingestion.texts import extracted_from
 
 
-def _describe(judge: Judge | None, *, source: Source | None = None, seconds: float = 5.0) -> Outcome:
+def _describe(
+    language_model: LanguageModel | None, *, source: SeedSource | None = None, seconds: float = 5.0
+) -> Outcome:
     extracted = extracted_from(FLOOD, title="Flood plan of Milltown")
     extraction = Extraction("h", "text/plain", 1, 0, 0, len(FLOOD), len(FLOOD), extracted.title, "en", len(FLOOD))
     return describe_source(
-        source or Source("A1"), extracted, extraction, Declared(), judge,
+        source or SeedSource("A1"), extracted, extraction, Declared(), language_model,
         gazetteer=load_gazetteer(), config=IngestionConfig(model_seconds=seconds), today=lambda: date(2026, 3, 2),
     )  # fmt: skip
 
@@ -78,7 +80,7 @@ def test_a_model_adds_what_it_can_quote_and_nothing_else() -> None:
 
 
 def test_what_the_list_says_is_marked_as_the_lists() -> None:
-    outcome = _describe(None, source=Source("A1", title="The plan of Milltown", authority="FEMA"))
+    outcome = _describe(None, source=SeedSource("A1", title="The plan of Milltown", authority="FEMA"))
     assert isinstance(outcome.evidence, Description)
     found = {value.field: value for value in outcome.evidence.values}
     assert found["authority"].source == found["title"].source == "seed"

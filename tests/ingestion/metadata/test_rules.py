@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ingestion.metadata.issuers import find_issuers
 from ingestion.metadata.rules import Clues, describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
-from ingestion.types import FieldName, FieldValue, Source
+from ingestion.types import FieldName, FieldValue, SeedSource
 from rag_engine.geography import load_gazetteer
 from rag_engine.types import ExtractedText, Line
 from tests.ingestion.texts import extracted_from
@@ -37,12 +37,12 @@ def _describe(
     extracted: ExtractedText,
     language: str = "en",
     *,
-    source: Source | None = None,
+    source: SeedSource | None = None,
     title: str = "",
     clues: Clues = NO_CLUES,
 ) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", 1, 0.8)] if title else []
-    source = source or Source("A1")
+    source = source or SeedSource("A1")
     return describe_by_rules(
         source, extracted, language, titles=titles, dates=[], clues=clues, gazetteer=load_gazetteer()
     )
@@ -93,10 +93,10 @@ def test_a_hazard_mentioned_in_passing_is_left_out() -> None:
 
 
 def test_what_the_list_says_of_the_authority_wins_and_becomes_canonical() -> None:
-    source = Source("A1", authority="JRC")
+    source = SeedSource("A1", authority="JRC")
     value = next(v for v in _describe(extracted_from(FLOOD), source=source) if v.field == "authority")
     assert (value.value, value.source, value.confidence) == ("Joint Research Centre", "seed", 1.0)
-    unknown = Source("A1", authority="Milltown  Parish Council")
+    unknown = SeedSource("A1", authority="Milltown  Parish Council")
     assert _of(_describe(extracted_from(FLOOD), source=unknown), "authority") == ["Milltown Parish Council"]
 
 

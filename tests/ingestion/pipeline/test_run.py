@@ -12,15 +12,15 @@ import pymupdf
 import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
-from ingestion.jobs.queue import Wish
+from ingestion.jobs.queue import ControlSignal
 from ingestion.jobs.worker import open_tools
 from ingestion.operations import decide, withdraw
 from ingestion.pipeline.phases import Tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Correction, Decision
-from ingestion.records.source_store import Register, now
+from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.read import read_seeds
-from ingestion.types import PHASES, Outcome, Phase, Request, Tally
+from ingestion.types import PHASES, Outcome, Phase, PhaseSummary, RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.retrieval.book_index_boost import named_passages, read_collection_index
@@ -52,120 +52,120 @@ def tools(engine: Engine) -> Iterator[Tools]:
 
 
 @pytest.fixture
-def register(engine: Engine, folder: Path) -> Register:
-    register = Register(engine.catalog)
-    register.add(read_seeds(folder, ()).new)
-    return register
+def store(engine: Engine, folder: Path) -> SourceStore:
+    store = SourceStore(engine.catalog)
+    store.add(read_seeds(folder, ()).new)
+    return store
 
 
-def _run(register: Register, engine: Engine, tools: Tools, **asked: object) -> dict[Phase, Tally]:
-    return {tally.phase: tally for tally in run_phases(register, engine, tools, Request(**asked))}  # type: ignore[arg-type]
+def _run(store: SourceStore, engine: Engine, tools: Tools, **asked: object) -> dict[Phase, PhaseSummary]:
+    return {summary.phase: summary for summary in run_phases(store, engine, tools, RunRequest(**asked))}  # type: ignore[arg-type]
 
 
-def _code(register: Register, name: str) -> str:
-    return next(one.code for one in register.sources() if Path(one.path).stem == name)
+def _code(store: SourceStore, name: str) -> str:
+    return next(one.code for one in store.sources() if Path(one.path).stem == name)
 
 
 def _titles(engine: Engine) -> list[str]:
     return sorted(record.metadata.title for record in engine.documents())
 
 
-def test_the_files_of_a_folder_are_read_described_and_answer(register: Register, engine: Engine, tools: Tools) -> None:
-    tallies = _run(register, engine, tools)
-    assert [tallies[phase].done for phase in ("extraction", "indexing")] == [3, 3]
+def test_the_files_of_a_folder_are_read_described_and_answer(store: SourceStore, engine: Engine, tools: Tools) -> None:
+    summaries = _run(store, engine, tools)
+    assert [summaries[phase].done for phase in ("extraction", "indexing")] == [3, 3]
     assert _titles(engine) == sorted(text.title for text in (FLOOD, HEAT, DROUGHT))
     assert {record.metadata.language for record in engine.documents()} == {"en", "it", "de"}
 
 
-def test_a_second_run_does_nothing(register: Register, engine: Engine, tools: Tools) -> None:
-    _run(register, engine, tools)
-    events = register.latest(1)
-    assert _run(register, engine, tools) == {}
-    assert register.latest(1) == events
+def test_a_second_run_does_nothing(store: SourceStore, engine: Engine, tools: Tools) -> None:
+    _run(store, engine, tools)
+    events = store.latest(1)
+    assert _run(store, engine, tools) == {}
+    assert store.latest(1) == events
 
 
 def test_a_changed_file_is_read_again_and_takes_the_place_of_the_old(
-    register: Register, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     (folder / "heat.md").write_text(f"# {FIRE.plain}", encoding="utf-8")
-    tallies = _run(register, engine, tools)
-    assert tallies["extraction"].done == tallies["indexing"].done == 1
+    summaries = _run(store, engine, tools)
+    assert summaries["extraction"].done == summaries["indexing"].done == 1
     assert _titles(engine) == sorted(text.title for text in (FLOOD, FIRE, DROUGHT))
 
 
-def test_phases_can_be_run_one_by_one_for_some_sources(register: Register, engine: Engine, tools: Tools) -> None:
-    code = _code(register, "heat")
-    assert _run(register, engine, tools, phases=("metadata",)) == {}
+def test_phases_can_be_run_one_by_one_for_some_sources(store: SourceStore, engine: Engine, tools: Tools) -> None:
+    code = _code(store, "heat")
+    assert _run(store, engine, tools, phases=("metadata",)) == {}
     for phase in PHASES:
-        _run(register, engine, tools, phases=(phase,), codes=(code,))
+        _run(store, engine, tools, phases=(phase,), codes=(code,))
     assert _titles(engine) == [HEAT.title]
 
 
 def test_a_pause_ends_the_run_between_two_sources_and_the_next_run_goes_on(
-    register: Register, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
-    wishes: Iterator[Wish] = iter(["", "", "", "", ""])
-    first = run_phases(register, engine, tools, Request(), wish=lambda: next(wishes, "pause"))
-    assert sum(tally.done for tally in first) < 3 * len(PHASES)
-    _run(register, engine, tools)
+    signals: Iterator[ControlSignal] = iter(["", "", "", "", ""])
+    first = run_phases(store, engine, tools, RunRequest(), signal=lambda: next(signals, "pause"))
+    assert sum(summary.done for summary in first) < 3 * len(PHASES)
+    _run(store, engine, tools)
     assert len(engine.documents()) == 3
 
 
 def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(
-    register: Register, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
-    workspace, code = engine.config.workspace, _code(register, "heat")
+    workspace, code = engine.config.workspace, _code(store, "heat")
     strict = replace(tools, config=replace(tools.config, quality=QualityConfig(minimum_characters=650)))
-    _run(register, engine, strict)
+    _run(store, engine, strict)
     assert _titles(engine) == [FLOOD.title]
     assert len(list((workspace / "quarantine").iterdir())) == 2
-    decide(register, code, "restore", "Ada", "It is short and it is the law.")
-    _run(register, engine, strict)
+    decide(store, code, "restore", "Ada", "It is short and it is the law.")
+    _run(store, engine, strict)
     assert _titles(engine) == sorted([FLOOD.title, HEAT.title])
     assert [path.name for path in (workspace / "downloads").iterdir() if "heat" in path.name or code in path.name]
-    decide(register, code, "undo", "Ada", "")
-    _run(register, engine, strict)
+    decide(store, code, "undo", "Ada", "")
+    _run(store, engine, strict)
     assert _titles(engine) == [FLOOD.title]
 
 
-def test_corrections_reach_the_index_and_outlive_every_run(register: Register, engine: Engine, tools: Tools) -> None:
-    code = _code(register, "heat")
-    _run(register, engine, tools)
-    register.correct([Correction(code, "countries", ("Malta",), "Ada"), Correction(code, "tags", ("Gender",), "Ada")])
-    _run(register, engine, tools)
-    _run(register, engine, tools, which="all")
+def test_corrections_reach_the_index_and_outlive_every_run(store: SourceStore, engine: Engine, tools: Tools) -> None:
+    code = _code(store, "heat")
+    _run(store, engine, tools)
+    store.correct([Correction(code, "countries", ("Malta",), "Ada"), Correction(code, "tags", ("Gender",), "Ada")])
+    _run(store, engine, tools)
+    _run(store, engine, tools, which="all")
     assert [record.metadata.title for record in engine.documents({"country": ("Malta",)})] == [HEAT.title]
 
 
 def test_an_erased_document_stays_away_until_a_person_brings_it_back(
-    register: Register, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
-    assert withdraw(record, register, engine.config.workspace, author="Ada")
+    assert withdraw(record, store, engine.config.workspace, author="Ada")
     engine.erase(record)
-    _run(register, engine, tools, which="all")
+    _run(store, engine, tools, which="all")
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     assert not [path for path in (engine.config.workspace / "downloads").iterdir() if "heat" in path.name.lower()]
-    decide(register, _code(register, "heat"), "restore", "Ada", "")
-    _run(register, engine, tools)
+    decide(store, _code(store, "heat"), "restore", "Ada", "")
+    _run(store, engine, tools)
     assert len(engine.documents()) == 3
 
 
-def test_a_source_off_the_list_leaves_the_index(register: Register, engine: Engine, tools: Tools) -> None:
-    _run(register, engine, tools)
-    register.remove([_code(register, "heat")], "Ada")
-    _run(register, engine, tools)
+def test_a_source_off_the_list_leaves_the_index(store: SourceStore, engine: Engine, tools: Tools) -> None:
+    _run(store, engine, tools)
+    store.remove([_code(store, "heat")], "Ada")
+    _run(store, engine, tools)
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
 
 
 def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
-    register: Register, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
     (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
-    register.add(read_seeds(folder, register.sources()).new)
-    _run(register, engine, tools)
+    store.add(read_seeds(folder, store.sources()).new)
+    _run(store, engine, tools)
     question = "How many metres from the dyke do residents leave their homes?"
     assert FLOOD_REVISED.title in {hit.document.metadata.title for hit in engine.search(question).hits}
     assert FLOOD.title not in {hit.document.metadata.title for hit in engine.search(question).hits}
@@ -175,21 +175,21 @@ def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
 
 
 def test_a_file_that_is_gone_fails_alone_and_is_tried_again(
-    register: Register, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
 ) -> None:
     shutil.move(folder / "heat.md", tmp_path / "heat.md")
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     assert len(engine.documents()) == 2
-    stopped = register.dossiers()[_code(register, "heat")].stopped
+    stopped = store.records()[_code(store, "heat")].stopped
     assert stopped is not None
     assert "heat.md" in stopped[1].message
     shutil.move(tmp_path / "heat.md", folder / "heat.md")
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     assert len(engine.documents()) == 3
 
 
 def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
-    register: Register, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
     class Broken:
         def extract(self, path: Path) -> object:
@@ -199,38 +199,38 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
 
         declared = tools.extractor.declared
 
-    _run(register, engine, replace(tools, extractor=Broken()))  # type: ignore[arg-type]
-    outcome = register.dossiers()[_code(register, "heat")].outcomes
+    _run(store, engine, replace(tools, extractor=Broken()))  # type: ignore[arg-type]
+    outcome = store.records()[_code(store, "heat")].outcomes
     assert any("RuntimeError: out of cheese" in one.message for one in outcome.values())
     assert len(engine.documents()) == 2
 
 
 def test_a_person_may_refuse_the_licence_of_what_is_already_indexed(
-    register: Register, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
-    _run(register, engine, tools)
-    code = _code(register, "heat")
-    register.decide(Decision(code, "licence", "RED", "Ada", "The ministry said no.", now()))
-    _run(register, engine, tools)
+    _run(store, engine, tools)
+    code = _code(store, "heat")
+    store.decide(Decision(code, "licence", "RED", "Ada", "The ministry said no.", now()))
+    _run(store, engine, tools)
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
-    assert isinstance(register.dossiers()[code].outcomes["licence"], Outcome)
+    assert isinstance(store.records()[code].outcomes["licence"], Outcome)
     assert list((engine.config.workspace / "quarantine").iterdir())
 
 
 def test_files_that_are_away_for_now_stay_in_the_collection(
-    register: Register, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path, tmp_path: Path
 ) -> None:
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     shutil.move(folder, tmp_path / "unmounted")
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     assert len(engine.documents()) == 3
     shutil.move(tmp_path / "unmounted", folder)
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     assert len(engine.documents()) == 3
 
 
 def test_a_text_that_breaks_the_indexer_stops_no_other(
-    register: Register, engine: Engine, tools: Tools, monkeypatch: pytest.MonkeyPatch
+    store: SourceStore, engine: Engine, tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = engine.embedder()
     encode = embedder.encode_passages
@@ -241,12 +241,12 @@ def test_a_text_that_breaks_the_indexer_stops_no_other(
         return encode(texts)
 
     monkeypatch.setattr(embedder, "encode_passages", break_on_heat)
-    tallies = _run(register, engine, tools)
-    assert (tallies["indexing"].done, tallies["indexing"].failed) == (2, 1)
+    summaries = _run(store, engine, tools)
+    assert (summaries["indexing"].done, summaries["indexing"].failed) == (2, 1)
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
 
 
-def test_half_a_character_from_a_model_breaks_nothing(register: Register, engine: Engine, tools: Tools) -> None:
+def test_half_a_character_from_a_model_breaks_nothing(store: SourceStore, engine: Engine, tools: Tools) -> None:
     class Odd:
         name = "odd"
 
@@ -256,44 +256,44 @@ def test_half_a_character_from_a_model_breaks_nothing(register: Register, engine
             return {"title": {"value": "half \ud83d", "quote": "\ud83d", "confidence": 1.0}, "language": "en\ud83d"}
 
     config = replace(tools.config, use_model=True)
-    _run(register, engine, replace(tools, judge=Odd(), config=config))
+    _run(store, engine, replace(tools, language_model=Odd(), config=config))
     assert len(engine.documents()) == 3
 
 
-def test_another_way_to_read_files_reads_them_again(register: Register, engine: Engine, tools: Tools) -> None:
-    _run(register, engine, tools)
-    again = _run(register, engine, replace(tools, reader="with OCR now"))
+def test_another_way_to_read_files_reads_them_again(store: SourceStore, engine: Engine, tools: Tools) -> None:
+    _run(store, engine, tools)
+    again = _run(store, engine, replace(tools, reader="with OCR now"))
     assert again["extraction"].done == 3
 
 
 def test_a_file_that_was_lost_from_the_workspace_is_acquired_again(
-    register: Register, engine: Engine, tools: Tools
+    store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     for path in (engine.config.workspace / "downloads").iterdir():
         path.unlink()
-    assert _run(register, engine, tools)["acquisition"].done == 3
+    assert _run(store, engine, tools)["acquisition"].done == 3
 
 
 def test_a_source_that_is_put_on_the_list_again_comes_back(
-    register: Register, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
-    _run(register, engine, tools)
-    register.remove([_code(register, "heat")], "Ada")
-    _run(register, engine, tools)
-    register.add(read_seeds(folder, register.sources()).new)
-    _run(register, engine, tools)
+    _run(store, engine, tools)
+    store.remove([_code(store, "heat")], "Ada")
+    _run(store, engine, tools)
+    store.add(read_seeds(folder, store.sources()).new)
+    _run(store, engine, tools)
     assert len(engine.documents()) == 3
 
 
 def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
-    register: Register, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
-    withdraw(record, register, engine.config.workspace, author="Ada")
+    withdraw(record, store, engine.config.workspace, author="Ada")
     engine.erase(record)
     engine.catalog.checkpoint()
     engine.close()
@@ -310,18 +310,18 @@ def _bytes(path: Path) -> bytes:
 
 
 def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen(
-    register: Register, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
-    _run(register, engine, tools)
+    _run(store, engine, tools)
     (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
-    register.add(read_seeds(folder, register.sources()).new)
-    _run(register, engine, tools, codes=(_code(register, "flood-2022"),))
+    store.add(read_seeds(folder, store.sources()).new)
+    _run(store, engine, tools, codes=(_code(store, "flood-2022"),))
     old = next(one for one in engine.documents() if one.metadata.title == FLOOD.title)
     assert old.metadata.superseded == "2022-06-02"
 
 
 def test_the_index_that_a_source_carries_leads_to_its_passages(
-    register: Register, engine: Engine, tools: Tools, folder: Path
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
     hazards = (
         "flood",
@@ -345,9 +345,9 @@ def test_the_index_that_a_source_carries_leads_to_its_passages(
             page.insert_textbox((72, 90, 520, 760), "\n".join(["Index", "", *entries]), fontsize=11)
         page.insert_text((300, 800), str(number), fontsize=10)
     document.save(folder / "book.pdf")
-    register.add(read_seeds(folder, register.sources()).new)
+    store.add(read_seeds(folder, store.sources()).new)
 
-    _run(register, engine, tools)
+    _run(store, engine, tools)
 
     [book] = [record for record in engine.documents() if record.file.endswith(".pdf")]
     index = read_collection_index(engine.catalog, engine.snapshot(), None)

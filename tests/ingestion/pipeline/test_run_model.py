@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from ingestion.config import IngestionConfig
-from ingestion.jobs.queue import Ledger
+from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.worker import open_tools, work
 from ingestion.pipeline.run import run_phases
-from ingestion.records.source_store import Register
+from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Request
+from ingestion.types import RunRequest
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine
 from tests.portal.texts import FLOOD, HEAT
@@ -87,20 +87,20 @@ def test_documents_are_described_by_rules_within_the_models_time_and_it_is_said(
         config = read_config(tmp_path / "workspace")
         config = replace(config, generation=GenerationConfig(openai_url=url, openai_model="m"))
         engine = Engine(config, embedder=CountingEmbedder())
-        register = Register(engine.catalog)
-        register.add(read_seeds(folder, ()).new)
+        store = SourceStore(engine.catalog)
+        store.add(read_seeds(folder, ()).new)
         started = time.monotonic()
         with open_tools(engine, replace(IngestionConfig(), model_seconds=SECONDS)) as tools:
-            assert tools.judge is not None
-            run_phases(register, engine, replace(tools, encode=None), Request())
+            assert tools.language_model is not None
+            run_phases(store, engine, replace(tools, encode=None), RunRequest())
         # Two sources, each asked for its licence and its description.
         assert time.monotonic() - started < 4 * SECONDS + 15
-        for dossier in register.dossiers().values():
-            outcome = dossier.outcomes["metadata"]
+        for record in store.records().values():
+            outcome = record.outcomes["metadata"]
             assert (outcome.status, outcome.reason) == ("done", "model_failed")
             assert "openai" in outcome.message.lower() or "m " in outcome.message
-            assert dossier.description is not None
-            assert {value.source for value in dossier.description.values} == {"rule"}
+            assert record.description is not None
+            assert {value.source for value in record.description.values} == {"rule"}
         assert len(engine.documents()) == 2
         engine.close()
 
@@ -109,10 +109,10 @@ def test_a_model_that_is_named_and_cannot_be_asked_is_told_with_the_run(tmp_path
     config = read_config(tmp_path / "workspace")
     config = replace(config, generation=GenerationConfig(openai_url="http://127.0.0.1:9/v1"))
     engine = Engine(config, embedder=CountingEmbedder())
-    ledger = Ledger(engine.catalog)
-    ledger.queue("run", {})
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("run", {})
     work(engine)
-    [run] = ledger.runs()
+    [run] = jobs.runs()
     assert run.status == "done"
     assert "SEXTANT_OPENAI_MODEL" in run.message
     engine.close()

@@ -11,12 +11,12 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
-from ingestion.jobs.queue import Wish
+from ingestion.jobs.queue import ControlSignal
 from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
-from ingestion.records.source_store import Register, now, outcomes
-from ingestion.types import Request, Source
+from ingestion.records.source_store import SourceStore, now, outcomes
+from ingestion.types import RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from tests.ingestion.web_server import Site, page, serving
@@ -45,14 +45,14 @@ def other() -> Iterator[Site]:
         yield site
 
 
-def _run(engine: Engine, *sites: Site, request: Request | None = None) -> Register:
+def _run(engine: Engine, *sites: Site, request: RunRequest | None = None) -> SourceStore:
     intranet = tuple(f"127.0.0.1:{site.port}" for site in sites)
     config = IngestionConfig(use_model=False, web=sites[0].config(browser=False))
     config = replace(config, web=replace(config.web, intranet=intranet))
-    register = Register(engine.catalog)
+    store = SourceStore(engine.catalog)
     with open_tools(engine, config) as tools:
-        run_phases(register, engine, replace(tools, encode=None), request or Request())
-    return register
+        run_phases(store, engine, replace(tools, encode=None), request or RunRequest())
+    return store
 
 
 def _policies(*links: tuple[str, str]) -> str:
@@ -65,32 +65,32 @@ def test_two_portals_that_list_each_other_end(engine: Engine, site: Site, other:
         here.answers["/policies"] = page(_policies(*topics, (there.url("/policies"), "Policies of the other agency")))
         for path, name in topics:
             here.answers[path] = page(files.pdf(about(f"{name} {here.port}")), PDF)
-    register = Register(engine.catalog)
-    register.add([Source("P", site.url("/policies")), Source("Q", other.url("/policies"))])
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("P", site.url("/policies")), SeedSource("Q", other.url("/policies"))])
     _run(engine, site, other)
-    assert sorted(one.code for one in register.sources()) == ["P", "P.1", "P.2", "P.3", "Q", "Q.1", "Q.2", "Q.3"]
+    assert sorted(one.code for one in store.sources()) == ["P", "P.1", "P.2", "P.3", "Q", "Q.1", "Q.2", "Q.3"]
 
 
 def test_a_file_that_is_gone_from_its_address_stays_in_the_collection(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
-    Register(engine.catalog).add([Source("A1", site.url("/plan.pdf"))])
+    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     del site.answers["/plan.pdf"]
-    register = _run(engine, site, request=Request(refresh=True))
+    store = _run(engine, site, request=RunRequest(refresh=True))
     assert [record.metadata.title for record in engine.documents()] == ["Action plan on owls"]
-    outcome = register.dossiers()["A1"].outcomes["acquisition"]
+    outcome = store.records()["A1"].outcomes["acquisition"]
     assert (outcome.status, outcome.reason) == ("failed", "not_found")
     assert "is kept" in outcome.message
 
 
 def test_an_unchanged_file_is_not_sent_again(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF, ETag='"one"')
-    Register(engine.catalog).add([Source("A1", site.url("/plan.pdf"))])
+    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     assert site.asked["/plan.pdf"] == 1, "the licence is read and the file is kept by one request"
     site.answers["/plan.pdf"] = page(b"", status=304, ETag='"one"')
-    register = _run(engine, site, request=Request(refresh=True))
-    assert register.dossiers()["A1"].outcomes["acquisition"].reason == "not_modified"
+    store = _run(engine, site, request=RunRequest(refresh=True))
+    assert store.records()["A1"].outcomes["acquisition"].reason == "not_modified"
     assert site.headers[-1]["if-none-match"] == '"one"'
     assert len(engine.documents()) == 1
 
@@ -100,14 +100,14 @@ def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: E
     site.answers["/policies"] = page(files.page("Plans and policies", files.links(*topics)))
     for (path, name), licence in zip(topics, ("", RESERVED, "Nothing is said here."), strict=True):
         site.answers[path] = page(files.pdf(about(name), licence), PDF)
-    register = Register(engine.catalog)
-    register.add([Source("P", site.url("/policies"))])
-    register.decide(Decision("P", "licence", "GREEN", "Ada", "Asked by letter.", now()))
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("P", site.url("/policies"))])
+    store.decide(Decision("P", "licence", "GREEN", "Ada", "Asked by letter.", now()))
     _run(engine, site)
-    dossiers = register.dossiers()
+    source_records = store.records()
     assert {record.source for record in engine.documents()} == {"list:P.1", "list:P.3"}
-    assert dossiers["P.2"].stopped is not None
-    assert dossiers["P.2"].stopped[1].reason == "licence_reserved"
+    assert source_records["P.2"].stopped is not None
+    assert source_records["P.2"].stopped[1].reason == "licence_reserved"
 
 
 def test_a_document_that_speaks_against_its_page_is_kept_apart_until_it_is_decided(engine: Engine, site: Site) -> None:
@@ -115,17 +115,17 @@ def test_a_document_that_speaks_against_its_page_is_kept_apart_until_it_is_decid
         "Action plan on owls", '<p><a href="/owls.pdf">Download the full text</a></p>', head=META_CC_BY
     )
     site.answers |= {"/owls": page(landing), "/owls.pdf": page(files.pdf(about("owls"), RESERVED), PDF)}
-    register = Register(engine.catalog)
-    register.add([Source("A1", site.url("/owls"))])
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("A1", site.url("/owls"))])
     _run(engine, site)
-    verdict = register.dossiers()["A1"].verdict
+    verdict = store.records()["A1"].verdict
     assert verdict is not None
     assert (verdict.light, verdict.conflict) == ("YELLOW", True)
     assert any("All rights reserved" in mark.quote for mark in verdict.marks)
     workspace = engine.config.workspace
     assert not list((workspace / "downloads").iterdir())
     assert not [path for path in (workspace / "readings").rglob("*") if path.is_file()]
-    register.decide(Decision("A1", "licence", "GREEN", "Ada", "They gave leave.", now()))
+    store.decide(Decision("A1", "licence", "GREEN", "Ada", "They gave leave.", now()))
     _run(engine, site)
     assert len(engine.documents()) == 1
 
@@ -135,32 +135,32 @@ def test_a_cancelled_run_ends_at_once_and_records_nothing_of_what_it_broke_off(e
         site.released.wait(60)
 
     site.answers["/slow"] = slow
-    register = Register(engine.catalog)
-    register.add([Source("A1", site.url("/slow"))])
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("A1", site.url("/slow"))])
     config = IngestionConfig(use_model=False, web=site.config(browser=False, read_seconds=50.0, total_seconds=50.0))
     started = time.monotonic()
 
-    def wish() -> Wish:
+    def signal() -> ControlSignal:
         return "cancel" if time.monotonic() - started > 1 else ""
 
     with open_tools(engine, config) as tools:
-        run_phases(register, engine, tools, Request(), wish=wish)
+        run_phases(store, engine, tools, RunRequest(), signal=signal)
     assert time.monotonic() - started < 20
-    assert register.dossiers()["A1"].outcomes == {}
+    assert store.records()["A1"].outcomes == {}
 
 
 def test_what_failed_is_left_alone_for_a_while_and_tried_at_once_when_asked(engine: Engine, site: Site) -> None:
     site.answers["/plan.pdf"] = page("busy", status=503)
-    register = Register(engine.catalog)
-    register.add([Source("A1", site.url("/plan.pdf"))])
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("A1", site.url("/plan.pdf"))])
     _run(engine, site)
     asked = site.asked["/plan.pdf"]
-    assert register.entries()["A1", "licence"].outcome.retryable
+    assert store.entries()["A1", "licence"].outcome.retryable
     _run(engine, site)
     assert site.asked["/plan.pdf"] == asked
-    _run(engine, site, request=Request(which="failed"))
+    _run(engine, site, request=RunRequest(which="failed"))
     assert site.asked["/plan.pdf"] > asked
-    assert register.entries()["A1", "licence"].attempts == 2
+    assert store.entries()["A1", "licence"].attempts == 2
     # After two attempts in a row the pause is four minutes.
     site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
     for minutes, documents in ((3, 0), (5, 1)):

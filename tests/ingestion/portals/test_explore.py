@@ -10,12 +10,12 @@ import pytest
 
 from ingestion.config import IngestionConfig, PortalConfig
 from ingestion.portals.explore import explore
-from ingestion.types import Download, Fetched, Outcome, PageKind, PortalFindings, Source
+from ingestion.types import Download, Fetched, Outcome, PageKind, PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
 from tests.ingestion.small_web import WORDS, Answer, SmallBrowser, SmallJudge, SmallWeb, listing, page, pdf
 
 AT = "https://water.example/"
-SOURCE = Source("P1", f"{AT}list", title="Flood policies")
+SOURCE = SeedSource("P1", f"{AT}list", title="Flood policies")
 POLICIES = (("/a.pdf", "Flood policy"), ("/b.pdf", "Heat plan"), ("/c.pdf", "Drought act"))
 
 
@@ -27,16 +27,16 @@ def explored(
     answers: dict[str, Answer],
     *,
     download: Download | None = None,
-    source: Source = SOURCE,
+    source: SeedSource = SOURCE,
     bounds: PortalConfig | None = None,
     known: tuple[str, ...] = (),
-    judge: SmallJudge | None = None,
+    language_model: SmallJudge | None = None,
     browser: SmallBrowser | None = None,
 ) -> tuple[Outcome, PortalFindings, SmallWeb]:
     web = SmallWeb({AT + name: answer for name, answer in answers.items()})
     config = IngestionConfig(portals=bounds or PortalConfig())
     download = download or portal()
-    outcome = explore(source, download, web, lambda: browser, judge, config=config, known=known)
+    outcome = explore(source, download, web, lambda: browser, language_model, config=config, known=known)
     assert isinstance(outcome.evidence, PortalFindings), outcome
     return outcome, outcome.evidence, web
 
@@ -67,10 +67,12 @@ def test_files_off_the_subject_are_counted_and_left_out() -> None:
 
 
 def test_the_model_is_asked_about_files_whose_names_say_nothing() -> None:
-    judge = SmallJudge({"relevant": True, "reason": "The Dutch flood programme."})
-    _, findings, _ = explored({"list": page(listing(*POLICIES, ("/x.pdf", "Deltaprogramma")))}, judge=judge)
+    language_model = SmallJudge({"relevant": True, "reason": "The Dutch flood programme."})
+    _, findings, _ = explored(
+        {"list": page(listing(*POLICIES, ("/x.pdf", "Deltaprogramma")))}, language_model=language_model
+    )
     assert "x.pdf" in urls(findings)
-    assert len(judge.asked) == 1
+    assert len(language_model.asked) == 1
 
 
 def test_pages_are_followed_two_levels_deep() -> None:
@@ -323,7 +325,7 @@ def test_a_link_back_to_the_portal_itself_is_not_counted_as_known() -> None:
     links = listing(("/start", "Flood policies"), ("/list", "All policies"))
     outcome, findings, web = explored(
         {"list": page(links)},
-        source=Source("P1", f"{AT}start", title="Flood policies"),
+        source=SeedSource("P1", f"{AT}start", title="Flood policies"),
         known=(normal_url(f"{AT}start"), normal_url(f"{AT}list")),
     )
     assert (outcome.status, outcome.reason) == ("rejected", "nothing_found")

@@ -13,7 +13,7 @@ from ingestion.config import PROFILES, QualityConfig
 from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.text import markdown_blocks
 from ingestion.quality.score import find_sections, judge_quality, key_terms, refused_title
-from ingestion.types import Extraction, ExtractionLimits, Outcome, Quality, Source
+from ingestion.types import Extraction, ExtractionLimits, Outcome, Quality, SeedSource
 from rag_engine.types import ExtractedText
 
 PARAGRAPH = "The authority reviews the flood hazard maps every six years and publishes them for all residents. "
@@ -47,7 +47,7 @@ def _judge(
 ) -> Outcome:
     extracted = _extracted(text, media_type)
     extraction = _extraction(extracted, **changes)
-    return judge_quality(Source("A1"), extraction, extracted, extracted.text, config or PROFILES["default"])
+    return judge_quality(SeedSource("A1"), extraction, extracted, extracted.text, config or PROFILES["default"])
 
 
 def test_a_plan_of_some_length_passes_with_its_score() -> None:
@@ -179,7 +179,7 @@ def test_heavy_cleaning_costs_points() -> None:
     extracted = _extracted(PARAGRAPH * 40)
     extraction = _extraction(extracted)
     kept, cut = (
-        judge_quality(Source("A1"), extraction, extracted, extracted.text[:size], PROFILES["default"]).evidence
+        judge_quality(SeedSource("A1"), extraction, extracted, extracted.text[:size], PROFILES["default"]).evidence
         for size in (len(extracted.text), len(extracted.text) // 2)
     )
     assert isinstance(kept, Quality)
@@ -191,7 +191,7 @@ def test_heavy_cleaning_costs_points() -> None:
 @given(st.text(max_size=300))
 def test_the_score_stays_within_its_maxima(text: str) -> None:
     extracted = ExtractedText(text, 1, (), (), "text/plain")
-    outcome = judge_quality(Source("A1"), _extraction(extracted), extracted, text, PROFILES["default"])
+    outcome = judge_quality(SeedSource("A1"), _extraction(extracted), extracted, text, PROFILES["default"])
     assert isinstance(outcome.evidence, Quality)
     quality = outcome.evidence
     assert 0 <= quality.length <= 50
@@ -203,7 +203,7 @@ def test_the_score_stays_within_its_maxima(text: str) -> None:
 def test_a_law_has_its_sections_and_a_high_score(corpus: Path) -> None:
     extracted = extract(corpus / "de_zskg_zivilschutz_katastrophenhilfe.pdf", ExtractionLimits(), None)
     extraction = _extraction(extracted, pages=extracted.pages, title=extracted.title, language="de", size=73_881)
-    outcome = judge_quality(Source("A1"), extraction, extracted, extracted.text, PROFILES["default"])
+    outcome = judge_quality(SeedSource("A1"), extraction, extracted, extracted.text, PROFILES["default"])
     assert outcome.passes
     assert isinstance(outcome.evidence, Quality)
     assert outcome.evidence.score > 80

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.records.source_record import Correction, Decision
-from ingestion.records.source_store import Register
+from ingestion.records.source_store import SourceStore
 from ingestion.types import (
     Description,
     Download,
@@ -22,7 +22,7 @@ from ingestion.types import (
     PortalFindings,
     Quality,
     Relation,
-    Source,
+    SeedSource,
 )
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import open_catalog
@@ -43,96 +43,96 @@ EVIDENCE: dict[Phase, object] = {
 
 
 @pytest.fixture
-def register(tmp_path: Path) -> Iterator[Register]:
+def store(tmp_path: Path) -> Iterator[SourceStore]:
     catalog = open_catalog(tmp_path)
-    yield Register(catalog)
+    yield SourceStore(catalog)
     catalog.close()
 
 
-def _pass(register: Register, code: str, phase: Phase, outcome: Outcome) -> None:
-    register.record(code, phase, outcome, fingerprint="f")
+def _pass(store: SourceStore, code: str, phase: Phase, outcome: Outcome) -> None:
+    store.record(code, phase, outcome, fingerprint="f")
 
 
-def test_a_source_that_is_known_is_left_as_it_is(register: Register) -> None:
-    assert register.add([Source("A1", "https://a/", title="Plan"), Source("A2", "https://b/")]) == 2
-    assert register.add([Source("A1", "https://other/"), Source("A3", "https://c/")]) == 1
-    assert [(one.code, one.url) for one in register.sources()] == [
+def test_a_source_that_is_known_is_left_as_it_is(store: SourceStore) -> None:
+    assert store.add([SeedSource("A1", "https://a/", title="Plan"), SeedSource("A2", "https://b/")]) == 2
+    assert store.add([SeedSource("A1", "https://other/"), SeedSource("A3", "https://c/")]) == 1
+    assert [(one.code, one.url) for one in store.sources()] == [
         ("A1", "https://a/"), ("A2", "https://b/"), ("A3", "https://c/"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("phase", EVIDENCE)
-def test_the_evidence_of_every_phase_comes_back_as_it_was(register: Register, phase: Phase) -> None:
-    register.add([Source("A1", "https://a/")])
+def test_the_evidence_of_every_phase_comes_back_as_it_was(store: SourceStore, phase: Phase) -> None:
+    store.add([SeedSource("A1", "https://a/")])
     outcome = Outcome("done", "", "A sentence.", EVIDENCE[phase], retryable=True)
-    _pass(register, "A1", phase, outcome)
-    assert register.dossiers()["A1"].outcomes[phase] == outcome
+    _pass(store, "A1", phase, outcome)
+    assert store.records()["A1"].outcomes[phase] == outcome
 
 
-def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(register: Register) -> None:
-    register.add([Source("A1", "https://a/")])
+def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(store: SourceStore) -> None:
+    store.add([SeedSource("A1", "https://a/")])
     for message in ("first", "second"):
-        _pass(register, "A1", "licence", Outcome("failed", "timed_out", message, retryable=True))
-    entry = register.entries()["A1", "licence"]
+        _pass(store, "A1", "licence", Outcome("failed", "timed_out", message, retryable=True))
+    entry = store.entries()["A1", "licence"]
     assert (entry.outcome.message, entry.attempts) == ("second", 2)
-    assert [event.message for event in register.history("A1") if event.event == "licence"] == ["first", "second"]
+    assert [event.message for event in store.history("A1") if event.event == "licence"] == ["first", "second"]
 
 
-def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(register: Register) -> None:
-    register.add([Source("A1", "https://a/")])
+def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(store: SourceStore) -> None:
+    store.add([SeedSource("A1", "https://a/")])
     waits = Outcome("skipped", "licence_unclear", "Nothing is said.", EVIDENCE["licence"])
-    _pass(register, "A1", "licence", waits)
-    register.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
-    _pass(register, "A1", "licence", waits)
-    decided = register.dossiers()["A1"]
+    _pass(store, "A1", "licence", waits)
+    store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
+    _pass(store, "A1", "licence", waits)
+    decided = store.records()["A1"]
     assert decided.outcomes["licence"].passes
     assert decided.verdict is not None
     assert decided.verdict.light == "GREEN"
     assert decided.verdict.marks[0].layer == "person"
     assert decided.verdict.marks[1] == MARK
-    register.decide(Decision("A1", "licence", "", "Ada", "", "2026-01-03"))
-    assert register.dossiers()["A1"].outcomes["licence"] == waits
-    assert [event.author for event in register.history("A1") if event.event == "decision"] == ["Ada", "Ada"]
+    store.decide(Decision("A1", "licence", "", "Ada", "", "2026-01-03"))
+    assert store.records()["A1"].outcomes["licence"] == waits
+    assert [event.author for event in store.history("A1") if event.event == "decision"] == ["Ada", "Ada"]
 
 
-def test_a_restored_source_passes_the_phase_that_rejected_it(register: Register) -> None:
-    register.add([Source("A1", "https://a/")])
-    _pass(register, "A1", "quality", Outcome("rejected", "too_few_pages", "2 pages.", EVIDENCE["quality"]))
-    assert register.dossiers()["A1"].stopped is not None
-    register.decide(Decision("A1", "quality", "restore", "Ada", "It is a law.", "2026-01-02"))
-    dossier = register.dossiers()["A1"]
-    assert dossier.stopped is None
-    assert dossier.quality == EVIDENCE["quality"]
+def test_a_restored_source_passes_the_phase_that_rejected_it(store: SourceStore) -> None:
+    store.add([SeedSource("A1", "https://a/")])
+    _pass(store, "A1", "quality", Outcome("rejected", "too_few_pages", "2 pages.", EVIDENCE["quality"]))
+    assert store.records()["A1"].stopped is not None
+    store.decide(Decision("A1", "quality", "restore", "Ada", "It is a law.", "2026-01-02"))
+    source_record = store.records()["A1"]
+    assert source_record.stopped is None
+    assert source_record.quality == EVIDENCE["quality"]
 
 
-def test_a_persons_values_win_and_can_be_taken_back(register: Register) -> None:
-    register.add([Source("A1", "https://a/", authority="Ministry")])
-    _pass(register, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
-    register.correct([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
-    _pass(register, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
-    metadata = register.dossiers()["A1"].metadata
+def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
+    store.add([SeedSource("A1", "https://a/", authority="Ministry")])
+    _pass(store, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
+    store.correct([Correction("A1", "hazards", ("Wildfire", "Heatwaves"), "Ada"), Correction("A1", "title", ("T",))])
+    _pass(store, "A1", "metadata", Outcome("done", "", "", EVIDENCE["metadata"]))
+    metadata = store.records()["A1"].metadata
     assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
-    register.correct([Correction("A1", "hazards", ())])
-    assert register.dossiers()["A1"].metadata.hazards == ()
-    register.take_back("A1", "hazards", "Ada")
-    assert register.dossiers()["A1"].metadata.hazards == ("Flood",)
+    store.correct([Correction("A1", "hazards", ())])
+    assert store.records()["A1"].metadata.hazards == ()
+    store.take_back("A1", "hazards", "Ada")
+    assert store.records()["A1"].metadata.hazards == ("Flood",)
 
 
-def test_a_word_on_a_source_that_is_not_on_the_list_is_refused(register: Register) -> None:
+def test_a_word_on_a_source_that_is_not_on_the_list_is_refused(store: SourceStore) -> None:
     with pytest.raises(InputError, match="No source has the code B9"):
-        register.decide(Decision("B9", "licence", "GREEN", "Ada", "", ""))
+        store.decide(Decision("B9", "licence", "GREEN", "Ada", "", ""))
 
 
-def test_a_removed_source_is_gone_and_its_history_stays(register: Register) -> None:
-    register.add([Source("A1", "https://a/")])
-    _pass(register, "A1", "licence", Outcome("done", "licence_green"))
-    register.remove(["A1"], "Ada")
-    assert register.dossiers() == {}
-    assert [event.event for event in register.history("A1")] == ["added", "licence", "removed"]
+def test_a_removed_source_is_gone_and_its_history_stays(store: SourceStore) -> None:
+    store.add([SeedSource("A1", "https://a/")])
+    _pass(store, "A1", "licence", Outcome("done", "licence_green"))
+    store.remove(["A1"], "Ada")
+    assert store.records() == {}
+    assert [event.event for event in store.history("A1")] == ["added", "licence", "removed"]
 
 
-def test_the_documents_of_a_portal_stand_behind_it_in_their_order_whenever_they_came(register: Register) -> None:
-    register.add([Source("P", "https://p/"), Source("Q", "https://q/"), Source("Z", "https://z/")])
-    register.add([Source(f"Q.{n}", f"https://q/{n}", parent="Q") for n in (10, 2)])
-    register.add([Source("P.1", "https://p/1", parent="P")])
-    assert [one.code for one in register.sources()] == ["P", "P.1", "Q", "Q.2", "Q.10", "Z"]
+def test_the_documents_of_a_portal_stand_behind_it_in_their_order_whenever_they_came(store: SourceStore) -> None:
+    store.add([SeedSource("P", "https://p/"), SeedSource("Q", "https://q/"), SeedSource("Z", "https://z/")])
+    store.add([SeedSource(f"Q.{n}", f"https://q/{n}", parent="Q") for n in (10, 2)])
+    store.add([SeedSource("P.1", "https://p/1", parent="P")])
+    assert [one.code for one in store.sources()] == ["P", "P.1", "Q", "Q.2", "Q.10", "Z"]

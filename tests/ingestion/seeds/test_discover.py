@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from ingestion.seeds.discover import discover
-from ingestion.types import Refused, Source
+from ingestion.types import Refused, SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.small_web import Answer, SmallWeb
 
@@ -35,7 +35,9 @@ def _index(*urls: str) -> str:
 
 
 def test_a_feed_proposes_its_entries_with_titles_and_dates() -> None:
-    report = discover("https://a.org/feed", _pages({"https://a.org/feed": _FEED}), [Source("B1", "https://a.org/n/2")])
+    report = discover(
+        "https://a.org/feed", _pages({"https://a.org/feed": _FEED}), [SeedSource("B1", "https://a.org/n/2")]
+    )
     assert [(one.url, one.title, one.notes) for one in report.new] == [
         ("https://a.org/n/1", "Dürre plan", "Dated 2024-03-02")
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.seeds.feeds import Entry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
+from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
 from rag_engine.errors import InputError
 
 
@@ -36,7 +36,7 @@ def test_a_news_sitemap_gives_titles_and_dates() -> None:
         b"<url><loc> https://a.org/1 </loc><lastmod>2024-05</lastmod><n:news><n:title>Plan</n:title></n:news></url>"
         b"<url><lastmod>2024</lastmod></url></urlset>"
     )
-    assert read_sitemap(body) == [Entry("https://a.org/1", "Plan", "2024-05")]
+    assert read_sitemap(body) == [FeedEntry("https://a.org/1", "Plan", "2024-05")]
 
 
 @pytest.mark.parametrize("version", ["0.91", "2.0"])
@@ -45,7 +45,7 @@ def test_an_rss_feed_gives_titles_and_dates(version: str) -> None:
         f'<rss version="{version}"><channel><item><title>A &amp; B</title><link>https://a.org/1?x=1&amp;y=2</link>'
         "<pubDate>Wed, 02 Oct 2024 13:00:00 GMT</pubDate></item><item><title>no link</title></item></channel></rss>"
     )
-    assert read_feed(body.encode()) == [Entry("https://a.org/1?x=1&y=2", "A & B", "2024-10-02")]
+    assert read_feed(body.encode()) == [FeedEntry("https://a.org/1?x=1&y=2", "A & B", "2024-10-02")]
 
 
 def test_the_name_of_a_file_is_not_opened_as_one(tmp_path: Path) -> None:

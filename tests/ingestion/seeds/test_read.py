@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from ingestion.seeds.read import read_seeds
-from ingestion.types import Source
+from ingestion.types import SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.seed_lists import seed_workbook, urls_of
 
@@ -26,8 +26,8 @@ def test_a_row_becomes_a_source_with_its_own_code_and_place(tmp_path: Path) -> N
     )
     report, place = read_seeds(path, []), "seeds.xlsx, Seeds, row"
     assert report.new == (
-        Source("ADM001", "https://a.org/x.pdf", "", "Flood plan", "EEA", "urgent", "CC BY", origin=f"{place} 4"),
-        Source("7", "https://www.b.org/y", "", "Heat plan", origin=f"{place} 5"),
+        SeedSource("ADM001", "https://a.org/x.pdf", "", "Flood plan", "EEA", "urgent", "CC BY", origin=f"{place} 4"),
+        SeedSource("7", "https://www.b.org/y", "", "Heat plan", origin=f"{place} 5"),
     )
     assert (report.known, report.unusable) == (0, ())
 
@@ -143,7 +143,7 @@ def test_codes_are_made_from_the_authority_or_the_host_and_stay_the_same(tmp_pat
 
 
 def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_path: Path) -> None:
-    known = [Source("A1", "https://a.org/x/"), Source("A2", "https://b.org/y")]
+    known = [SeedSource("A1", "https://a.org/x/"), SeedSource("A2", "https://b.org/y")]
     path = seed_workbook(
         tmp_path / "s.xlsx", ("Code", "URL"), ("A1", "http://www.a.org/x"), (None, "https://B.org/y#top"), ("A2", None)
     )
@@ -153,7 +153,7 @@ def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_pa
 
 def test_a_known_code_with_another_address_overwrites_nothing(tmp_path: Path) -> None:
     path = seed_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("a1", "https://other.org"))
-    report = read_seeds(path, [Source("A1", "https://a.org")])
+    report = read_seeds(path, [SeedSource("A1", "https://a.org")])
     assert report.new == ()
     assert "the code a1 is known with another address (https://a.org)" in report.unusable[0].reason
 

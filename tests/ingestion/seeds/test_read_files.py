@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from ingestion.dataset.export import export
-from ingestion.records.source_store import Register
+from ingestion.records.source_store import SourceStore
 from ingestion.seeds.merge import Candidate, match_seeds
 from ingestion.seeds.read import read_seeds
 from ingestion.types import Outcome
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import open_catalog
-from tests.ingestion.dossiers import dossier, stopped
 from tests.ingestion.seed_lists import seed_text, urls_of
+from tests.ingestion.source_records import source_record, stopped
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
@@ -106,7 +106,11 @@ def test_what_is_no_list_is_named_with_a_cure(tmp_path: Path, name: str, body: b
 
 
 def test_an_exported_dataset_taken_as_seeds_adds_nothing(tmp_path: Path) -> None:
-    known = [dossier("A1"), dossier("A2"), stopped(dossier("A3"), "licence", Outcome("rejected", "licence_reserved"))]
+    known = [
+        source_record("A1"),
+        source_record("A2"),
+        stopped(source_record("A3"), "licence", Outcome("rejected", "licence_reserved")),
+    ]
     export(tmp_path / "o.xlsx", known)
     report = read_seeds(tmp_path / "o.xlsx", [one.source for one in known])
     assert (report.new, report.unusable) == ((), ())
@@ -136,7 +140,7 @@ def test_a_file_whose_name_is_not_utf8_is_told_and_the_others_are_added(tmp_path
     assert "rename" in report.unusable[0].reason
     catalog = open_catalog(tmp_path / "workspace")
     try:
-        assert Register(catalog).add(report.new) == 1
+        assert SourceStore(catalog).add(report.new) == 1
     finally:
         catalog.close()
 

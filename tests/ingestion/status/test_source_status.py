@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import funnel
-from ingestion.types import PHASES, Download, Outcome, Phase, Source
+from ingestion.types import PHASES, Download, Outcome, Phase, SeedSource
 
 DONE = Outcome("done", "")
 DIRECTORY = Outcome("skipped", "directory", "", Download("", ("https://a/",), "", 0, "text/html", "directory", ""))
 
 
-def _dossier(code: str, *outcomes: Outcome) -> Dossier:
+def _source_record(code: str, *outcomes: Outcome) -> SourceRecord:
     phases: tuple[Phase, ...] = PHASES
-    return Dossier(Source(code), dict(zip(phases, outcomes, strict=False)))
+    return SourceRecord(SeedSource(code), dict(zip(phases, outcomes, strict=False)))
 
 
 def test_every_source_is_counted_where_it_was_stopped_waits_or_came_through() -> None:
-    dossiers = [
-        _dossier("A", *[DONE] * 8),
-        _dossier("B", Outcome("rejected", "licence_reserved")),
-        _dossier("C", Outcome("skipped", "licence_unclear")),
-        _dossier("D"),
-        _dossier("E", DONE, DONE, Outcome("skipped", "not_a_portal"), DONE, Outcome("rejected", "too_few_pages")),
+    source_records = [
+        _source_record("A", *[DONE] * 8),
+        _source_record("B", Outcome("rejected", "licence_reserved")),
+        _source_record("C", Outcome("skipped", "licence_unclear")),
+        _source_record("D"),
+        _source_record("E", DONE, DONE, Outcome("skipped", "not_a_portal"), DONE, Outcome("rejected", "too_few_pages")),
     ]
-    stations = {station.name: station for station in funnel(dossiers)}
+    stations = {station.name: station for station in funnel(source_records)}
     assert [stations[name].reached for name in ("raw", "licence", "quality", "indexed")] == [5, 2, 1, 1]
     assert stations["licence"].stopped == {"licence_reserved": 1, "licence_unclear": 1}
     assert stations["licence"].waiting == 1
@@ -31,8 +31,8 @@ def test_every_source_is_counted_where_it_was_stopped_waits_or_came_through() ->
 
 
 def test_a_portal_that_gave_its_documents_is_no_document() -> None:
-    found = _dossier("P", DONE, DIRECTORY, DONE)
-    empty = _dossier("Q", DONE, DIRECTORY, Outcome("rejected", "nothing_found"))
+    found = _source_record("P", DONE, DIRECTORY, DONE)
+    empty = _source_record("Q", DONE, DIRECTORY, Outcome("rejected", "nothing_found"))
     stations = {station.name: station for station in funnel([found, empty])}
     assert stations["raw"].reached == 1
     assert stations["acquired"].stopped == {"nothing_found": 1}

@@ -1,4 +1,4 @@
-"""What an administrator looks at, made from dossiers and events."""
+"""What an administrator looks at, made from source records and events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.records.source_record import Correction, Dossier
+from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.records.source_store import Event
 from ingestion.status.views import (
     edits,
@@ -27,9 +27,9 @@ from ingestion.status.views import (
     under,
     unsure_fields,
 )
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, Request, Source
+from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, RunRequest, SeedSource
 from rag_engine.errors import InputError
-from tests.ingestion.dossiers import dossier, stopped
+from tests.ingestion.source_records import source_record, stopped
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
@@ -38,19 +38,19 @@ def event(seconds_ago: float, phase: str = "licence") -> Event:
     return Event("A", (NOW - timedelta(seconds=seconds_ago)).isoformat(), phase, "done", "", "", "", 0.1)
 
 
-def waiting(code: str, url: str, quote: str) -> Dossier:
+def waiting(code: str, url: str, quote: str) -> SourceRecord:
     mark = LicenceMark("pattern", "YELLOW", "", 12, quote, "footer")
     verdict = LicenceVerdict("YELLOW", "", (mark,))
-    return Dossier(Source(code, url), {"licence": Outcome("rejected", "licence_unclear", "", verdict)})
+    return SourceRecord(SeedSource(code, url), {"licence": Outcome("rejected", "licence_unclear", "", verdict)})
 
 
 def test_every_source_has_a_state() -> None:
-    done = dossier()
+    done = source_record()
     assert state_of(done) == "indexed"
-    assert state_of(Dossier(Source("A"), {})) == "new"
+    assert state_of(SourceRecord(SeedSource("A"), {})) == "new"
     assert state_of(replace(done, outcomes={"licence": done.outcomes["licence"]})) == "waiting"
-    assert state_of(dossier("A", relation=Relation("A", superseded="2020"))) == "superseded"
-    assert state_of(dossier("A", relation=Relation("B", translation_of="B"))) == "translation"
+    assert state_of(source_record("A", relation=Relation("A", superseded="2020"))) == "superseded"
+    assert state_of(source_record("A", relation=Relation("B", translation_of="B"))) == "translation"
     assert state_of(stopped(done, "acquisition", Outcome("failed", "timed_out"))) == "failed"
     assert state_of(stopped(done, "quality", Outcome("rejected", "too_few_pages"))) == "rejected"
     listing = stopped(done, "acquisition", Outcome("skipped", "directory"))
@@ -61,7 +61,7 @@ def test_every_source_has_a_state() -> None:
 
 
 def test_a_source_is_found_by_words_and_state() -> None:
-    rows = source_rows([dossier("ADM001"), waiting("REV001", "https://town.example/x", "")])
+    rows = source_rows([source_record("ADM001"), waiting("REV001", "https://town.example/x", "")])
 
     assert [row.code for row in find_rows(rows, "TOWN rev", [])] == ["REV001"]
     assert [row.code for row in find_rows(rows, "", ["indexed"])] == ["ADM001"]
@@ -81,13 +81,13 @@ def test_sources_of_one_host_with_the_same_evidence_are_decided_together() -> No
 
 
 def test_only_what_is_rejected_for_more_than_its_licence_is_in_quarantine() -> None:
-    short = stopped(dossier("B"), "quality", Outcome("rejected", "too_few_pages"))
+    short = stopped(source_record("B"), "quality", Outcome("rejected", "too_few_pages"))
 
-    assert in_quarantine([dossier("A"), short, waiting("C", "", "")]) == [short]
+    assert in_quarantine([source_record("A"), short, waiting("C", "", "")]) == [short]
 
 
 def test_the_next_run_takes_what_waits() -> None:
-    assert next_due([dossier("A"), Dossier(Source("B"), {}), waiting("C", "", "")]) == 1
+    assert next_due([source_record("A"), SourceRecord(SeedSource("B"), {}), waiting("C", "", "")]) == 1
 
 
 def test_the_rate_is_that_of_the_last_minute() -> None:
@@ -102,15 +102,17 @@ def test_the_time_left_follows_from_the_rate() -> None:
 
 
 def test_a_request_survives_the_ledger_and_is_said_in_a_short_sentence() -> None:
-    request = Request(("quality",), tuple(f"A{n}" for n in range(50)), "all", True)
+    request = RunRequest(("quality",), tuple(f"A{n}" for n in range(50)), "all", True)
 
     assert request_of({"phases": ["quality"], "codes": list(request.codes), "which": "all", "refresh": True}) == request
     assert "of 50 sources" in said(request)
-    assert said(Request(codes=("A1",))).endswith("of A1.")
+    assert said(RunRequest(codes=("A1",))).endswith("of A1.")
 
 
 def test_only_cells_that_differ_become_corrections() -> None:
-    changed = edits(dossier(), {"title": ["Piano caldo "], "hazards": ["Drought", "Heatwaves"], "date": []}, "Ada", {})
+    changed = edits(
+        source_record(), {"title": ["Piano caldo "], "hazards": ["Drought", "Heatwaves"], "date": []}, "Ada", {}
+    )
 
     assert changed == [Correction("ADM001", "date", (), "Ada")]
 
@@ -121,11 +123,11 @@ def test_only_cells_that_differ_become_corrections() -> None:
 )
 def test_a_value_that_a_field_cannot_have_is_refused(field: str, value: str) -> None:
     with pytest.raises(InputError):
-        edits(dossier(), {field: [value]}, "Ada", {"hazards": ("Heatwaves", "Drought")})  # type: ignore[dict-item]
+        edits(source_record(), {field: [value]}, "Ada", {"hazards": ("Heatwaves", "Drought")})  # type: ignore[dict-item]
 
 
 def test_empty_and_unsure_fields_are_found() -> None:
-    one = dossier(values={"title": ("Plan",), "date": ()})
+    one = source_record(values={"title": ("Plan",), "date": ()})
 
     assert "title" not in missing_fields(one)
     assert "date" in missing_fields(one)
@@ -141,22 +143,22 @@ def test_a_file_is_known_by_the_folder_it_came_into(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("phase", ["extraction", "quality", "deduplication", "metadata", "indexing"])
 def test_what_is_rejected_after_its_file_came_may_be_restored(phase: Phase) -> None:
-    one = stopped(dossier("B"), phase, Outcome("rejected", "decided"))
+    one = stopped(source_record("B"), phase, Outcome("rejected", "decided"))
 
     assert in_quarantine([one]) == [one]
 
 
 def test_what_has_no_file_is_not_in_quarantine() -> None:
-    gone = stopped(dossier("A"), "acquisition", Outcome("rejected", "not_found"))
-    former = dossier("B").download
-    known = stopped(dossier("B"), "acquisition", Outcome("rejected", "not_found", "", former))
-    barren = stopped(dossier("C"), "portals", Outcome("rejected", "nothing_found"))
-    empty = stopped(dossier("D"), "quality", Outcome("rejected", "too_few_pages"))
+    gone = stopped(source_record("A"), "acquisition", Outcome("rejected", "not_found"))
+    former = source_record("B").download
+    known = stopped(source_record("B"), "acquisition", Outcome("rejected", "not_found", "", former))
+    barren = stopped(source_record("C"), "portals", Outcome("rejected", "nothing_found"))
+    empty = stopped(source_record("D"), "quality", Outcome("rejected", "too_few_pages"))
     empty = replace(empty, outcomes={**empty.outcomes, "acquisition": Outcome("done", "")})
 
     assert in_quarantine([gone, known, barren, empty]) == []
 
 
 def test_a_title_is_not_told_twice() -> None:
-    assert title_beside_code(dossier("ADM001")) == "Piano caldo"
-    assert title_beside_code(Dossier(Source("ADM001"), {})) == ""
+    assert title_beside_code(source_record("ADM001")) == "Piano caldo"
+    assert title_beside_code(SourceRecord(SeedSource("ADM001"), {})) == ""

@@ -12,7 +12,7 @@ import pytest
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import SparseIndex, Vectors
-from rag_engine.retrieval.search import Found, _pieces, search_legs
+from rag_engine.retrieval.search import Candidates, _pieces, search_legs
 from rag_engine.types import QueryPlan
 from rag_engine.workspace import sparse_index
 from tests.rag_engine.conftest import CountingEmbedder
@@ -55,16 +55,16 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def found_by(engine: Engine) -> Callable[..., Found]:
+def found_by(engine: Engine) -> Callable[..., Candidates]:
     """What the legs find for the plan, with changes of the retrieval."""
 
-    def search(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Found:
+    def search(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Candidates:
         return search_legs(plan, allowed, engine.searchable(), engine.retrieval(**changes))
 
     return search
 
 
-def test_each_leg_alone_leaves_the_other_unasked(found_by: Callable[..., Found]) -> None:
+def test_each_leg_alone_leaves_the_other_unasked(found_by: Callable[..., Candidates]) -> None:
     meaning, words = found_by(legs="dense"), found_by(legs="sparse")
     assert (bool(meaning.dense), meaning.sparse, meaning.keywords) == (True, [], [])
     assert (words.dense, bool(words.sparse), len(words.queries)) == ([], True, 0)
@@ -73,7 +73,7 @@ def test_each_leg_alone_leaves_the_other_unasked(found_by: Callable[..., Found])
     assert "sparse" not in meaning.seconds
 
 
-def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Callable[..., Found]) -> None:
+def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Callable[..., Candidates]) -> None:
     found = found_by(fusion="rrf")
     first, third = found.dense[0][0], found.dense[2][0]
     assert first != third
@@ -83,7 +83,7 @@ def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Calla
     assert (found.dense_rank(-1), found.sparse_rank(-1), found.bm25(-1)) == (None, None, None)
 
 
-def test_variants_made_by_rules_are_searched_only_where_asked_for(found_by: Callable[..., Found]) -> None:
+def test_variants_made_by_rules_are_searched_only_where_asked_for(found_by: Callable[..., Candidates]) -> None:
     assert len(found_by().sparse) == 1
     assert len(found_by(rule_variants=True).sparse) == 3
     assert len(found_by(fusion="rrf").sparse) == 3
@@ -91,7 +91,7 @@ def test_variants_made_by_rules_are_searched_only_where_asked_for(found_by: Call
     assert len(found_by(plan=replace(PLAN, planner="a model"), variant_weight=0.0).sparse) == 1
 
 
-def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(found_by: Callable[..., Found]) -> None:
+def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(found_by: Callable[..., Candidates]) -> None:
     found = found_by(plan=replace(PLAN, keywords=("stacked in May", "stacking in May")))
     assert [len(scores) for scores in found.keywords] == [1, 0]
 
@@ -124,14 +124,14 @@ def test_with_both_legs_away_nothing_is_found_and_both_are_said(engine: Engine) 
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Found], fusion: str) -> None:
+def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Candidates], fusion: str) -> None:
     found = found_by(frozenset(), fusion=fusion)
     assert found.keys() == set()
     assert found.warnings == []
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_both_legs_keep_to_the_filter(engine: Engine, found_by: Callable[..., Found], fusion: str) -> None:
+def test_both_legs_keep_to_the_filter(engine: Engine, found_by: Callable[..., Candidates], fusion: str) -> None:
     [report] = [record for record in engine.documents() if record.metadata.title == "Report"]
     [child] = engine.catalog.document_children(report.key)
     found = found_by(frozenset({report.key}), fusion=fusion, rule_variants=True)

@@ -120,9 +120,9 @@ def test_three_columns_of_the_federal_register_are_read_one_after_the_other(corp
 
 
 def test_a_sentence_that_runs_over_a_page_is_not_broken_by_heads_and_notes(corpus: Path) -> None:
-    register = extract(corpus / "en_us_federal_register_2020-17221.pdf", LIMITS, None)
-    assert "after takeoff from Soekarno-Hatta International Airport in Jakarta" in register.text
-    assert "the FAA also proposes to require operators to conduct an AOA sensor system test" in register.text
+    store = extract(corpus / "en_us_federal_register_2020-17221.pdf", LIMITS, None)
+    assert "after takeoff from Soekarno-Hatta International Airport in Jakarta" in store.text
+    assert "the FAA also proposes to require operators to conduct an AOA sensor system test" in store.text
     release = extract(corpus / "en_us_sec_interpretive_release_17cfr276.pdf", LIMITS, None)
     start = release.text.index("comment on the scope of the exclusion")
     assert "\n" not in release.text[start - 80 : start]

@@ -1,4 +1,4 @@
-"""Dossiers made by hand, and by hypothesis with text of every unpleasant kind."""
+"""source records made by hand, and by hypothesis with text of every unpleasant kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from ingestion.records.source_record import Dossier
+from ingestion.records.source_record import SourceRecord
 from ingestion.types import (
     FIELDS,
     LIST_FIELDS,
@@ -22,7 +22,7 @@ from ingestion.types import (
     Phase,
     Quality,
     Relation,
-    Source,
+    SeedSource,
 )
 
 VALUES: dict[FieldName, tuple[str, ...]] = {
@@ -42,9 +42,9 @@ VALUES: dict[FieldName, tuple[str, ...]] = {
 }
 
 
-def dossier(
+def source_record(
     code: str = "ADM001", values: dict[FieldName, tuple[str, ...]] | None = None, relation: Relation | None = None
-) -> Dossier:
+) -> SourceRecord:
     """A source that came through all phases, described by VALUES or what is given."""
     given = VALUES if values is None else values
     described = tuple(FieldValue(f, v, "rule", "", 1, 0.9) for f in FIELDS for v in given.get(f, ()))
@@ -69,11 +69,11 @@ def dossier(
         "metadata": Outcome("done", "", "", Description(described)),
         "indexing": Outcome("done", "", "", Indexed("abababababab", 12, "f")),
     }
-    source = Source(code, f"https://example.org/{code}.pdf", title="Plan", origin="seeds.xlsx, Sheet1, row 2")
-    return Dossier(source, outcomes)
+    source = SeedSource(code, f"https://example.org/{code}.pdf", title="Plan", origin="seeds.xlsx, Sheet1, row 2")
+    return SourceRecord(source, outcomes)
 
 
-def stopped(one: Dossier, phase: Phase, outcome: Outcome) -> Dossier:
+def stopped(one: SourceRecord, phase: Phase, outcome: Outcome) -> SourceRecord:
     """The same source stopped at a phase, with nothing after it."""
     kept = dict(list(one.outcomes.items())[: list(one.outcomes).index(phase)])
     return replace(one, outcomes={**kept, phase: outcome})
@@ -95,4 +95,4 @@ DOSSIERS = st.lists(
     ),
     min_size=1,
     max_size=4,
-).map(lambda many: [dossier(f"ADM{n:03}", values) for n, values in enumerate(many)])
+).map(lambda many: [source_record(f"ADM{n:03}", values) for n, values in enumerate(many)])
