@@ -20,7 +20,7 @@ import numpy as np
 import sqlalchemy as sql
 from report import machine, write_table
 
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.backends.chroma import collection_name, open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.config import read_config
@@ -64,9 +64,9 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
     seeds = embedder.encode_passages([text[:800] for text in passages])
     words, counts = np.unique([word for text in passages for word in text.split()], return_counts=True)
     frequencies = counts / counts.sum()
-    store = VectorStore(places.vectors(config.workspace), embedder.name, embedder.dimension)
-    dense = open_chroma(places.chroma(config.workspace), collection_name(engine.catalog.state("workspace"), 1))
-    sparse = open_sparse_index(places.sparse_index(config.workspace, 1), writable=True)
+    store = VectorStore(paths.vectors(config.workspace), embedder.name, embedder.dimension)
+    dense = open_chroma(paths.chroma(config.workspace), collection_name(engine.catalog.state("workspace"), 1))
+    sparse = open_sparse_index(paths.sparse_index(config.workspace, 1), writable=True)
     with engine.catalog.begin() as connection:
         set_state(connection, "encoder", manifest_of(embedder).to_json())
     started = time.perf_counter()

@@ -20,7 +20,7 @@ from pathlib import Path
 import httpx
 
 from ingestion.jobs.worker import end_worker
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
@@ -38,7 +38,7 @@ _PR_SET_PDEATHSIG = 1
 class Servers:
     """The running servers: where they answer, and their processes by name."""
 
-    here: places.Serving
+    here: paths.Serving
     processes: dict[str, subprocess.Popen[bytes]]
     log: Path
 
@@ -53,7 +53,7 @@ class Servers:
 def serving(engine: Engine, port: int) -> Iterator[Servers]:
     """The page and Chroma, answering until the block ends; then the worker ends with them."""
     config = engine.config
-    running = places.find_serving(config.workspace)
+    running = paths.find_serving(config.workspace)
     if running is not None:
         raise WorkspaceError(
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
@@ -65,17 +65,17 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
     with ExitStack() as at_end, log.open("ab") as output:
         chroma_url = config.chroma_url
         if not chroma_url:
-            _check_free(places.chroma(config.workspace))
+            _check_free(paths.chroma(config.workspace))
             chroma_port = _take_port(0)
             chroma_url = f"http://127.0.0.1:{chroma_port}"
             command = [sys.executable, "-m", "cli.servers", str(config.workspace), str(chroma_port)]
             processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, output.fileno())
             at_end.callback(_end, processes["Chroma"])
             _wait_for(f"{chroma_url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
-        here = places.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
+        here = paths.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
         # Announced before the page runs, so that the page finds Chroma's address.
-        places.announce(config.workspace, here)
-        at_end.callback(places.withdraw, config.workspace)
+        paths.announce(config.workspace, here)
+        at_end.callback(paths.withdraw, config.workspace)
         processes["page"] = _start_page(config, address, output.fileno())
         at_end.callback(_end, processes["page"])
         _wait_for(f"{address}/_stcore/health", "page", processes["page"], log)
@@ -83,7 +83,7 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
             yield Servers(here, processes, log)
         finally:
             # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
-            places.withdraw(config.workspace)
+            paths.withdraw(config.workspace)
             end_worker(engine, _WORKER_SECONDS)
 
 
@@ -182,7 +182,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _serve_chroma(workspace: Path, port: int) -> None:
     """Nothing; is the Chroma server. The lock is this process's own, so that it stays taken as long as the folder
     may be written, whatever becomes of the `sextant serve` that started it."""
-    folder = places.chroma(workspace)
+    folder = paths.chroma(workspace)
     with lock_folder(folder):
         chroma = next(iter(entry_points(group="console_scripts", name="chroma")))
         sys.argv = ["chroma", "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]

@@ -21,7 +21,7 @@ from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
 from ingestion.types import ExtractionLimits, FileRefused
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
@@ -149,7 +149,7 @@ class _Reader:
 
     def source(self, path: Path) -> str:
         """What identifies a file over the versions of its content."""
-        uploaded = path.parent.parent == places.uploads(self._workspace)
+        uploaded = path.parent.parent == paths.uploads(self._workspace)
         return f"upload:{_shown(path.name)}" if uploaded else _shown(path)
 
     def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
@@ -198,7 +198,7 @@ class _Reader:
         if unchanged:
             return unchanged
         # Hash, text and page images are all of this copy, whatever becomes of the file meanwhile.
-        copy = _keep_copy(path, places.files(self._workspace))
+        copy = _keep_copy(path, paths.files(self._workspace))
         sha256 = copy.parent.name.rpartition("-")[2]
         try:
             extracted = self._sandbox.extract(copy)
@@ -225,7 +225,7 @@ def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Ad
     file, path = _shown(read.path.name), _shown(read.path)
     document = Document(reader.source(read.path), file, read.sha256, metadata, extracted)
     try:
-        kept = stored_name(places.files(engine.config.workspace), read.sha256, file)
+        kept = stored_name(paths.files(engine.config.workspace), read.sha256, file)
         kept.parent.mkdir(exist_ok=True)
         read.copy.replace(kept)
         children = indexer.add(document, read.fingerprint, read.records)

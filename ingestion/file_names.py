@@ -9,7 +9,7 @@ import secrets
 import unicodedata
 from pathlib import Path
 
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
 _NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -51,7 +51,7 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
     """
     name = f"{safe_code(code)}_{slug}"
     plain = folder / f"{name}.{suffix}"
-    apart = places.quarantine(folder.parent) / plain.name
+    apart = paths.quarantine(folder.parent) / plain.name
     if all(file_hash(one) == sha256 for one in (plain, apart) if one.exists()):
         return plain
     return folder / f"{name}_{sha256[:8]}.{suffix}"

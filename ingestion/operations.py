@@ -18,7 +18,7 @@ from ingestion.records.source_record import Decision, SourceRecord, metadata_of
 from ingestion.records.source_store import SourceStore, now
 from ingestion.status.source_status import funnel
 from ingestion.types import FIELDS, PHASES, FieldName, Phase, RunRequest, SeedSource
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.errors import InputError
 from rag_engine.types import DocumentRecord
 
@@ -249,7 +249,7 @@ def withdraw(record: DocumentRecord, store: SourceStore, workspace: Path, *, aut
     note = "Erased; restore it to fetch and read it again."
     store.decide(Decision(code, "indexing", "withdraw", author or _PERSON, note, now()))
     for path in _files(workspace, code):
-        forget_reading(places.readings(workspace), file_hash(path))
+        forget_reading(paths.readings(workspace), file_hash(path))
         path.unlink()
     store.erase(code, PHASES[PHASES.index("acquisition") :])
     return True
@@ -257,6 +257,6 @@ def withdraw(record: DocumentRecord, store: SourceStore, workspace: Path, *, aut
 
 def _files(workspace: Path, code: str) -> Iterator[Path]:
     """Every file that was ever fetched for the source and is still there."""
-    for folder in (places.downloads(workspace), places.quarantine(workspace)):
+    for folder in (paths.downloads(workspace), paths.quarantine(workspace)):
         if folder.is_dir():
             yield from (path for path in folder.iterdir() if path.name.startswith(f"{safe_code(code)}_"))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
@@ -84,7 +84,7 @@ class Engine:
 
     def stored_file(self, document: DocumentRecord) -> Path:
         """The workspace's copy of a document."""
-        return stored_file(places.files(self.config.workspace), document)
+        return stored_file(paths.files(self.config.workspace), document)
 
     # --- questions
 
@@ -191,7 +191,7 @@ class Engine:
     @contextmanager
     def indexer(self) -> Iterator[Indexer]:
         """The workspace's writer; what an interrupted run left half done is mended first."""
-        with places.write_lock(self.config.workspace):
+        with paths.write_lock(self.config.workspace):
             embedder = self.embedder()
             if self.snapshot().documents:
                 check(self._note(), embedder, self.config.workspace)
@@ -203,7 +203,7 @@ class Engine:
     def erase(self, document: DocumentRecord) -> Erasure:
         """What was removed of a document, everywhere."""
         note = self._require_note()
-        with places.write_lock(self.config.workspace):
+        with paths.write_lock(self.config.workspace):
             stores = self._stores(note.name, note.dimension)
             self._mend(stores)
             return erase(stores, document)
@@ -215,10 +215,10 @@ class Engine:
         The old indexes are not read, so that damaged ones are mended by it.
         """
         note = self._require_note()
-        with places.write_lock(self.config.workspace):
+        with paths.write_lock(self.config.workspace):
             generation = self.generation() + 1
             dense = self._empty_dense(collection_name(self._id(), generation))
-            folder = places.sparse_index(self.config.workspace, generation)
+            folder = paths.sparse_index(self.config.workspace, generation)
             shutil.rmtree(folder.parent, ignore_errors=True)
             sparse = open_sparse_index(folder, writable=True)
             old = self._stores(note.name, note.dimension, dense, sparse)
@@ -245,7 +245,7 @@ class Engine:
         with self._lock:
             generation = self.generation()
             self._dense_index().keep_only(collection_name(self._id(), generation))
-            kept = places.sparse_index(self.config.workspace, generation).parent
+            kept = paths.sparse_index(self.config.workspace, generation).parent
             for folder in kept.parent.iterdir():
                 if folder.name.isdigit() and folder != kept:
                     shutil.rmtree(folder)
@@ -311,7 +311,7 @@ class Engine:
         with self._lock:
             generation = self.generation()
             if self._sparse is None or self._sparse[0] != generation:
-                folder = places.sparse_index(self.config.workspace, generation)
+                folder = paths.sparse_index(self.config.workspace, generation)
                 self._sparse = generation, open_sparse_index(folder, writable=False)
             return self._sparse[1]
 
@@ -320,7 +320,7 @@ class Engine:
             name, url = collection_name(self._id(), self.generation()), self.chroma_url()
             if self._dense is None or (self._dense.name, self._dense_url) != (name, url):
                 self._close_dense()
-                self._dense = open_chroma(places.chroma(self.config.workspace), name, url=url)
+                self._dense = open_chroma(paths.chroma(self.config.workspace), name, url=url)
                 self._dense_url = url
             return self._dense
 
@@ -331,7 +331,7 @@ class Engine:
         except BackendError:
             if self.chroma_url():
                 raise
-            shutil.rmtree(places.chroma(self.config.workspace), ignore_errors=True)
+            shutil.rmtree(paths.chroma(self.config.workspace), ignore_errors=True)
             return self._dense_index().sibling(name)
 
     def _close_dense(self) -> None:
@@ -345,27 +345,27 @@ class Engine:
 
     def chroma_url(self) -> str:
         """The Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
-        serving = None if self.config.chroma_url else places.find_serving(self.config.workspace)
+        serving = None if self.config.chroma_url else paths.find_serving(self.config.workspace)
         return serving.chroma_url if serving else self.config.chroma_url
 
     def _vector_store(self, model: str, dimension: int) -> VectorStore:
         """The model's vectors; kept, because mapping a large file anew costs more than searching it."""
         with self._lock:
             if self._vectors is None or self._vectors.model != model:
-                self._vectors = VectorStore(places.vectors(self.config.workspace), model, dimension)
+                self._vectors = VectorStore(paths.vectors(self.config.workspace), model, dimension)
             return self._vectors
 
     def _stores(
         self, model: str, dimension: int, dense: ChromaIndex | None = None, sparse: TantivyIndex | None = None
     ) -> Stores:
         """The stores for a writer: with the indexes that answer, unless others are given."""
-        folder = places.sparse_index(self.config.workspace, self.generation())
+        folder = paths.sparse_index(self.config.workspace, self.generation())
         return Stores(
             catalog=self.catalog,
-            vectors=VectorStore(places.vectors(self.config.workspace), model, dimension),
+            vectors=VectorStore(paths.vectors(self.config.workspace), model, dimension),
             dense=dense or self._dense_index(),
             sparse=sparse or open_sparse_index(folder, writable=True),
-            files=places.files(self.config.workspace),
+            files=paths.files(self.config.workspace),
         )
 
     def _noted_embedder(self) -> Embedder:

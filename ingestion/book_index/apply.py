@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
 from ingestion.book_index.read import FileReader, index_of_file
 from ingestion.types import ExtractionLimits
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -61,7 +61,7 @@ def apply_index(
     """
     given = engine.catalog.find_document(document) if document else None
     table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)
-    with places.write_lock(engine.config.workspace):
+    with paths.write_lock(engine.config.workspace):
         documents = engine.documents()
         matched, unmatched = match_documents(table.records, documents, given)
         if not matched:
@@ -82,7 +82,7 @@ def apply_index(
 
 def remove_index(name: str, engine: Engine) -> int:
     """Number of documents of which an index table of this file name lists nothing any longer."""
-    with places.write_lock(engine.config.workspace):
+    with paths.write_lock(engine.config.workspace):
         sources = listing_sources(engine.catalog)
         # The index that a document carries goes with the document alone.
         sources.pop(OWN_INDEX, None)

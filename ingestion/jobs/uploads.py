@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from ingestion.jobs.queue import JobQueue, Run
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 
 # File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
 _LONGEST_BYTES = 180
@@ -23,7 +23,7 @@ def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
 
     It has a folder of its own, so that two people may upload different files of one name.
     """
-    folder = places.uploads(workspace) / secrets.token_hex(8)
+    folder = paths.uploads(workspace) / secrets.token_hex(8)
     folder.mkdir(parents=True)
     path = folder / safe_name(name)
     temporary = folder / f".{path.name}.new"
@@ -51,7 +51,7 @@ def upload_name(workspace: Path, path: str) -> str:
 
 def is_upload(workspace: Path, path: str) -> bool:
     """Whether the path is that of an upload kept in the workspace."""
-    return Path(path).parent.parent == places.uploads(workspace)
+    return Path(path).parent.parent == paths.uploads(workspace)
 
 
 def remove_settled(workspace: Path, run: Run) -> None:
@@ -63,7 +63,7 @@ def remove_settled(workspace: Path, run: Run) -> None:
 
 def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
     """Nothing; removes what a worker that was killed after a run could not remove."""
-    folder = places.uploads(workspace)
+    folder = paths.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():
             remove_settled(workspace, run)
@@ -73,7 +73,7 @@ def kept_uploads(workspace: Path, run: Run) -> str:
     """A sentence on the uploads that stay in the workspace after the run, for the person; empty when there are none."""
     kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _settled(run)]
     names = ", ".join(path.name for path in kept if path.exists())
-    return f"Kept in {places.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
+    return f"Kept in {paths.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
 
 
 def _uploads(workspace: Path, run: Run) -> Iterator[str]:

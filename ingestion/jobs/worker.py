@@ -33,7 +33,7 @@ from ingestion.types import PHASES, RunRequest
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import KeptWeb
 from ingestion.web.http import HttpWeb
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine, open_engine
@@ -74,7 +74,7 @@ def _may_start(workspace: Path) -> bool:
         code = process.poll()
         if code is None or (code != 0 and time.monotonic() - when < _PAUSE_SECONDS):
             return False
-    return places.await_worker(workspace)
+    return paths.await_worker(workspace)
 
 
 def ensure_sample(engine: Engine, folder: Path) -> bool:
@@ -109,7 +109,7 @@ def end_worker(engine: Engine, seconds: float) -> bool:
     for run in jobs.runs():
         if run.status == "running":
             jobs.cancel(run.id)
-    return places.await_worker(engine.config.workspace, seconds)
+    return paths.await_worker(engine.config.workspace, seconds)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -128,7 +128,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
     with ExitStack() as stack:
         web = stack.enter_context(HttpWeb(config.web))
         _sweep(workspace)
-        kept = KeptWeb(web, places.pages(workspace))
+        kept = KeptWeb(web, paths.pages(workspace))
         browsers: list[Browser | None] = []
         lock = threading.Lock()
 
@@ -169,9 +169,9 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
 
 def _sweep(workspace: Path) -> None:
     """Nothing; removes what a killed worker left half fetched."""
-    shutil.rmtree(places.licence_checks(workspace), ignore_errors=True)
-    if places.downloads(workspace).is_dir():
-        for path in places.downloads(workspace).glob(".*"):
+    shutil.rmtree(paths.licence_checks(workspace), ignore_errors=True)
+    if paths.downloads(workspace).is_dir():
+        for path in paths.downloads(workspace).glob(".*"):
             path.unlink()
 
 
@@ -306,7 +306,7 @@ _ACTIONS = {"add": _add, "erase": _erase, "run": _run}
 
 def _server(workspace: Path) -> int:
     """Process of the `sextant serve` on the workspace, 0 where there is none."""
-    serving = places.find_serving(workspace)
+    serving = paths.find_serving(workspace)
     return serving.process if serving else 0
 
 
@@ -315,7 +315,7 @@ def _main(workspace: Path, server: int) -> None:
         jobs, mine = JobQueue(engine.catalog), True
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
         while mine and jobs.waiting() and _server(workspace) == server:
-            with places.work_lock(workspace) as mine:
+            with paths.work_lock(workspace) as mine:
                 if mine:
                     jobs.take_over()
                     remove_leftovers(workspace, jobs)

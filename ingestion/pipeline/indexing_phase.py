@@ -18,7 +18,7 @@ from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.types import Indexed, Outcome, Phase
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
@@ -165,7 +165,7 @@ def _index_one(
     path = file_of(tools.workspace, download) if download else None
     assert download is not None, "indexing follows acquisition"
     assert path is not None, "a reading is at hand where its file is"
-    _store(path, stored_name(places.files(tools.workspace), download.sha256, path.name))
+    _store(path, stored_name(paths.files(tools.workspace), download.sha256, path.name))
     document = Document(FROM_LIST + source_record.source.code, path.name, download.sha256, metadata, reading.extracted)
     # Here, because most documents have no index and what is in the index already never comes so far.
     own = own_index(reading.extracted, path, tools.extractor)

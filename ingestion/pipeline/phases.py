@@ -37,7 +37,7 @@ from ingestion.types import (
 )
 from ingestion.web.links import host_of
 from ingestion.web.urls import normal_url
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.errors import SextantError
 from rag_engine.geography import Gazetteer
 from rag_engine.protocols import Vectors
@@ -91,7 +91,7 @@ def take(phase: Phase, record: SourceRecord, tools: Tools) -> Outcome:
 
 def licence(record: SourceRecord, tools: Tools) -> Outcome:
     """The traffic light for the source's address or file."""
-    folder = places.licence_checks(tools.workspace)
+    folder = paths.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
     language_model = tools.language_model if tools.config.use_model else None
     seconds = tools.config.model_seconds
@@ -131,7 +131,7 @@ def acquisition(record: SourceRecord, tools: Tools) -> Outcome:
         tools.web,
         tools.open_browser,
         tools.language_model if tools.config.use_model else None,
-        folder=places.downloads(tools.workspace),
+        folder=paths.downloads(tools.workspace),
         workspace=tools.workspace,
         before=record.download,
         config=tools.config,
@@ -241,7 +241,7 @@ def extraction(record: SourceRecord, tools: Tools) -> Outcome:
 
 def read_file(path: Path, sha256: str, tools: Tools) -> Reading:
     """What the file says, from the workspace where it was read before."""
-    folder = places.readings(tools.workspace)
+    folder = paths.readings(tools.workspace)
     kept = load_reading(folder, sha256, tools.reader)
     if kept is None:
         extracted = tools.extractor.extract(path)

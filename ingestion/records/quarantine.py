@@ -10,7 +10,7 @@ from pathlib import Path
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.records.source_record import SourceRecord
 from ingestion.types import Download
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 
 # What a source is refused for after its file is here.
 _KEEPS_APART = ("licence", "extraction", "quality", "deduplication", "metadata", "indexing")
@@ -31,7 +31,7 @@ def settle(workspace: Path, record: SourceRecord) -> None:
     refused = stopped is not None and stopped[0] in _KEEPS_APART and stopped[1].status in ("rejected", "skipped")
     if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
         # Of a document that may not be used nothing is kept that was made from it.
-        forget_reading(places.readings(workspace), download.sha256)
+        forget_reading(paths.readings(workspace), download.sha256)
     source, target = (usual, apart) if refused else (apart, usual)
     if source.is_file() and not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -46,4 +46,4 @@ def remove_file(workspace: Path, download: Download) -> None:
 
 
 def _places(workspace: Path, download: Download) -> tuple[Path, Path]:
-    return workspace / download.path, places.quarantine(workspace) / Path(download.path).name
+    return workspace / download.path, paths.quarantine(workspace) / Path(download.path).name

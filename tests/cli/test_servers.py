@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from ingestion.jobs.queue import JobQueue
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.catalog import open_catalog
@@ -128,10 +128,10 @@ def test_the_folder_stays_locked_as_long_as_the_chroma_of_a_killed_owner_runs(
     process.kill()
     process.wait(10)
     with pytest.raises(WorkspaceError, match=f"process {chroma.pid}"):
-        lock_folder(places.chroma(workspace))
+        lock_folder(paths.chroma(workspace))
     chroma.resume()
     chroma.wait(20)
-    lock_folder(places.chroma(workspace)).release()
+    lock_folder(paths.chroma(workspace)).release()
 
 
 def test_a_port_that_another_program_has_is_named_with_the_cure(tmp_path: Path, other_program: int) -> None:
@@ -156,7 +156,7 @@ def test_the_command_ends_with_the_log_named_when_a_server_dies(
     assert process.wait(30) == 2
     assert process.stdout is not None
     assert str(workspace / "serving.log") in json.loads(process.stdout.read())["error"]
-    assert places.find_serving(workspace) is None
+    assert paths.find_serving(workspace) is None
 
 
 def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_its_worker(tmp_path: Path) -> None:
@@ -175,31 +175,31 @@ def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_
             process.send_signal(signal.SIGINT)
             assert process.wait(40) == 0
             assert jobs.runs()[0].status == "cancelled"
-            assert places.await_worker(tmp_path)
+            assert paths.await_worker(tmp_path)
 
 
 def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_path: Path, other_program: int) -> None:
     url = f"http://127.0.0.1:{other_program}"
     now = time.strftime("%Y-%m-%d %H:%M:%S")
-    places.announce(tmp_path, places.Serving(os.getpid(), url, url, now))
-    assert places.find_serving(tmp_path) is not None
+    paths.announce(tmp_path, paths.Serving(os.getpid(), url, url, now))
+    assert paths.find_serving(tmp_path) is not None
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    places.announce(tmp_path, places.Serving(ended.pid, url, url, now))
-    assert places.find_serving(tmp_path) is None
+    paths.announce(tmp_path, paths.Serving(ended.pid, url, url, now))
+    assert paths.find_serving(tmp_path) is None
     # The number of the process that made it was given again, to this one.
-    places.announce(tmp_path, places.Serving(os.getpid(), url, url, "2020-01-01 00:00:00"))
-    assert places.find_serving(tmp_path) is None
+    paths.announce(tmp_path, paths.Serving(os.getpid(), url, url, "2020-01-01 00:00:00"))
+    assert paths.find_serving(tmp_path) is None
 
 
 @pytest.mark.parametrize("half", ["", '{"process": 4', "[]", '{"process": 4}'])
 def test_a_half_written_announcement_is_none(tmp_path: Path, half: str) -> None:
     (tmp_path / "serving.json").write_text(half)
-    assert places.find_serving(tmp_path) is None
+    assert paths.find_serving(tmp_path) is None
 
 
 def test_a_writer_whose_note_is_half_written_is_an_unknown_one(tmp_path: Path) -> None:
-    with places.write_lock(tmp_path):
+    with paths.write_lock(tmp_path):
         (tmp_path / "writer.json").write_text('{"pro')
-        with pytest.raises(WorkspaceError, match="process \\?"), places.write_lock(tmp_path):
+        with pytest.raises(WorkspaceError, match="process \\?"), paths.write_lock(tmp_path):
             pass

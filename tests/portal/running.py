@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingestion.jobs import worker
 from ingestion.jobs.queue import JobQueue
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 
@@ -18,7 +18,7 @@ def run(workspace: str, intranet: str) -> None:
     """Nothing; ends when no work waits in the workspace any more."""
     os.environ |= SETTINGS | {"SEXTANT_INTRANET": intranet}
     engine = open_engine(read_config(workspace))
-    with places.work_lock(Path(workspace)) as mine:
+    with paths.work_lock(Path(workspace)) as mine:
         assert mine, "no other process works here"
         JobQueue(engine.catalog).take_over()
         worker.work(engine)

@@ -19,7 +19,7 @@ from ingestion.add_files import Progress
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import ensure_worker, work
-from rag_engine import workspace as places
+from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
@@ -96,7 +96,7 @@ def test_an_upload_is_known_by_its_name_and_does_not_stay_behind(engine: Engine)
     [record] = engine.documents()
     assert record.source == "upload:rules.txt"
     assert "second" in engine.catalog.text(record.key)
-    assert list(places.uploads(engine.config.workspace).iterdir()) == []
+    assert list(paths.uploads(engine.config.workspace).iterdir()) == []
     assert JobQueue(engine.catalog).runs()[0].message == ""
 
 
@@ -115,7 +115,7 @@ def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_
     assert path.exists()
     assert run.results[0]["status"] == "failed"
     assert "rules.txt" in run.message
-    assert str(places.uploads(engine.config.workspace)) in run.message
+    assert str(paths.uploads(engine.config.workspace)) in run.message
     engine.close()
 
 
@@ -133,7 +133,7 @@ def test_a_run_waits_while_another_process_writes(engine: Engine, small_document
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     with ThreadPoolExecutor(1) as pool:
-        with places.write_lock(engine.config.workspace):
+        with paths.write_lock(engine.config.workspace):
             worked = pool.submit(work, engine)
             waiting = await_run(jobs, lambda run: run.progress is not None)
             assert waiting.alive
@@ -145,7 +145,7 @@ def test_a_run_waits_while_another_process_writes(engine: Engine, small_document
 def test_a_run_that_waits_for_another_process_can_be_cancelled(engine: Engine, small_documents: Path) -> None:
     jobs = JobQueue(engine.catalog)
     id = jobs.queue("add", {"paths": [str(small_documents)]})
-    with places.write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
+    with paths.write_lock(engine.config.workspace), ThreadPoolExecutor(1) as pool:
         worked = pool.submit(work, engine)
         await_run(jobs, lambda run: run.progress is not None)
         jobs.cancel(id)
@@ -232,7 +232,7 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     ensure_worker(workspace)
     assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.documents()] == ["flood.md"]
-    assert places.await_worker(workspace, 30)
+    assert paths.await_worker(workspace, 30)
     engine.close()
 
 
