@@ -1,8 +1,18 @@
-"""The page list and the frame; `streamlit run app.py` starts here."""
+"""The app: `streamlit run app.py` (or any ASGI server) serves it, and each session runs this file as its script."""
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._shared.errors import told
 from pages._shared.frame import open_frame
 
-# Around all of it: where the collection cannot be opened there is no page to run.
-with told():
-    open_frame().run()
+if get_script_run_ctx(suppress_warning=True) is None:
+    # Against DNS rebinding; Streamlit itself checks `server.allowedHosts` for websockets only.
+    checked = Middleware(TrustedHostMiddleware, allowed_hosts=st.get_option("server.allowedHosts"))
+    app = st.App(__file__, middleware=[checked])
+else:
+    # Around all of it: where the collection cannot be opened there is no page to run.
+    with told():
+        open_frame().run()
