@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import threading
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.types import Answer, AnswerStatus, Citation, Source, Tier
 
@@ -281,10 +281,7 @@ def delete_conversation(workspace: Path, id: str) -> None:
 def _write(workspace: Path, conversation: Conversation) -> Conversation:
     path = _path(workspace, conversation.id)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside and renamed, so that a reader finds the old conversation or the new one, never half of it.
-    temporary = path.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}.new")
-    temporary.write_text(json.dumps(to_json(conversation), ensure_ascii=False), encoding="utf-8")
-    temporary.replace(path)
+    write_atomic(path, json.dumps(to_json(conversation), ensure_ascii=False).encode())
     return conversation
 
 

@@ -17,6 +17,7 @@ import httpx
 import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
+from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import WorkspaceError
 
 # A process that began this much later than the announcement that names it only bears the number again. Clocks are
@@ -140,9 +141,7 @@ def _acquired(workspace: Path, seconds: float) -> FileLock | None:
 def announce(workspace: Path, serving: Serving) -> None:
     """Nothing; tells other commands on this workspace where the servers are."""
     workspace.mkdir(parents=True, exist_ok=True)
-    temporary = workspace / "serving.json.new"
-    temporary.write_text(json.dumps(asdict(serving)), encoding="utf-8")
-    temporary.replace(workspace / "serving.json")
+    write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode())
 
 
 def withdraw(workspace: Path) -> None:

@@ -15,13 +15,14 @@ from ingestion.acquisition.relevance import relevance_of
 from ingestion.catalogues.read import lists_records
 from ingestion.config import IngestionConfig
 from ingestion.extraction.file_type import content_type
-from ingestion.file_names import file_hash, place_for, safe_code, slug_of, write_whole
+from ingestion.file_names import file_hash, place_for, safe_code, slug_of
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
 from ingestion.types import Download, Outcome, Refused, SeedSource, Validators
 from ingestion.web.html import Page, read_page, saved_page
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.urls import normal_url
+from rag_engine.atomic_write import write_atomic
 
 # Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
 _MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
@@ -273,7 +274,7 @@ def _kept(asked: _Request, made: Download, slug: str, suffix: str, content: Path
         return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))
     place = place_for(asked.folder, asked.source.code, slug, suffix, made.sha256)
     if isinstance(content, bytes):
-        write_whole(place, content)
+        write_atomic(place, content, durable=True)
     else:
         content.replace(place)
     made = replace(made, path=place.relative_to(asked.workspace).as_posix())

@@ -15,6 +15,7 @@ from ingestion.dataset.bibliography import to_bibtex, to_ris
 from ingestion.dataset.columns import COLUMNS, DATASET, EXPORTED, IMPORTING, NOT_DOCUMENTS, is_document, standing
 from ingestion.records.source_record import SourceRecord, metadata_of
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, neutral, storable, to_workbook
+from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
 
 SUFFIXES = (".xlsx", ".csv", ".jsonl", ".bib", ".ris")
@@ -185,16 +186,10 @@ def _file_link(path: Path, record: SourceRecord, workspace: Path | None) -> str:
 
 
 def _write(path: Path, body: bytes) -> None:
-    """Nothing; the file stands under its name only when it is whole."""
-    temporary = path.with_name(f".{path.name}.new")
+    """Write the file; InputError where its folder or the file itself does not allow it."""
     try:
-        with temporary.open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        write_atomic(path, body, durable=True)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise InputError(
             f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."
         ) from error

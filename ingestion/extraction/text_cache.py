@@ -11,6 +11,7 @@ from typing import Any
 from ingestion.extraction.cleaning import clean
 from ingestion.extraction.properties import Declared
 from ingestion.extraction.sandbox.wire import from_json, to_json
+from rag_engine.atomic_write import write_atomic
 from rag_engine.types import ExtractedText
 
 
@@ -46,10 +47,7 @@ def save_reading(folder: Path, sha256: str, reader: str, reading: Reading) -> No
         "declared": asdict(reading.declared),
         "language": reading.language,
     }
-    temporary = path.with_suffix(".new")
-    with gzip.open(temporary, "wb", compresslevel=1) as file:
-        file.write(json.dumps(values, ensure_ascii=False).encode())
-    temporary.replace(path)
+    write_atomic(path, gzip.compress(json.dumps(values, ensure_ascii=False).encode(), compresslevel=1))
 
 
 def load_reading(folder: Path, sha256: str, reader: str) -> Reading | None:

@@ -12,6 +12,7 @@ from typing import IO
 
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine import workspace as paths
+from rag_engine.atomic_write import replacing
 
 # File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
 _LONGEST_BYTES = 180
@@ -26,10 +27,8 @@ def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
     folder = paths.uploads(workspace) / secrets.token_hex(8)
     folder.mkdir(parents=True)
     path = folder / safe_name(name)
-    temporary = folder / f".{path.name}.new"
-    with temporary.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         shutil.copyfileobj(data, file, 1 << 20)
-    temporary.replace(path)
     return path
 
 

@@ -19,6 +19,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.types import Indexed, Outcome, Phase
 from rag_engine import workspace as paths
+from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
@@ -181,10 +182,8 @@ def _store(path: Path, stored: Path) -> None:
     try:
         os.link(path, stored)
     except OSError:
-        # Whole or not at all: what stands there is trusted from then on.
-        temporary = stored.with_name(f".{stored.name}.new")
-        shutil.copyfile(path, temporary)
-        temporary.replace(stored)
+        with replacing(stored) as temporary:
+            shutil.copyfile(path, temporary)
 
 
 def _said(source_record: SourceRecord, entries: Mapping[tuple[str, Phase], PhaseEntry]) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Validators
 from ingestion.web.response_body import receive_into, too_large
+from rag_engine.atomic_write import write_atomic
 
 _DAY = 86_400.0
 _VERSION = 1
@@ -181,12 +182,7 @@ class KeptWeb:
     def _write(self, key: str, kept: _Kept) -> None:
         fields = {name: value for name, value in asdict(kept.fetched).items() if name not in ("body", "path")}
         entry = {"version": _VERSION, "since": kept.since, "body": kept.body.name, "fetched": fields}
-        part = self._folder / f".{secrets.token_hex(8)}.part"
-        try:
-            part.write_text(json.dumps(entry), encoding="utf-8")
-            part.replace(self._folder / f"{key}.json")
-        finally:
-            part.unlink(missing_ok=True)
+        write_atomic(self._folder / f"{key}.json", json.dumps(entry).encode())
 
     def _make_room(self, size: int, keep: str) -> None:
         with self._lock:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from io import FileIO
 from pathlib import Path
 
 from ingestion.types import Refused
+from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
 
 _STEP = 2**18
@@ -58,18 +58,11 @@ def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, la
     A `lasting` file is whole even after the power fails; without, its reader has to compare the hash.
     """
     digest, size = hashlib.sha256(), 0
-    part = into.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with _opened(part) as output:
-            for chunk in chunks:
-                size = _counted(size, chunk, url, most)
-                digest.update(chunk)
-                _write(output.fileno(), chunk, into)
-            if lasting:
-                os.fsync(output.fileno())
-        part.replace(into)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(into, durable=lasting) as part, _opened(part) as output:
+        for chunk in chunks:
+            size = _counted(size, chunk, url, most)
+            digest.update(chunk)
+            _write(output.fileno(), chunk, into)
     return Received(b"", size, digest.hexdigest())
 
 

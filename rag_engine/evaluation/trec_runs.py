@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 from urllib.parse import unquote
 
+from rag_engine.atomic_write import replacing
 from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import read_lines
 
@@ -35,13 +36,8 @@ class RunWriter:
 def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
     """A writer of the run; the file has its name only when the run is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            yield RunWriter(file, tag)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
+        yield RunWriter(file, tag)
 
 
 def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.file_names import place_for, safe_code, slug_of, write_whole
+from ingestion.file_names import place_for, safe_code, slug_of
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_codes_that_are_changed_stay_apart() -> None:
 def test_the_same_content_comes_to_the_same_name_and_another_to_another(tmp_path: Path) -> None:
     first, second = hashlib.sha256(b"1").hexdigest(), hashlib.sha256(b"2").hexdigest()
     place = place_for(tmp_path, "A1", "plan", "pdf", first)
-    write_whole(place, b"1")
+    place.write_bytes(b"1")
     assert place.name == "A1_plan.pdf"
     assert place_for(tmp_path, "A1", "plan", "pdf", first) == place
     assert place_for(tmp_path, "A1", "plan", "pdf", second).name == f"A1_plan_{second[:8]}.pdf"
@@ -75,6 +75,6 @@ def test_what_lies_in_quarantine_is_never_overwritten_by_another_version(tmp_pat
     downloads, quarantine = tmp_path / "downloads", tmp_path / "quarantine"
     downloads.mkdir()
     quarantine.mkdir()
-    write_whole(quarantine / "A1_plan.pdf", b"1")
+    (quarantine / "A1_plan.pdf").write_bytes(b"1")
     assert place_for(downloads, "A1", "plan", "pdf", first).name == "A1_plan.pdf"
     assert place_for(downloads, "A1", "plan", "pdf", second).name == f"A1_plan_{second[:8]}.pdf"

@@ -1,0 +1,24 @@
+"""The cache of extracted texts: what one reader read of a file, kept once however many read it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ingestion.extraction.properties import Declared
+from ingestion.extraction.text_cache import Reading, load_reading, reading_of, save_reading
+from rag_engine.types import Block, ExtractedText
+
+
+def _reading() -> Reading:
+    text = "Floods damage archives and museums. " * 3_000
+    extracted = ExtractedText(text, 1, (), (Block(0, len(text), 1, "paragraph"),), "text/plain")
+    return reading_of(extracted, Declared(title="Flood plan"), "en")
+
+
+def test_equal_files_read_at_once_are_all_stored(tmp_path: Path) -> None:
+    reading, sha256 = _reading(), "ab" * 32
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: save_reading(tmp_path, sha256, "reader 1", reading), range(32)))
+    assert load_reading(tmp_path, sha256, "reader 1") == reading
+    assert [path.name for path in (tmp_path / "ab").iterdir()] == [f"{sha256}.json.gz"]

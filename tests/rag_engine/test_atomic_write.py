@@ -1,0 +1,53 @@
+"""Atomic writes: all of a file or none of it, however many write it at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from rag_engine.atomic_write import replacing, write_atomic
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_file_is_replaced_when_its_content_is_complete(tmp_path: Path, durable: bool) -> None:
+    path = tmp_path / "a.json"
+    write_atomic(path, b"first", durable=durable)
+    with replacing(path, durable=durable) as temporary:
+        temporary.write_bytes(b"second")
+        assert path.read_bytes() == b"first"
+    assert path.read_bytes() == b"second"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_former_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_atomic(path, b"first")
+
+    def fill_the_disk() -> None:
+        with replacing(path) as temporary:
+            temporary.write_bytes(b"sec")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="full"):
+        fill_the_disk()
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_writers_of_one_file_never_take_each_others_temporary_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with replacing(path) as slow:
+        slow.write_bytes(b"slow")
+        with replacing(path) as fast:
+            fast.write_bytes(b"fast")
+        assert path.read_bytes() == b"fast"
+    assert path.read_bytes() == b"slow"
+
+
+def test_eight_threads_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: write_atomic(path, b"%d" % number * 10_000), range(8)))
+    assert path.read_bytes() in {b"%d" % number * 10_000 for number in range(8)}
