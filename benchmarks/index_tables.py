@@ -23,7 +23,7 @@ from ingestion.extraction.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.book_index.matching import IndexTerms, Listed
 from rag_engine.chunking.semantic import cut_children
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import ExtractedText, Parent
 
@@ -109,7 +109,7 @@ def parents_of(extracted: ExtractedText, language: str) -> list[Parent]:
     """Sentences gathered into parents of one size, so that no encoder is needed."""
     parents: list[Parent] = []
     gathered: list[tuple[int, int]] = []
-    config = ChunkingConfig()
+    config = ChunkSizes()
     spans = sentence_spans(extracted.text, language)
     for span, following in zip(spans, [*spans[1:], None], strict=True):
         gathered.append(span)

@@ -18,7 +18,7 @@ from rag_engine.backends.encoder.runtimes import batches
 from rag_engine.backends.encoder.source import locate
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.protocols import Embedder, Reranker, Vectors
 from rag_engine.retrieval.diversity import scaled
 from rag_engine.text.analyzer import analyse
@@ -59,7 +59,7 @@ class Candidates:
 
 def read_dataset(name: str, language: str) -> Dataset:
     """A development half of the evaluation sets, its documents cut into children where they are long."""
-    folder, config = SETS / name, ChunkingConfig()
+    folder, config = SETS / name, ChunkSizes()
     children: list[str] = []
     owners: list[str] = []
     for document in _read_jsonl(folder / "corpus.jsonl"):

@@ -26,7 +26,7 @@ from report import machine, write_table
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
-from rag_engine.config import DATA, ChunkingConfig
+from rag_engine.config import DATA, ChunkSizes
 from rag_engine.types import ExtractedText, Parent
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +95,7 @@ def score(name: str, extracted: ExtractedText, language: str, starts: Sequence[t
     """The document cut into sections and compared with where they begin."""
     began = time.perf_counter()
     parents = section_chunks(
-        extracted.text, language, title=extracted.title, blocks=extracted.blocks, config=ChunkingConfig()
+        extracted.text, language, title=extracted.title, blocks=extracted.blocks, config=ChunkSizes()
     )
     seconds = time.perf_counter() - began
     sections, coverage = section_coverage(extracted.text, language, title=extracted.title, blocks=extracted.blocks)

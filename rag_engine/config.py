@@ -23,17 +23,16 @@ Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixe
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkingConfig:
-    """How documents become parents and children.
+class ChunkSizes:
+    """Sizes of the chunking strategies, which only an evaluation changes.
 
     From `window` to `fallback_stride`: semantic chunking (Buriasco 2026, section 5.1). The sizes, in characters, hold
     for every strategy that cuts parents into children. `maximum_words`, `minimum_words` and `overlap_words` are the
     M, m and O of sentence chunks; `fixed_words` and `fixed_overlap` the size of fixed ones. Words are what white
-    space parts. `header` says whether the encoder reads what the document is in front of each child. A section longer
-    than `section_size` is parted, so that one of a hundred paragraphs does not fill a model's context alone.
+    space parts. A section longer than `section_size` is split, so that one of a hundred paragraphs does not fill a
+    model's context alone.
     """
 
-    strategy: Strategy = "auto"
     window: int = 3
     percentile: float = 25.0
     minimum_gap: int = 4
@@ -49,7 +48,6 @@ class ChunkingConfig:
     overlap_words: int = 30
     fixed_words: int = 800
     fixed_overlap: int = 50
-    header: bool = True
     section_size: int = 8000
 
     def __post_init__(self) -> None:
@@ -59,6 +57,18 @@ class ChunkingConfig:
                 f"and child_overlap={self.child_overlap}.",
                 help="Make it more than three times as large as either.",
             )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingConfig:
+    """How documents become parents and children.
+
+    `header` says whether the encoder reads what the document is in front of each child.
+    """
+
+    strategy: Strategy = "auto"
+    header: bool = True
+    sizes: ChunkSizes = ChunkSizes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from ingestion.config import QualityConfig
 from ingestion.deduplication.versions import plain_title
 from ingestion.quality.readability import fold_word, readability
 from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, SeedSource
-from rag_engine.config import DATA, ChunkingConfig
+from rag_engine.config import DATA, ChunkSizes
 from rag_engine.types import ExtractedText
 
 # The types whose pages a reader counts; sheets and formats without pages are measured in characters.
@@ -176,7 +176,7 @@ def _count(number: int, noun: str) -> str:
 
 def _estimate_chunks(characters: int) -> int:
     """Children that a text of so many characters is cut into, with the usual overlap."""
-    chunking = ChunkingConfig()
+    chunking = ChunkSizes()
     return math.ceil(characters / (chunking.child_size - chunking.child_overlap))
 
 

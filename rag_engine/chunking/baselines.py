@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from rag_engine.chunking.parents import filled, parents_of, solid
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Parent
@@ -24,7 +24,7 @@ _LINE_END = re.compile(r"\n\s*")
 _WORD_END = re.compile(r"\s+")
 
 
-def fixed_chunks(text: str, language: str, *, config: ChunkingConfig) -> list[Parent]:
+def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
     """Parents of `fixed_words` words, each beginning with the last `fixed_overlap` words of the one before.
 
     Words stand for tokens: how many tokens a word has depends on the encoder, and a text is to be cut alike for all.
@@ -43,13 +43,13 @@ def fixed_chunks(text: str, language: str, *, config: ChunkingConfig) -> list[Pa
     return parents_of(text, spans, sentence_spans(text, language), config)
 
 
-def newline_chunks(text: str, language: str, *, config: ChunkingConfig) -> list[Parent]:
+def newline_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
     """A parent for every line of the text, however short: paragraphs, headings, rows of tables."""
     lines = [found.span() for found in _LINE.finditer(text)]
     return parents_of(text, lines, sentence_spans(text, language), config)
 
 
-def recursive_chunks(text: str, language: str, *, config: ChunkingConfig) -> list[Parent]:
+def recursive_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
     """Parents of at most `parent_size` characters, without overlap.
 
     A text that is too long is cut where its paragraphs end, a piece that still is where its lines end, then its

@@ -12,7 +12,7 @@ from rag_engine.chunking.parents import parents_of
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
 from rag_engine.chunking.semantic import semantic_chunks
 from rag_engine.chunking.sentence import sentence_chunks
-from rag_engine.config import ChunkingConfig, Strategy
+from rag_engine.config import ChunkingConfig, ChunkSizes, Strategy
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Block, Line, Parent
@@ -56,40 +56,41 @@ def chunk(
     parent with one child by every strategy. `encode` gives a vector for each text; only semantic chunking calls it.
     `title` is the document's; `blocks` and `lines` may be empty where the layout is not known.
     """
-    if len(text.strip()) <= config.child_size + config.child_minimum:
+    sizes = config.sizes
+    if len(text.strip()) <= sizes.child_size + sizes.child_minimum:
         strategy: Strategy = "semantic" if config.strategy == "auto" else config.strategy
-        parents = _whole(text, language, title, blocks, config)
+        parents = _whole(text, language, title, blocks, sizes)
         return Chunked(parents, strategy, "The text fits into one passage." if parents else "There is no text.")
     strategy, why = _chosen(text, language, title, blocks, lines, config)
     match strategy:
         case "section":
-            parents = section_chunks(text, language, title=title, blocks=blocks, config=config)
+            parents = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
         case "paragraph":
-            parents = paragraph_chunks(text, language, blocks=blocks, lines=lines, title=title, config=config)
+            parents = paragraph_chunks(text, language, blocks=blocks, lines=lines, title=title, config=sizes)
         case "sentence":
             parents = sentence_chunks(
                 text,
                 language,
-                maximum_words=config.maximum_words,
-                minimum_words=config.minimum_words,
-                overlap_words=config.overlap_words,
-                config=config,
+                maximum_words=sizes.maximum_words,
+                minimum_words=sizes.minimum_words,
+                overlap_words=sizes.overlap_words,
+                config=sizes,
             )
         case "fixed":
-            parents = fixed_chunks(text, language, config=config)
+            parents = fixed_chunks(text, language, config=sizes)
         case "newline":
-            parents = newline_chunks(text, language, config=config)
+            parents = newline_chunks(text, language, config=sizes)
         case "recursive":
-            parents = recursive_chunks(text, language, config=config)
+            parents = recursive_chunks(text, language, config=sizes)
         case _:
-            parents = semantic_chunks(text, language, encode=encode, config=config)
+            parents = semantic_chunks(text, language, encode=encode, config=sizes)
     return Chunked(parents, strategy, why)
 
 
-def _whole(text: str, language: str, title: str, blocks: Sequence[Block], config: ChunkingConfig) -> list[Parent]:
+def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes: ChunkSizes) -> list[Parent]:
     """The text as one parent; a lone section keeps its number, for it is cited by it however short it is."""
-    whole = parents_of(text, [(0, len(text))], sentence_spans(text, language), config)
-    sections = section_chunks(text, language, title=title, blocks=blocks, config=config)
+    whole = parents_of(text, [(0, len(text))], sentence_spans(text, language), sizes)
+    sections = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
     if len(whole) == len(sections) == 1:
         one = sections[0]
         return [replace(whole[0], act=one.act, section=one.section, headings=one.headings, depth=one.depth)]
@@ -113,7 +114,7 @@ def _chosen(
     if named not in ("auto", "section", "paragraph"):
         return named, "Asked for by name."
     sections = _sections(text, language, title, blocks)
-    titled = _titled(text, title, blocks, lines, config)
+    titled = _titled(text, title, blocks, lines, config.sizes)
     if named != "auto":
         return named, f"Asked for by name; {(sections if named == 'section' else titled).found}."
     finer = titled.enough and titled.count > _TITLES_PER_SECTION * sections.count
@@ -131,15 +132,13 @@ def _sections(text: str, language: str, title: str, blocks: Sequence[Block]) -> 
     return _Structure(count, found, enough)
 
 
-def _titled(
-    text: str, title: str, blocks: Sequence[Block], lines: Sequence[Line], config: ChunkingConfig
-) -> _Structure:
+def _titled(text: str, title: str, blocks: Sequence[Block], lines: Sequence[Line], sizes: ChunkSizes) -> _Structure:
     found = [one for one in titles(text, blocks, lines, title) if one.path]
     if not found:
         return _Structure(0, "no titles", enough=False)
     levels = max(len(one.path) for one in found)
     share = 1 - found[0].start / len(text)
-    dense = len(text) <= len(found) * _PARENTS_PER_TITLE * config.parent_size
+    dense = len(text) <= len(found) * _PARENTS_PER_TITLE * sizes.parent_size
     words = f"{_counted(len(found), 'title')} on {_counted(levels, 'level')} over {share:.0%} of the text"
     return _Structure(len(found), words, len(found) >= _FEWEST_TITLES and share >= _LEAST_TITLED and dense)
 

@@ -13,7 +13,7 @@ from itertools import takewhile
 
 from rag_engine.chunking.headings import Title, titles
 from rag_engine.chunking.parents import filled, parents_of, solid
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Block, Line, Parent
 
@@ -31,7 +31,7 @@ class _Passage:
 
 
 def paragraph_chunks(
-    text: str, language: str, *, blocks: Sequence[Block], lines: Sequence[Line], title: str, config: ChunkingConfig
+    text: str, language: str, *, blocks: Sequence[Block], lines: Sequence[Line], title: str, config: ChunkSizes
 ) -> list[Parent]:
     """Parents in reading order: each a title with all that stands before the next one, and its heading path.
 
@@ -64,7 +64,7 @@ def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
         yield _Passage(one.start, beyond, one.path, untold=not text[one.end : beyond].strip())
 
 
-def _told(passages: Iterator[_Passage], config: ChunkingConfig) -> Iterator[_Passage]:
+def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage]:
     """The passages, each joined by the titles before it that have nothing below them.
 
     Many titles in a row that do not lead to the passage are a list of contents, which stays by itself.
@@ -86,7 +86,7 @@ def _told(passages: Iterator[_Passage], config: ChunkingConfig) -> Iterator[_Pas
         yield _together(held)
 
 
-def _lengthened(passages: Iterator[_Passage], config: ChunkingConfig) -> list[_Passage]:
+def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passage]:
     """The passages, where one shorter than `child_minimum` has joined the next, or at a chapter's end the last."""
     joined: list[_Passage] = []
     short: _Passage | None = None
@@ -114,7 +114,7 @@ def _together(passages: Sequence[_Passage]) -> _Passage:
     return _Passage(passages[0].start, passages[-1].end, path)
 
 
-def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkingConfig) -> list[Span]:
+def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkSizes) -> list[Span]:
     """The passage, or the parts it is cut into when it is much longer than a parent."""
     if passage.end - passage.start <= config.parent_split * config.parent_size:
         return [(passage.start, passage.end)]

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from rag_engine.chunking.semantic import cut_children
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import Span
 from rag_engine.types import Parent
 
 
-def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkingConfig) -> list[Parent]:
+def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkSizes) -> list[Parent]:
     """A parent, with its children, for each of the spans [start, end) as `solid` leaves them.
 
     `sentences` are those of the whole text; what lies beyond a span of one that crosses its edge is left out.
@@ -28,7 +28,7 @@ def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], conf
     return parents
 
 
-def solid(text: str, spans: Iterable[Span], config: ChunkingConfig) -> Iterator[Span]:
+def solid(text: str, spans: Iterable[Span], config: ChunkSizes) -> Iterator[Span]:
     """The spans without white space at their ends, parted where white space is as wide as a child's minimum.
 
     Across such a gap children would have next to nothing in them. A span of white space alone vanishes.

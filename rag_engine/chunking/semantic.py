@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.url_masking import masked
@@ -28,7 +28,7 @@ _WORD_START = re.compile(r"(?<!\S)\S")
 
 
 def semantic_chunks(
-    text: str, language: str, *, encode: Callable[[Sequence[str]], Vectors], config: ChunkingConfig
+    text: str, language: str, *, encode: Callable[[Sequence[str]], Vectors], config: ChunkSizes
 ) -> list[Parent]:
     """Parents in reading order, each with its children.
 
@@ -68,7 +68,7 @@ def semantic_chunks(
     return parents
 
 
-def cut_children(text: str, sentences: Sequence[Span], config: ChunkingConfig) -> tuple[Child, ...]:
+def cut_children(text: str, sentences: Sequence[Span], config: ChunkSizes) -> tuple[Child, ...]:
     """Overlapping children of a parent's text, in order; `sentences` are spans that cover the same text.
 
     A child ends at the last sentence end within `child_overlap` of its full size, else at the last word end; only
@@ -108,7 +108,7 @@ def cut_children(text: str, sentences: Sequence[Span], config: ChunkingConfig) -
 
 
 def _topic_turns(
-    text: str, sentences: Sequence[Span], encode: Callable[[Sequence[str]], Vectors], config: ChunkingConfig
+    text: str, sentences: Sequence[Span], encode: Callable[[Sequence[str]], Vectors], config: ChunkSizes
 ) -> list[int]:
     """Indexes of the sentences with which a new topic begins.
 
@@ -154,7 +154,7 @@ def window_similarities(vectors: Vectors, rows: NDArray[np.int64], window: int) 
     return cosines.round(6)
 
 
-def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config: ChunkingConfig) -> list[Span]:
+def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config: ChunkSizes) -> list[Span]:
     """Topics as sentence ranges; one shorter than a child's minimum joins its predecessor."""
     topics: list[Span] = []
     for topic in pairwise(turns):
@@ -166,7 +166,7 @@ def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config:
     return topics
 
 
-def _split(topic: Span, sentences: Sequence[Span], config: ChunkingConfig) -> list[Span]:
+def _split(topic: Span, sentences: Sequence[Span], config: ChunkSizes) -> list[Span]:
     """The topic, or the parents it is filled into greedily when it is much longer than one."""
     if _characters(sentences, topic) <= config.parent_split * config.parent_size:
         return [topic]

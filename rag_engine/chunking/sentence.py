@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rag_engine.chunking.parents import parents_of, solid
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Parent
 
 
 def sentence_chunks(
-    text: str, language: str, *, maximum_words: int, minimum_words: int, overlap_words: int, config: ChunkingConfig
+    text: str, language: str, *, maximum_words: int, minimum_words: int, overlap_words: int, config: ChunkSizes
 ) -> list[Parent]:
     """Chunks of whole sentences in reading order, each a parent of its own, of at most `maximum_words` words.
 

@@ -17,7 +17,7 @@ from rag_engine.chunking.sections.headings import places_of
 from rag_engine.chunking.sections.outline import Section, find_outline
 from rag_engine.chunking.sections.rules import rules_of
 from rag_engine.chunking.semantic import cut_children
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Block, Parent
 
@@ -25,7 +25,7 @@ _WORD = re.compile(r"\S+")
 
 
 def section_chunks(
-    text: str, language: str, *, title: str, blocks: Sequence[Block], config: ChunkingConfig
+    text: str, language: str, *, title: str, blocks: Sequence[Block], config: ChunkSizes
 ) -> list[Parent]:
     """Parents in reading order, each a section or a part of a long one, with its children.
 
@@ -51,9 +51,7 @@ def section_coverage(text: str, language: str, *, title: str = "", blocks: Seque
     return len(numbered), covered / len(text) if text else 0.0
 
 
-def _parents_of(
-    text: str, language: str, section: Section, lines: Sequence[int], config: ChunkingConfig
-) -> list[Parent]:
+def _parents_of(text: str, language: str, section: Section, lines: Sequence[int], config: ChunkSizes) -> list[Parent]:
     """The section as one parent, or as several with the same name."""
     body = text[section.start : section.end]
     inner = [(start - section.start, heading) for start, heading in section.inner]

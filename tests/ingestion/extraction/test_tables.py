@@ -14,7 +14,7 @@ from ingestion.extraction.assemble import assemble, table
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.chunking.semantic import cut_children
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
 from tests.ingestion.documents import docx
 
@@ -79,7 +79,7 @@ def make_pdf(path: Path) -> Path:
 @pytest.mark.parametrize("make", [make_xlsx, make_docx, make_html, make_md, make_pptx, make_pdf])
 def test_every_child_of_a_long_table_names_its_columns(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     extracted = extract(make(tmp_path / f"a.{make.__name__[5:]}"), ExtractionLimits(), None)
-    for child in cut_children(extracted.text, sentence_spans(extracted.text, "en"), ChunkingConfig()):
+    for child in cut_children(extracted.text, sentence_spans(extracted.text, "en"), ChunkSizes()):
         assert SHOWN in child.text
     for row in ROWS:
         assert extracted.text.count(" | ".join(row)) == 1

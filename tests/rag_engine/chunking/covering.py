@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.protocols import Vectors
 from rag_engine.types import Block, BlockKind, Parent
 
-DEFAULT = ChunkingConfig()
-SMALL = ChunkingConfig(
+DEFAULT = ChunkSizes()
+SMALL = ChunkSizes(
     parent_size=400, parent_overlap=40, child_size=200, child_overlap=30, child_minimum=20, fixed_words=30,
     minimum_gap=2, window=2, fixed_overlap=5, maximum_words=12, minimum_words=6, overlap_words=4,
 )  # fmt: skip
@@ -51,7 +51,7 @@ def hash_encoder(texts: Sequence[str]) -> Vectors:
     return vectors
 
 
-def check(text: str, parents: Sequence[Parent], config: ChunkingConfig) -> None:
+def check(text: str, parents: Sequence[Parent], config: ChunkSizes) -> None:
     """Nothing; fails where the parents or children leave out a character, are not of the text, or not in order."""
     assert [parent.index for parent in parents] == list(range(len(parents)))
     assert not uncovered(text, [(parent.start, parent.end) for parent in parents]).strip()

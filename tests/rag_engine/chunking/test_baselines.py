@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.types import Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, TEXTS, check
@@ -21,7 +21,7 @@ BASELINES = [fixed_chunks, newline_chunks, recursive_chunks]
 
 @pytest.mark.parametrize("cut", BASELINES)
 @given(TEXTS, CONFIGS)
-def test_chunks_of_any_text_cover_it(cut: Callable[..., list[Parent]], text: str, config: ChunkingConfig) -> None:
+def test_chunks_of_any_text_cover_it(cut: Callable[..., list[Parent]], text: str, config: ChunkSizes) -> None:
     check(text, cut(text, "en", config=config), config)
 
 
@@ -53,7 +53,7 @@ def test_newline_chunks_are_the_lines() -> None:
 
 
 @given(TEXTS, CONFIGS)
-def test_recursive_chunks_are_no_longer_than_a_parent(text: str, config: ChunkingConfig) -> None:
+def test_recursive_chunks_are_no_longer_than_a_parent(text: str, config: ChunkSizes) -> None:
     assert all(len(parent.text) <= config.parent_size for parent in recursive_chunks(text, "en", config=config))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.chunking.chunk import Chunked, chunk
-from rag_engine.config import Strategy
+from rag_engine.config import ChunkingConfig, Strategy
 from rag_engine.protocols import Vectors
 from rag_engine.types import ExtractedText
 from tests.rag_engine.chunking.covering import DEFAULT, TEXTS, check, hash_encoder, laid_out
@@ -24,7 +23,7 @@ BODY = "The plan sets out who does what when the river rises above its banks in 
 
 
 def cut(given: ExtractedText | str, strategy: Strategy, language: str = "en") -> Chunked:
-    config = replace(DEFAULT, strategy=strategy)
+    config = ChunkingConfig(strategy)
     text = given if isinstance(given, str) else given.text
     layout = ((), ()) if isinstance(given, str) else (given.blocks, given.lines)
     title = "" if isinstance(given, str) else given.title
@@ -70,7 +69,7 @@ def test_a_report_is_cut_by_its_titles() -> None:
     names = ["Gauges", "Dykes", "Sirens", "Boats", "Shelters"]
     pieces = [piece for name in names for piece in ((name, "heading", 14.0, 1), (BODY.strip(), "text", 10.0, 1))]
     text, blocks = laid_out(*pieces)  # type: ignore[arg-type]
-    done = chunk(text, "en", title="", blocks=blocks, lines=(), encode=hash_encoder, config=DEFAULT)
+    done = chunk(text, "en", title="", blocks=blocks, lines=(), encode=hash_encoder, config=ChunkingConfig())
     assert (done.strategy, done.why) == ("paragraph", "5 titles on 1 level over 100% of the text.")
     assert [parent.headings for parent in done.parents] == [(name,) for name in names]
 
@@ -93,7 +92,7 @@ def test_only_semantic_chunks_ask_the_encoder() -> None:
 
     for strategy in STRATEGIES:
         if strategy not in ("auto", "semantic"):
-            config = replace(DEFAULT, strategy=strategy)
+            config = ChunkingConfig(strategy)
             assert chunk(BODY * 4, "en", title="", blocks=(), lines=(), encode=encode, config=config).parents
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.chunking.paragraph import paragraph_chunks
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.types import Block, Parent
 from tests.rag_engine.chunking.covering import CONFIGS, DEFAULT, SMALL, TEXTS, Piece, check, laid_out
 
@@ -22,12 +22,12 @@ WORDS = st.one_of(
 LAYOUTS = st.lists(st.tuples(WORDS, KINDS, SIZES, st.integers(1, 3)), max_size=9)
 
 
-def chunks(text: str, blocks: list[Block], title: str = "", config: ChunkingConfig = DEFAULT) -> list[Parent]:
+def chunks(text: str, blocks: list[Block], title: str = "", config: ChunkSizes = DEFAULT) -> list[Parent]:
     return paragraph_chunks(text, "en", blocks=blocks, lines=(), title=title, config=config)
 
 
 @given(LAYOUTS, CONFIGS)
-def test_chunks_of_any_layout_cover_the_text(layout: list[Piece], config: ChunkingConfig) -> None:
+def test_chunks_of_any_layout_cover_the_text(layout: list[Piece], config: ChunkSizes) -> None:
     text, blocks = laid_out(*layout)
     parents = chunks(text, blocks, config=config)
     check(text, parents, config)
@@ -39,7 +39,7 @@ def test_chunks_of_any_layout_cover_the_text(layout: list[Piece], config: Chunki
 
 
 @given(TEXTS, CONFIGS)
-def test_chunks_of_a_text_without_layout_cover_it(text: str, config: ChunkingConfig) -> None:
+def test_chunks_of_a_text_without_layout_cover_it(text: str, config: ChunkSizes) -> None:
     check(text, chunks(text, [], config=config), config)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.chunking.semantic import semantic_chunks, window_similarities
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import sentence_spans
@@ -25,11 +25,11 @@ FLOOD = "The river {n} rises and floods the low town near its banks."
 FIRE = "Dry forest {n} burns when wildfire spreads through pine and grass."
 
 
-def chunks(text: str, language: str = "en", config: ChunkingConfig = DEFAULT) -> list[Parent]:
+def chunks(text: str, language: str = "en", config: ChunkSizes = DEFAULT) -> list[Parent]:
     return semantic_chunks(text, language, encode=hash_encoder, config=config)
 
 
-def naive_turns(text: str, config: ChunkingConfig) -> list[int]:
+def naive_turns(text: str, config: ChunkSizes) -> list[int]:
     """The definition, sentence by sentence."""
     vectors = hash_encoder([text[start:end] for start, end in sentence_spans(text, "en")]).astype(float)
     window, count = config.window, len(vectors)
@@ -54,7 +54,7 @@ def uncovered(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join([*left, text[covered:]])
 
 
-def check(text: str, parents: list[Parent], config: ChunkingConfig, language: str = "en") -> None:
+def check(text: str, parents: list[Parent], config: ChunkSizes, language: str = "en") -> None:
     sentence_starts = {start for start, _ in sentence_spans(text, language)}
     assert [parent.index for parent in parents] == list(range(len(parents)))
     assert not uncovered(text, [(parent.start, parent.end) for parent in parents]).strip()
@@ -79,7 +79,7 @@ def check(text: str, parents: list[Parent], config: ChunkingConfig, language: st
 
 
 @given(TEXTS, CONFIGS, st.sampled_from(["en", "de", "tr", "ja"]))
-def test_chunks_of_any_text_hold_their_invariants(text: str, config: ChunkingConfig, language: str) -> None:
+def test_chunks_of_any_text_hold_their_invariants(text: str, config: ChunkSizes, language: str) -> None:
     parents = chunks(text, language, config)
     check(text, parents, config, language)
     assert bool(parents) == bool(text.strip())
@@ -88,7 +88,7 @@ def test_chunks_of_any_text_hold_their_invariants(text: str, config: ChunkingCon
 
 @given(st.lists(st.integers(0, 400), max_size=12), CONFIGS)
 def test_words_of_any_length_between_gaps_of_any_length_hold_the_invariants(
-    lengths: list[int], config: ChunkingConfig
+    lengths: list[int], config: ChunkSizes
 ) -> None:
     text = "".join(("x" if place % 2 else " ") * length * (1 + place % 5) for place, length in enumerate(lengths))
     check(text, chunks(text, config=config), config)
@@ -126,7 +126,7 @@ def test_a_parent_begins_where_the_topic_turns() -> None:
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=6, max_size=60), CONFIGS)
-def test_boundaries_are_those_of_the_definition(topics: list[str], config: ChunkingConfig) -> None:
+def test_boundaries_are_those_of_the_definition(topics: list[str], config: ChunkSizes) -> None:
     text = " ".join(
         f"{letter.upper()}{letter} {letter} word{n % 7} {'long ' * 40}end." for n, letter in enumerate(topics)
     )
@@ -225,7 +225,7 @@ def test_a_config_without_room_for_a_child_is_refused_with_its_cure() -> None:
 
 
 @pytest.mark.parametrize("config", [DEFAULT, SMALL])
-def test_a_real_law_in_markdown_holds_the_invariants(shared: Path, config: ChunkingConfig) -> None:
+def test_a_real_law_in_markdown_holds_the_invariants(shared: Path, config: ChunkSizes) -> None:
     text = (shared / "data" / "corpus" / "en_eu_climate_law_2021-1119.md").read_text(encoding="utf-8")
     parents = chunks(text, config=config)
     check(text, parents, config)

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_engine.chunking.sentence import sentence_chunks, sentence_ranges
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Parent
@@ -57,7 +57,7 @@ def ranges(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> li
     return list(sentence_ranges(words, maximum, minimum, overlap))
 
 
-def chunks(text: str, config: ChunkingConfig = DEFAULT) -> list[Parent]:
+def chunks(text: str, config: ChunkSizes = DEFAULT) -> list[Parent]:
     return sentence_chunks(
         text,
         "en",
@@ -91,7 +91,7 @@ def test_every_chunk_brings_a_new_sentence_and_none_is_left_out(words: list[int]
 
 
 @given(TEXTS, CONFIGS)
-def test_chunks_of_any_text_cover_it(text: str, config: ChunkingConfig) -> None:
+def test_chunks_of_any_text_cover_it(text: str, config: ChunkSizes) -> None:
     parents = chunks(text, config)
     check(text, parents, config)
     longest = max((len(text[start:end].split()) for start, end in sentence_spans(text, "en")), default=0)

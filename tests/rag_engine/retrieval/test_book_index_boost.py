@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rag_engine.book_index.anchors import IndexRecord
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkingConfig, ChunkSizes
 from rag_engine.retrieval.book_index_boost import CollectionIndex, named_passages, named_places, read_collection_index
 from rag_engine.storage.collection import Stores
 from rag_engine.storage.indexer import Indexer
@@ -70,7 +70,7 @@ def test_the_indexes_are_read_again_only_when_the_collection_has_changed(
 def test_other_passages_of_a_named_page_are_told_apart_from_the_one_it_names(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
-    indexer = Indexer(stores, embedder, ChunkingConfig(strategy="fixed", fixed_words=65, fixed_overlap=0))
+    indexer = Indexer(stores, embedder, ChunkingConfig("fixed", sizes=ChunkSizes(fixed_words=65, fixed_overlap=0)))
     indexer.add(make_document(stores, ARTICLES), "1", [IndexRecord("wildfire authority", pages=(1,))])
     indexer.finish()
 

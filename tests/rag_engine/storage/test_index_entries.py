@@ -7,7 +7,7 @@ from dataclasses import replace
 import sqlalchemy as sql
 
 from rag_engine.book_index.anchors import IndexRecord
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkingConfig, ChunkSizes
 from rag_engine.storage import schema as tables
 from rag_engine.storage.collection import Stores
 from rag_engine.storage.deletion import erase, recover
@@ -30,7 +30,7 @@ ARTICLES = "\n\n".join(
     f"Topic {n} of the plan.\n" + f"The {word} authority shall publish its {word} maps every year. " * 30
     for n, word in enumerate(["flood", "wildfire", "drought"], start=1)
 )
-SMALLER = ChunkingConfig(strategy="fixed", fixed_words=60, fixed_overlap=0)
+SMALLER = ChunkingConfig("fixed", sizes=ChunkSizes(fixed_words=60, fixed_overlap=0))
 
 
 def listed(term: str, source: str = OWN_INDEX, subterm: str = "") -> Listed:

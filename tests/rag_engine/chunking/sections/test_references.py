@@ -19,7 +19,7 @@ from rag_engine.chunking.sections.references import (
     resolve,
     same_section,
 )
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.types import Parent
 
 NOUNS = [
@@ -44,7 +44,7 @@ LANGUAGES = st.sampled_from(["en", "de", "it", "es", "pt", "fr", "tr", "ru"])
 
 
 def cut(text: str, language: str, title: str = "") -> list[Parent]:
-    return section_chunks(text, language, title=title, blocks=(), config=ChunkingConfig())
+    return section_chunks(text, language, title=title, blocks=(), config=ChunkSizes())
 
 
 def edges_of(text: str, language: str, title: str = "") -> list[tuple[str, str]]:
@@ -199,7 +199,7 @@ def test_a_question_names_sections_in_short_and_in_full(question: str, language:
 def test_the_paris_agreement_refers_to_its_own_articles_and_its_decision_to_them(shared: Path) -> None:
     path = shared / "data" / "corpus" / "en_unfccc_cop21_decision1_paris.pdf"
     found = extract(path, ExtractionLimits(), None)
-    parents = section_chunks(found.text, "en", title=found.title, blocks=found.blocks, config=ChunkingConfig())
+    parents = section_chunks(found.text, "en", title=found.title, blocks=found.blocks, config=ChunkSizes())
     edges = resolve(find_references(found.text, "en"), parents)
     pairs = {(parents[edge.origin].section, parents[edge.target].section) for edge in edges}
     assert {("Article 3", "Article 13"), ("Article 4", "Article 2"), ("Decision 1/CP.21", "Article 9")} <= pairs

@@ -11,7 +11,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.types import Parent
 from tests.conftest import ROOT
 
@@ -27,7 +27,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def parents_of(path: Path) -> list[Parent]:
     found = extract(path, ExtractionLimits(), None)
-    return section_chunks(found.text, path.name[:2], title=found.title, blocks=found.blocks, config=ChunkingConfig())
+    return section_chunks(found.text, path.name[:2], title=found.title, blocks=found.blocks, config=ChunkSizes())
 
 
 def test_nearly_every_child_carries_its_section(shared: Path, benchmark: ModuleType) -> None:

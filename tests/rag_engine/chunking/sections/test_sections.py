@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
-from rag_engine.config import ChunkingConfig
+from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.types import Block, BlockKind, Parent
 
-DEFAULT = ChunkingConfig()
+DEFAULT = ChunkSizes()
 SMALL = replace(DEFAULT, parent_size=400, child_size=200, child_overlap=30, child_minimum=20)
 
 LINES = st.sampled_from(
@@ -76,7 +76,7 @@ def find(parents: list[Parent], section: str) -> Parent:
 
 @given(text=TEXTS, language=LANGUAGES, config=st.sampled_from([DEFAULT, SMALL]))
 def test_everything_but_white_space_lies_in_one_parent_and_in_its_children(
-    text: str, language: str, config: ChunkingConfig
+    text: str, language: str, config: ChunkSizes
 ) -> None:
     parents = section_chunks(text, language, title="Flood Act", blocks=(), config=config)
     covered = [False] * len(text)
@@ -104,7 +104,7 @@ def test_every_parent_stands_under_the_title_at_the_depth_of_its_headings(text: 
 @given(text=TEXTS)
 def test_the_parts_of_a_long_section_are_not_longer_than_its_bound(text: str) -> None:
     for parent in section_chunks(text * 9, "en", title="", blocks=(), config=DEFAULT):
-        assert len(parent.text) <= ChunkingConfig().section_size
+        assert len(parent.text) <= ChunkSizes().section_size
 
 
 @given(count=st.integers(2, 30), noun=st.sampled_from(["Section", "Article", "Rule", "Clause"]))
