@@ -16,11 +16,10 @@ from tempfile import mkdtemp
 from typing import Any, Literal
 
 from ingestion.book_index.read import own_index
-from ingestion.extraction.properties import Declared
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, FileProperties, FileRefused, Progress
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
@@ -56,21 +55,6 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the work is; bytes tell the remaining time of an addition better than files do.
-
-    `phase` names the phase of a run over sources, whose `done` and `total` count sources.
-    """
-
-    done: int
-    total: int
-    done_bytes: int
-    total_bytes: int
-    current: str
-    phase: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Read:
     """A file that was read in full."""
 
@@ -79,7 +63,7 @@ class _Read:
     sha256: str
     fingerprint: str
     given: dict[str, Any]
-    declared: Declared
+    declared: FileProperties
     extracted: ExtractedText
     records: tuple[IndexRecord, ...]
 

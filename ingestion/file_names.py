@@ -59,3 +59,22 @@ def file_hash(path: Path) -> str:
     """The SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
+_LONGEST_BYTES = 180
+
+
+def safe_name(name: str) -> str:
+    """A file name without folders, control characters or a leading dot, of at most 180 bytes; never empty."""
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")
+    kept = re.sub(r'[<>:"|?*]', "_", printable).strip().lstrip(".") or "upload"
+    stem, dot, suffix = kept.rpartition(".")
+    if not dot or len(suffix) > 10:
+        return _cut(kept, _LONGEST_BYTES)
+    return f"{_cut(stem, _LONGEST_BYTES - len(suffix.encode()) - 1)}.{suffix}"
+
+
+def _cut(text: str, size: int) -> str:
+    return text.encode()[:size].decode(errors="ignore")

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ingestion.dataset.columns import is_document, standing
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.file_names import file_hash, safe_code
@@ -16,7 +15,7 @@ from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.pipeline.indexing_phase import FROM_LIST
 from ingestion.records.source_record import Decision, SourceRecord, metadata_of
 from ingestion.records.source_store import SourceStore, now
-from ingestion.status.source_status import funnel
+from ingestion.status.source_status import funnel, is_document, source_status
 from ingestion.types import FIELDS, PHASES, FieldName, Phase, RunRequest, SeedSource
 from rag_engine import workspace as paths
 from rag_engine.errors import InputError
@@ -58,7 +57,7 @@ def list_json(store: SourceStore) -> dict[str, Any]:
     """Every source of the list in its order, with where it stands."""
     sources = []
     for one in store.records().values():
-        at, title = standing(one), metadata_of(one).title
+        at, title = source_status(one), metadata_of(one).title
         sources.append(
             {
                 "code": one.source.code,
@@ -215,7 +214,7 @@ def _take_back(store: SourceStore, decision: Decision, author: str, note: str) -
 
 def _present(source_record: SourceRecord) -> dict[str, Any]:
     """What is known of a source at present."""
-    source, at, verdict = source_record.source, standing(source_record), source_record.verdict
+    source, at, verdict = source_record.source, source_status(source_record), source_record.verdict
     quality, relation, download = source_record.quality, source_record.relation, source_record.download
     metadata = metadata_of(source_record)
     return {

@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
-from ingestion.extraction.formats.pdf_lines import PrintedPages
-from ingestion.extraction.properties import Declared
-from ingestion.types import Fetched, Validators
+from ingestion.types import Fetched, FileProperties, PrintedPages, Validators
 from rag_engine.types import ExtractedText
 
 
@@ -59,7 +57,7 @@ class Extractor(Protocol):
 
     def extract(self, path: Path) -> ExtractedText: ...
 
-    def declared(self, path: Path) -> Declared:
+    def declared(self, path: Path) -> FileProperties:
         """What the file says of itself; an empty one where it says nothing or cannot be read."""
         ...
 

@@ -372,6 +372,15 @@ class RunRequest:
     which: Which = "due"
     refresh: bool = False
 
+    def describe(self) -> str:
+        """Return the request as a sentence."""
+        phases = "the phases " + ", ".join(self.phases) if len(self.phases) > 1 else f"the phase {self.phases[0]}"
+        phases = "all phases" if self.phases == PHASES else phases
+        which = {"due": "what is new or changed", "failed": "what failed", "all": "everything, also what is done"}
+        whose = f" of {', '.join(self.codes)}" if self.codes else ""
+        newer = "; ask known addresses for newer files" if self.refresh else ""
+        return f"Run {phases} for {which[self.which]}{whose}{newer}."
+
 
 @dataclass(frozen=True, slots=True)
 class PhaseSummary:
@@ -479,3 +488,74 @@ class OcrEngine(Protocol):
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """For each picture of one document its lines in reading order; BackendError when the engine is away."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the work is; bytes tell the remaining time of an addition better than files do.
+
+    `phase` names the phase of a run over sources, whose `done` and `total` count sources.
+    """
+
+    done: int
+    total: int
+    done_bytes: int
+    total_bytes: int
+    current: str
+    phase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A run of text on one baseline of a page; box and size in points. `bold` is how many characters begin in bold."""
+
+    text: str
+    page: int
+    box: Box
+    size: float
+    bold: int = 0
+
+
+ControlSignal = Literal["", "pause", "cancel"]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPages:
+    """The lines of the pages that were asked for, with what tells how the pages of the file are numbered.
+
+    `labels` has one label a page, or is empty where the file has none; `margins` are the first and last lines of
+    pages, as (page, text); `height` is that of most pages, in points.
+    """
+
+    labels: tuple[str, ...] = ()
+    margins: tuple[tuple[int, str], ...] = ()
+    lines: tuple[PlacedLine, ...] = ()
+    height: float = 0.0
+
+    def margins_by_page(self) -> dict[int, list[str]]:
+        """The margin lines of each page."""
+        pages: dict[int, list[str]] = {}
+        for page, text in self.margins:
+            pages.setdefault(page, []).append(text)
+        return pages
+
+
+@dataclass(frozen=True, slots=True)
+class FileProperties:
+    """The properties of a file, each empty where it declares none.
+
+    `date` is the day of publication, an ISO date or its prefix; `created` the day on which the file was made, which
+    for a copy or an excerpt is any later day. `margins` are the lines that return at the head or foot of its first
+    pages: extraction leaves them out of the text, and journals print their date there.
+    """
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    publisher: str = ""
+    language: str = ""
+    date: str = ""
+    subject: str = ""
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    created: str = ""
+    margins: tuple[str, ...] = ()

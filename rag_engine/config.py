@@ -193,3 +193,6 @@ def _one_of(variable: str, values: tuple[str, ...]) -> str:
     if value not in values:
         raise InputError(f"{variable}={value!r} is not known.", help=f"Use {', '.join(values)}.")
     return value
+
+
+CONTEXT_STEP = 512  # a window is asked for in these steps, so that few different ones are

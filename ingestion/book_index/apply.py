@@ -15,9 +15,8 @@ from rag_engine import workspace as paths
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.retrieval.book_index_boost import listed_at
 from rag_engine.storage.catalog import ChildRecord
-from rag_engine.storage.index_entries import OWN_INDEX, Listed, listing_sources, replace_index
+from rag_engine.storage.index_entries import OWN_INDEX, Listed, listed_at, listing_sources, replace_index
 from rag_engine.types import Child, DocumentRecord, Parent
 
 _PDF = "application/pdf"

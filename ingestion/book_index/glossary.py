@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ingestion.book_index.layout import PlacedLine
 from ingestion.book_index.vocabulary import DEFINES, is_glossary_title
+from ingestion.types import PlacedLine
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.types import Block, ExtractedText
 

@@ -11,7 +11,7 @@ from statistics import median
 from ingestion.book_index.entries import IndexEntry, has_locators, is_locators
 from ingestion.book_index.page_numbers import value_of
 from ingestion.book_index.vocabulary import ENDS_IN_SEE, SEE, folded, is_index_title
-from rag_engine.types import Box
+from ingestion.types import PlacedLine
 
 # The edge of a page in which running heads and page numbers stand.
 _MARGIN = 0.15
@@ -23,17 +23,6 @@ _LEVEL = 0.8
 _LEVEL_SHARE = 0.03
 _COMPLETE_SHARE = 0.4
 _SMALLEST_COLUMN = 0.12
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedLine:
-    """A run of text on one baseline of a page; box and size in points. `bold` is how many characters begin in bold."""
-
-    text: str
-    page: int
-    box: Box
-    size: float
-    bold: int = 0
 
 
 @dataclass(frozen=True, slots=True)

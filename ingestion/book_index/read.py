@@ -9,12 +9,11 @@ from typing import Protocol
 from ingestion.book_index.entries import records_of
 from ingestion.book_index.find_pages import entry_share, glossary_pages, index_pages, lines_by_page
 from ingestion.book_index.glossary import bold_terms, glossary_records
-from ingestion.book_index.layout import PlacedLine, entries_of
+from ingestion.book_index.layout import entries_of
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
 from ingestion.book_index.table_columns import cells_of, records_of_rows
-from ingestion.extraction.formats.pdf_lines import PrintedPages
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, FileRefused, PlacedLine, PrintedPages
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
 from rag_engine.types import Box, ExtractedText

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from ingestion.book_index.entries import PageOf, is_locators, printed_pages
 from ingestion.book_index.find_pages import goes_up, initial_of, is_alphabetical
-from ingestion.book_index.layout import PlacedLine, columns_of, gutters, rows_at_one_height, without_heads
+from ingestion.book_index.layout import columns_of, gutters, rows_at_one_height, without_heads
 from ingestion.book_index.vocabulary import COLUMNS, folded
+from ingestion.types import PlacedLine
 from rag_engine.book_index.anchors import IndexRecord
 
 _LATEST_HEADER = 10

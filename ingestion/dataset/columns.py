@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ingestion.records.source_record import SourceRecord, metadata_of
-from ingestion.types import PHASES, FieldName, Indexed
+from ingestion.status.source_status import source_status
+from ingestion.types import FieldName, Indexed
 
 DATASET = "Estrazione Finale"
 NOT_DOCUMENTS = "Not documents"
@@ -37,35 +38,6 @@ class Column:
     meaning: str
     read: Callable[[SourceRecord], str | float | None]
     field: FieldName | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a source has come: indexed, waiting (for `phase`), or the status with which `phase` stopped it."""
-
-    status: str
-    phase: str
-    reason: str = ""
-    message: str = ""
-
-
-def is_document(record: SourceRecord) -> bool:
-    """Whether a source became a document: text that passed quality and is no duplicate of another's."""
-    stopped = record.stopped
-    passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
-    return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
-
-
-def standing(record: SourceRecord) -> Standing:
-    """How far a source has come."""
-    if record.stopped:
-        phase, outcome = record.stopped
-        return Standing(outcome.status, phase, outcome.reason, outcome.message)
-    waiting = next((phase for phase in PHASES if phase not in record.outcomes), None)
-    if waiting:
-        return Standing("waiting", waiting)
-    last = record.outcomes["indexing"]
-    return Standing("indexed", "indexing", last.reason, last.message)
 
 
 def shown_level(record: SourceRecord) -> str:
@@ -177,8 +149,8 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column(COUNTRIES, 24, "English names." + _EDIT, lambda d: "; ".join(metadata_of(d).countries), "countries"),
     Column("Licence Light", 10, "GREEN, YELLOW or RED.", lambda d: d.verdict.light if d.verdict else ""),
-    Column("Status", 10, "indexed, waiting, or how the phase beside it ended.", lambda d: standing(d).status),
-    Column("Phase", 14, "The phase it stands at.", lambda d: standing(d).phase),
-    Column("Reason", 16, "Why it stands there.", lambda d: standing(d).reason),
-    Column("Message", 50, "The same in a sentence.", lambda d: standing(d).message),
+    Column("Status", 10, "indexed, waiting, or how the phase beside it ended.", lambda d: source_status(d).status),
+    Column("Phase", 14, "The phase it stands at.", lambda d: source_status(d).phase),
+    Column("Reason", 16, "Why it stands there.", lambda d: source_status(d).reason),
+    Column("Message", 50, "The same in a sentence.", lambda d: source_status(d).message),
 )

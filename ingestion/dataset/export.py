@@ -12,9 +12,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ingestion.dataset.bibliography import to_bibtex, to_ris
-from ingestion.dataset.columns import COLUMNS, DATASET, EXPORTED, IMPORTING, NOT_DOCUMENTS, is_document, standing
+from ingestion.dataset.columns import COLUMNS, DATASET, EXPORTED, IMPORTING, NOT_DOCUMENTS
 from ingestion.records.source_record import SourceRecord, metadata_of
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, neutral, storable, to_workbook
+from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
 
@@ -81,7 +82,7 @@ def _sheets(
     )  # fmt: skip
     beside = Sheet(NOT_DOCUMENTS, headings, [])
     for record in others:
-        source, where, title = record.source, standing(record), metadata_of(record).title
+        source, where, title = record.source, source_status(record), metadata_of(record).title
         texts = (
             source.code, "" if title == source.code else title, source.url or source.path, where.status, where.phase,
             where.reason, where.message, source.origin,
@@ -168,7 +169,7 @@ def _record(record: SourceRecord) -> dict[str, object]:
         "active": not (relation and relation.superseded),
         "superseded": relation.superseded if relation else "",
         "translation_of": relation.translation_of if relation else "",
-        "status": standing(record).status,
+        "status": source_status(record).status,
     }
 
 

@@ -7,7 +7,6 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +15,11 @@ from lxml import etree, html
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.date_patterns import declared_date
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, safe_parser
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, FileProperties, FileRefused
 
 _LONGEST_NAME = 500
 _LONGEST_TEXT = 2_000
 _MOST_NAMES = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """The properties of a file, each empty where it declares none.
-
-    `date` is the day of publication, an ISO date or its prefix; `created` the day on which the file was made, which
-    for a copy or an excerpt is any later day. `margins` are the lines that return at the head or foot of its first
-    pages: extraction leaves them out of the text, and journals print their date there.
-    """
-
-    title: str = ""
-    authors: tuple[str, ...] = ()
-    publisher: str = ""
-    language: str = ""
-    date: str = ""
-    subject: str = ""
-    keywords: tuple[str, ...] = ()
-    description: str = ""
-    created: str = ""
-    margins: tuple[str, ...] = ()
 
 
 def declared_of(
@@ -56,9 +34,9 @@ def declared_of(
     description: Iterable[str | None] = (),
     created: Iterable[str] = (),
     margins: Iterable[str] = (),
-) -> Declared:
+) -> FileProperties:
     """The first that says anything of each kind, on one line and no longer than a person would write it."""
-    return Declared(
+    return FileProperties(
         title=_first(title),
         authors=_all(authors),
         publisher=_first(publisher),
@@ -98,8 +76,8 @@ _LONGEST_MARGIN = 200
 _EDGE = 0.09
 
 
-def read_declared(path: Path, limits: ExtractionLimits | None = None) -> Declared:
-    """The properties of a file by its bytes; an empty Declared where it has none or is damaged."""
+def read_declared(path: Path, limits: ExtractionLimits | None = None) -> FileProperties:
+    """The properties of a file by its bytes; an empty FileProperties where it has none or is damaged."""
     limits = limits or ExtractionLimits()
     try:
         with path.open("rb") as file:
@@ -114,18 +92,18 @@ def read_declared(path: Path, limits: ExtractionLimits | None = None) -> Declare
             return _page(path)
     except (OSError, ValueError, RuntimeError, FileRefused, etree.LxmlError, zipfile.BadZipFile, RecursionError):
         # What a file says of itself is a clue and no more: a damaged one gives none, and extraction says why.
-        return Declared()
-    return Declared()
+        return FileProperties()
+    return FileProperties()
 
 
-def _pdf(path: Path) -> Declared:
+def _pdf(path: Path) -> FileProperties:
     import pymupdf
 
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with pymupdf.open(path) as document:
         if document.needs_pass:
-            return Declared()
+            return FileProperties()
         told: dict[str, str | None] = document.metadata or {}
         packet: str = document.get_xml_metadata() or ""
         tongue = document.language or ""
@@ -199,7 +177,7 @@ def _matching(root: Element | None, name: re.Pattern[str]) -> list[str]:
     return [text for one in sorted(names) for text in _texts(root, one)]
 
 
-def _zipped(path: Path, limits: ExtractionLimits) -> Declared:
+def _zipped(path: Path, limits: ExtractionLimits) -> FileProperties:
     with open_archive(path) as archive:
         check_archive(archive, path, limits)
         names = set(archive.namelist())
@@ -209,7 +187,7 @@ def _zipped(path: Path, limits: ExtractionLimits) -> Declared:
             return _properties(_part(archive, "docProps/core.xml", path), _company(archive, names, path))
         if "meta.xml" in names:
             return _properties(_part(archive, "meta.xml", path), [])
-    return Declared()
+    return FileProperties()
 
 
 def _part(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
@@ -223,7 +201,7 @@ def _company(archive: zipfile.ZipFile, names: set[str], path: Path) -> list[str]
     return _texts(_part(archive, "docProps/app.xml", path), f"{namespace}Company")
 
 
-def _properties(root: Element, company: Iterable[str]) -> Declared:
+def _properties(root: Element, company: Iterable[str]) -> FileProperties:
     """The Dublin Core of an office document: Microsoft's core properties or OpenDocument's meta.xml."""
     authors = [*_texts(root, f"{_ODF_META}initial-creator"), *_texts(root, f"{_DC}creator")]
     created = [*_texts(root, f"{_TERMS}created"), *_texts(root, f"{_ODF_META}creation-date")]
@@ -239,7 +217,7 @@ def _properties(root: Element, company: Iterable[str]) -> Declared:
     )
 
 
-def _epub(archive: zipfile.ZipFile, path: Path) -> Declared:
+def _epub(archive: zipfile.ZipFile, path: Path) -> FileProperties:
     container = _part(archive, "META-INF/container.xml", path)
     rootfile = container.find(f"{_CONTAINER}rootfiles/{_CONTAINER}rootfile")
     name = posixpath.normpath("" if rootfile is None else rootfile.get("full-path", ""))
@@ -275,7 +253,7 @@ _META: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def _page(path: Path) -> Declared:
+def _page(path: Path) -> FileProperties:
     with path.open("rb") as file:
         raw = file.read(_HEAD)
     text = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", _decoded(raw))
@@ -364,14 +342,14 @@ def _values(items: Iterable[dict[str, Any]], name: str, of: frozenset[str] = fro
     return found
 
 
-def _rtf(path: Path) -> Declared:
+def _rtf(path: Path) -> FileProperties:
     from striprtf.striprtf import rtf_to_text
 
     with path.open("rb") as file:
         text = file.read(200_000).decode("latin-1")
     start = text.find("{\\info")
     if start < 0:
-        return Declared()
+        return FileProperties()
     # The group of properties stands before the text; what comes after it is cut off at its closing brace.
     group = text[start : start + 20_000]
 

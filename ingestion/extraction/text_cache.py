@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.cleaning import clean
-from ingestion.extraction.properties import Declared
 from ingestion.extraction.sandbox.wire import from_json, to_json
+from ingestion.types import FileProperties
 from rag_engine.atomic_write import write_atomic
 from rag_engine.types import ExtractedText
 
@@ -25,11 +25,11 @@ class Reading:
     extracted: ExtractedText
     cleaned: str
     reduction: float
-    declared: Declared
+    declared: FileProperties
     language: str
 
 
-def reading_of(extracted: ExtractedText, declared: Declared, language: str) -> Reading:
+def reading_of(extracted: ExtractedText, declared: FileProperties, language: str) -> Reading:
     """A file's text together with its cleaned form."""
     cleaned = clean(extracted, language)
     return Reading(extracted, cleaned.text, cleaned.reduction, declared, language)
@@ -61,7 +61,7 @@ def load_reading(folder: Path, sha256: str, reader: str) -> Reading | None:
             extracted=from_json(values["extracted"]),
             cleaned=values["cleaned"],
             reduction=values["reduction"],
-            declared=Declared(**{name: _tupled(value) for name, value in values["declared"].items()}),
+            declared=FileProperties(**{name: _tupled(value) for name, value in values["declared"].items()}),
             language=values["language"],
         )
     except (OSError, EOFError, ValueError, KeyError, TypeError):

@@ -66,20 +66,9 @@ def interpret(
     if language_model is not None:
         asked = _by_model(words, codes, language_model, seconds)
         if asked is not None:
-            return Command(asked, spoken(asked), language_model.name)
+            return Command(asked, asked.describe(), language_model.name)
     asked = _by_rules(words, codes)
-    return Command(asked, spoken(asked), "rules") if asked else None
-
-
-def spoken(request: RunRequest) -> str:
-    """The request in a sentence."""
-    every = request.phases == PHASES
-    phases = "all phases" if every else "the phases " + ", ".join(request.phases)
-    phases = f"the phase {request.phases[0]}" if len(request.phases) == 1 else phases
-    which = {"due": "what is new or changed", "failed": "what failed", "all": "everything, also what is done"}
-    whose = f" of {', '.join(request.codes)}" if request.codes else ""
-    newer = "; ask known addresses for newer files" if request.refresh else ""
-    return f"Run {phases} for {which[request.which]}{whose}{newer}."
+    return Command(asked, asked.describe(), "rules") if asked else None
 
 
 def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:

@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 import sqlalchemy as sql
 
-from ingestion.add_files import Progress
 from ingestion.records.source_store import now
+from ingestion.types import ControlSignal, Progress
 from rag_engine.storage.catalog import Catalog
 
 RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
-ControlSignal = Literal["", "pause", "cancel"]
 
 # A killed worker may still answer signals as a zombie: it lives as long as its heart beats.
 HEARTBEAT_SECONDS = 2.0

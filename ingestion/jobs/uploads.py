@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import shutil
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from ingestion.file_names import safe_name
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 
-# File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
-_LONGEST_BYTES = 180
 _SETTLED = ("indexed", "unchanged", "rejected")
 
 
@@ -30,17 +27,6 @@ def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
     with replacing(path) as temporary, temporary.open("wb") as file:
         shutil.copyfileobj(data, file, 1 << 20)
     return path
-
-
-def safe_name(name: str) -> str:
-    """A file name without folders, control characters or a leading dot, of at most 180 bytes; never empty."""
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
-    printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")
-    kept = re.sub(r'[<>:"|?*]', "_", printable).strip().lstrip(".") or "upload"
-    stem, dot, suffix = kept.rpartition(".")
-    if not dot or len(suffix) > 10:
-        return _cut(kept, _LONGEST_BYTES)
-    return f"{_cut(stem, _LONGEST_BYTES - len(suffix.encode()) - 1)}.{suffix}"
 
 
 def upload_name(workspace: Path, path: str) -> str:
@@ -81,7 +67,3 @@ def _uploads(workspace: Path, run: Run) -> Iterator[str]:
 
 def _settled(run: Run) -> set[str]:
     return {str(result["path"]) for result in run.results if result.get("status") in _SETTLED}
-
-
-def _cut(text: str, size: int) -> str:
-    return text.encode()[:size].decode(errors="ignore")

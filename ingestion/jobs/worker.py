@@ -16,12 +16,12 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from ingestion.add_files import EXTRACTION_VERSION, Progress, add_paths
+from ingestion.add_files import EXTRACTION_VERSION, add_paths
 from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandboxes
-from ingestion.jobs.queue import HEARTBEAT_SECONDS, ControlSignal, JobQueue, Run, RunStatus
+from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_leftovers, remove_settled, upload_name
 from ingestion.operations import withdraw
 from ingestion.pipeline.phases import Tools
@@ -29,7 +29,7 @@ from ingestion.pipeline.run import run_phases
 from ingestion.pipeline.scheduling import hash_of, table_hash
 from ingestion.protocols import Browser
 from ingestion.records.source_store import SourceStore
-from ingestion.types import PHASES, RunRequest
+from ingestion.types import PHASES, ControlSignal, Progress, RunRequest
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import KeptWeb
 from ingestion.web.http import HttpWeb

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from ingestion.jobs.uploads import safe_name
+from ingestion.file_names import safe_name
 from ingestion.licence.html_marks import mark_of, marks_of, parse_page, read_xmp
 from ingestion.licence.model import ask_model
 from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of

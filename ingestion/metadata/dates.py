@@ -10,8 +10,7 @@ from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.date_patterns import WrittenDate, written_dates
-from ingestion.extraction.properties import Declared
-from ingestion.types import FieldValue, SeedSource
+from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import Block, ExtractedText, Line
 
 _EARLIEST = 1700
@@ -102,7 +101,7 @@ class _Guess:
 
 
 def find_dates(
-    extracted: ExtractedText, source: SeedSource, declared: Declared, language: str, *, today: date
+    extracted: ExtractedText, source: SeedSource, declared: FileProperties, language: str, *, today: date
 ) -> list[FieldValue]:
     """The dates that may be the document's own, the likeliest first, each with the line that says it.
 
@@ -260,7 +259,7 @@ def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
                     yield _Guess(found.value, line, block.page, 0.72)
 
 
-def _running(declared: Declared, month_first: bool) -> Iterator[_Guess]:
+def _running(declared: FileProperties, month_first: bool) -> Iterator[_Guess]:
     """The dates in running heads; one with the time of day is that of printing, and so is the file's own."""
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _LATER.search(line):
@@ -280,7 +279,7 @@ def _symbols(extracted: ExtractedText) -> Iterator[_Guess]:
                 yield _Guess(match[1], match[0], block.page, 0.26)
 
 
-def _declared(declared: Declared, media_type: str) -> Iterator[_Guess]:
+def _declared(declared: FileProperties, media_type: str) -> Iterator[_Guess]:
     if declared.date:
         sure = 0.72 if media_type not in _PAGED else 0.6
         yield _Guess(declared.date, f"The file declares {declared.date} as its date.", None, sure)

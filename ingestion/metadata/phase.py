@@ -8,7 +8,6 @@ from datetime import date
 
 from ingestion.config import IngestionConfig
 from ingestion.extraction.cleaning import clean
-from ingestion.extraction.properties import Declared
 from ingestion.metadata.dates import find_dates
 from ingestion.metadata.merge import merge
 from ingestion.metadata.model import ask_model, read_answer
@@ -18,7 +17,7 @@ from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.metadata.term_matching import cut_words
 from ingestion.metadata.titles import find_titles
 from ingestion.protocols import LanguageModel
-from ingestion.types import Description, Extraction, FieldValue, Outcome, SeedSource
+from ingestion.types import Description, Extraction, FieldValue, FileProperties, Outcome, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.types import ExtractedText
 
@@ -30,7 +29,7 @@ def describe_source(
     source: SeedSource,
     extracted: ExtractedText,
     extraction: Extraction,
-    declared: Declared,
+    declared: FileProperties,
     language_model: LanguageModel | None,
     *,
     gazetteer: Gazetteer,
@@ -86,13 +85,13 @@ def describe_source(
     )
 
 
-def clues_of(source: SeedSource, declared: Declared) -> Clues:
+def clues_of(source: SeedSource, declared: FileProperties) -> Clues:
     """The names and addresses that speak for the issuing body."""
     names = [(what, name) for what, name in _names(declared) if name.strip()]
     return Clues(tuple(names), tuple(filter(None, (source.url,))))
 
 
-def _names(declared: Declared) -> Sequence[tuple[str, str]]:
+def _names(declared: FileProperties) -> Sequence[tuple[str, str]]:
     return [("publisher", declared.publisher), *(("author", name) for name in declared.authors)]
 
 

@@ -10,11 +10,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from ingestion.extraction.properties import Declared
 from ingestion.metadata.dates import find_dates
 from ingestion.metadata.phase import clues_of
 from ingestion.metadata.rules import describe_by_rules, notes_on
-from ingestion.types import LIST_FIELDS, FieldValue, SeedSource
+from ingestion.types import LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.planning.instructions import plain
@@ -71,13 +70,13 @@ def describe(
     gazetteer: Gazetteer,
     *,
     file: str = "",
-    declared: Declared | None = None,
+    declared: FileProperties | None = None,
 ) -> Metadata:
     """The document's metadata: what was given, title and language from the text where they were not, and the rest as
     rules describe a source of the list. `file` is its name, `declared` what the file says of itself."""
     given = {field: value for field, value in given.items() if value not in ("", None)}
     values = {"title": extracted.title, "language": language} | given
-    found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or Declared())
+    found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or FileProperties())
     for together in _TOGETHER:
         if together & given.keys():
             found = {field: value for field, value in found.items() if field not in together}
@@ -88,7 +87,7 @@ def describe(
 
 
 def _by_rules(
-    title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: Declared
+    title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: FileProperties
 ) -> dict[str, Any]:
     source = SeedSource(code=file, path=file)
     found = describe_by_rules(

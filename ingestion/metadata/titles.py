@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
 from ingestion.extraction.layout.title_block import printed_titles
-from ingestion.extraction.properties import Declared
-from ingestion.types import FieldValue, SeedSource
+from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
@@ -20,7 +19,7 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 def find_titles(
     extracted: ExtractedText,
     source: SeedSource,
-    declared: Declared,
+    declared: FileProperties,
     language: str = "",  # noqa: ARG001 - named by the seam; the words that are known are those of nine languages at once
 ) -> list[FieldValue]:
     """The titles that the document may have, the likeliest first; the title of the extraction is among them.
@@ -52,7 +51,7 @@ def without_site(title: str, text: str) -> str:
     return max(printed, key=len) if printed else parts[0]
 
 
-def _declared(extracted: ExtractedText, declared: Declared) -> Iterator[FieldValue]:
+def _declared(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
     title = tidy(declared.title)
     if extracted.media_type in _PAGES or " | " in title:
         title = without_site(title, extracted.text)
@@ -78,7 +77,7 @@ def _listed(source: SeedSource) -> Iterator[FieldValue]:
         yield FieldValue("title", title, "seed", source.title, None, 1.0)
 
 
-def _extracted(extracted: ExtractedText, declared: Declared) -> Iterator[FieldValue]:
+def _extracted(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
     """What the extraction chose; a file's name, where it stands neither in the text nor in the properties."""
     title = extracted.title
     known = is_printed(title, extracted.text) or tidy(declared.title) == title

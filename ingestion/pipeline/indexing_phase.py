@@ -9,15 +9,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.add_files import Progress
 from ingestion.book_index.read import own_index
-from ingestion.jobs.queue import ControlSignal
 from ingestion.pipeline.phases import Tools, reading_at_hand
 from ingestion.pipeline.scheduling import hash_of, is_withdrawn
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
-from ingestion.types import Indexed, Outcome, Phase
+from ingestion.types import ControlSignal, Indexed, Outcome, Phase, Progress
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine

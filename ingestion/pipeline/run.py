@@ -14,9 +14,7 @@ from contextlib import closing
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from ingestion.add_files import Progress
 from ingestion.deduplication.phase import keep_compared, relate_sources
-from ingestion.jobs.queue import ControlSignal
 from ingestion.pipeline import phases as steps
 from ingestion.pipeline.indexing_phase import index_sources
 from ingestion.pipeline.phases import Tools, children_of, take
@@ -24,7 +22,17 @@ from ingestion.pipeline.scheduling import VERSIONS, fingerprint_of, is_due, is_r
 from ingestion.records.quarantine import settle
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
-from ingestion.types import ON_THE_WEB, PHASES, Outcome, Phase, PhaseSummary, PortalFindings, RunRequest
+from ingestion.types import (
+    ON_THE_WEB,
+    PHASES,
+    ControlSignal,
+    Outcome,
+    Phase,
+    PhaseSummary,
+    PortalFindings,
+    Progress,
+    RunRequest,
+)
 from ingestion.web.urls import normal_url
 from rag_engine.engine import Engine
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import Outcome, OutcomeReason, Phase
+from ingestion.types import PHASES, Outcome, OutcomeReason, Phase
 
 # The stations of the funnel and the phase that leads to each.
 STATIONS: Mapping[str, Phase] = {
@@ -53,3 +53,32 @@ def funnel(source_records: Iterable[SourceRecord]) -> list[Station]:
         stations.append(Station(name, len(passed), dict(stopped.most_common()), waiting))
         present = passed
     return stations
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """How far a source has come: indexed, waiting (for `phase`), or the status with which `phase` stopped it."""
+
+    status: str
+    phase: str
+    reason: str = ""
+    message: str = ""
+
+
+def is_document(record: SourceRecord) -> bool:
+    """Whether a source became a document: text that passed quality and is no duplicate of another's."""
+    stopped = record.stopped
+    passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
+    return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
+
+
+def source_status(record: SourceRecord) -> SourceStatus:
+    """How far a source has come."""
+    if record.stopped:
+        phase, outcome = record.stopped
+        return SourceStatus(outcome.status, phase, outcome.reason, outcome.message)
+    waiting = next((phase for phase in PHASES if phase not in record.outcomes), None)
+    if waiting:
+        return SourceStatus("waiting", waiting)
+    last = record.outcomes["indexing"]
+    return SourceStatus("indexed", "indexing", last.reason, last.message)

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ingestion.dataset.columns import is_document, standing
-from ingestion.jobs.plain_language import spoken
 from ingestion.records.source_record import Correction, SourceRecord, metadata_of
 from ingestion.records.source_store import Event
+from ingestion.status.source_status import is_document, source_status
 from ingestion.types import (
     FIELDS,
     LIST_FIELDS,
@@ -131,7 +130,7 @@ def under(path: str, folder: Path) -> str:
 
 
 def _going_on(record: SourceRecord) -> State:
-    if standing(record).status == "waiting":
+    if source_status(record).status == "waiting":
         return "waiting" if record.outcomes else "new"
     relation = record.relation
     if relation is not None and relation.superseded:
@@ -140,7 +139,7 @@ def _going_on(record: SourceRecord) -> State:
 
 
 def _source_row(record: SourceRecord) -> SourceRow:
-    source, where = record.source, standing(record)
+    source, where = record.source, source_status(record)
     reason = record.stopped[1].reason if record.stopped else ""
     return SourceRow(
         source.code,
@@ -161,8 +160,8 @@ def _source_row(record: SourceRecord) -> SourceRow:
 def said(request: RunRequest) -> str:
     """The request in a sentence that stays short however many sources it names."""
     if len(request.codes) <= _NAMED:
-        return spoken(request)
-    return spoken(replace(request, codes=(f"{len(request.codes):,} sources",)))
+        return request.describe()
+    return replace(request, codes=(f"{len(request.codes):,} sources",)).describe()
 
 
 def request_of(arguments: Mapping[str, Any]) -> RunRequest:
@@ -226,7 +225,7 @@ def in_quarantine(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
 
 def next_due(source_records: Iterable[SourceRecord]) -> int:
     """Number of sources that the next run would take up."""
-    return sum(1 for one in source_records if one.stopped is None and standing(one).status == "waiting")
+    return sum(1 for one in source_records if one.stopped is None and source_status(one).status == "waiting")
 
 
 def _evidence(record: SourceRecord) -> object:

@@ -6,7 +6,7 @@ import re
 from email.header import decode_header, make_header
 from urllib.parse import unquote_to_bytes
 
-from ingestion.jobs.uploads import safe_name
+from ingestion.file_names import safe_name
 
 _MOST = 4_000
 # One parameter: its name, and a quoted string (with backslash escapes) or a token. Linear: no two parts overlap.

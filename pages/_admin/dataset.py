@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from ingestion.dataset.columns import is_document
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import export
 from ingestion.operations import take_corrections, vocabulary
 from ingestion.records.source_store import now
+from ingestion.status.source_status import is_document
 from ingestion.status.views import counted, shown_values
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_unusable

@@ -7,8 +7,8 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from ingestion.dataset.columns import standing
 from ingestion.records.source_record import SourceRecord, metadata_of
+from ingestion.status.source_status import source_status
 from ingestion.status.views import STATES, marks_of, spoken_reason, state_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
@@ -34,7 +34,7 @@ def draw_source(code: str) -> None:
         with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
             st.header(plain(f"{code} {metadata_of(record).title}"), anchor=False)
             st.button("", icon=":material/close:", help="Close", key="close source", type="tertiary", on_click=_close)
-        where = standing(record)
+        where = source_status(record)
         st.markdown(f":gray-badge[{STATES[state_of(record)]}] {plain(where.message)}")
         draw_address(record, "source")
         licence, quality, relations, words, past = st.tabs(

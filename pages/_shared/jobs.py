@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.add_files import Progress
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import kept_uploads
 from ingestion.jobs.worker import ensure_worker
 from ingestion.status.views import rate_per_minute, request_of, said, seconds_left, spoken_reason
+from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.errors import show_trouble
 from pages._shared.markdown import plain

@@ -9,14 +9,13 @@ from math import ceil
 from time import perf_counter
 
 from rag_engine.answering.citations import PageOf, check_marks, cite
-from rag_engine.config import GenerationConfig
+from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.prompts import INSUFFICIENT, answer_rules, insufficient, source_block, user_message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
 
-CONTEXT_STEP = 512  # a window is asked for in these steps, so that few different ones are
 _TEMPLATE = 64  # tokens a chat template puts around two messages
 # Between the floor, which most off-topic questions' nearest passage passes, and "moderate", which none does
 # (benchmarks/encoders.py --calibration). Chosen by looking at a dozen off-topic questions; to be measured properly.

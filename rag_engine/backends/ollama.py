@@ -10,9 +10,8 @@ from typing import Literal
 import httpx
 import ollama
 
-from rag_engine.answering.generation import CONTEXT_STEP
 from rag_engine.backends.llm_reply import is_loopback, read_object
-from rag_engine.config import GenerationConfig
+from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
 

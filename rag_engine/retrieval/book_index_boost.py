@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_engine.book_index import matching as index_terms
-from rag_engine.book_index.anchors import Anchor, IndexRecord, anchors
 from rag_engine.book_index.matching import IndexTerms
 from rag_engine.storage.catalog import Catalog
-from rag_engine.storage.index_entries import Listed, children_on_listed_pages, listed_children
+from rag_engine.storage.index_entries import children_on_listed_pages, listed_children
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types import ExtractedText, Parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +35,6 @@ class NamedPlaces:
 
     passages: Mapping[int, tuple[str, ...]]
     beside: Mapping[int, tuple[str, ...]]
-
-
-def listed_in(
-    records: Sequence[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str, source: str
-) -> Iterator[Listed]:
-    """What an index lists of a document: a place for each record and page, and the entries that only refer to others.
-
-    `source` names the index; see `anchors` for the rest.
-    """
-    yield from listed_at(records, anchors(records, extracted, parents, language), source)
-
-
-def listed_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[Listed]:
-    """What an index lists of a document where the anchors of its records are known; see `listed_in`."""
-    see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
-    for record in records:
-        see[record.term, record.subterm] += record.see
-    for one in found:
-        yield Listed(one.term, one.subterm, source, one.page, one.start, one.end, see[one.term, one.subterm])
-    for record in records:
-        if record.see and not record.pages:
-            yield Listed(record.term, record.subterm, source, see=record.see)
 
 
 def read_collection_index(catalog: Catalog, snapshot: Snapshot, before: CollectionIndex | None) -> CollectionIndex:

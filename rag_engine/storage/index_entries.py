@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from rag_engine.book_index.anchors import Anchor, IndexRecord, anchors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed
-from rag_engine.types import Document, DocumentRecord
+from rag_engine.types import Document, DocumentRecord, ExtractedText, Parent
 
 _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "page", "start", "end", "see")]
 
@@ -179,3 +180,25 @@ def _children(connection: Connection, document: int) -> Callable[[Listed], int]:
 
 def _listed(term: str, subterm: str, source: str, page: int, start: int, end: int, see: str) -> Listed:
     return Listed(term, subterm, source, page, start, end, tuple(json.loads(see)))
+
+
+def listed_in(
+    records: Sequence[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str, source: str
+) -> Iterator[Listed]:
+    """What an index lists of a document: a place for each record and page, and the entries that only refer to others.
+
+    `source` names the index; see `anchors` for the rest.
+    """
+    yield from listed_at(records, anchors(records, extracted, parents, language), source)
+
+
+def listed_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[Listed]:
+    """What an index lists of a document where the anchors of its records are known; see `listed_in`."""
+    see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
+    for record in records:
+        see[record.term, record.subterm] += record.see
+    for one in found:
+        yield Listed(one.term, one.subterm, source, one.page, one.start, one.end, see[one.term, one.subterm])
+    for record in records:
+        if record.see and not record.pages:
+            yield Listed(record.term, record.subterm, source, see=record.see)

@@ -24,13 +24,12 @@ from rag_engine.chunking.indexed_text import child_id, context_header, encoder_t
 from rag_engine.chunking.sections.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
-from rag_engine.retrieval.book_index_boost import listed_in
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, take_keys
 from rag_engine.storage.collection import Stores
 from rag_engine.storage.cross_references import insert_references
 from rag_engine.storage.deletion import beyond_used_rows, free_rows, purge, sweep
-from rag_engine.storage.index_entries import OWN_INDEX, Listed, insert_listed, listed_places, still_listed
+from rag_engine.storage.index_entries import OWN_INDEX, Listed, insert_listed, listed_in, listed_places, still_listed
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
 

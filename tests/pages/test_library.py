@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.add_files import Progress
+from ingestion.types import Progress
 from pages._library.documents import search_titles
 from pages._shared.jobs import spoken_time, time_left
 from rag_engine.config import read_config

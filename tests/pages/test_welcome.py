@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from ingestion.add_files import Progress
 from ingestion.jobs.queue import JobQueue
+from ingestion.types import Progress
 from rag_engine.storage.catalog import open_catalog, set_state
 
 Start = Callable[..., AppTest]

@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pymupdf
 
-from ingestion.book_index.layout import PlacedLine
 from ingestion.extraction.assemble import tidy
-from ingestion.types import FileRefused
+from ingestion.types import FileRefused, PlacedLine, PrintedPages
 from rag_engine.types import Box
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedPages:
-    """The lines of the pages that were asked for, with what tells how the pages of the file are numbered.
-
-    `labels` has one label a page, or is empty where the file has none; `margins` are the first and last lines of
-    pages, as (page, text); `height` is that of most pages, in points.
-    """
-
-    labels: tuple[str, ...] = ()
-    margins: tuple[tuple[int, str], ...] = ()
-    lines: tuple[PlacedLine, ...] = ()
-    height: float = 0.0
-
-    def margins_by_page(self) -> dict[int, list[str]]:
-        """The margin lines of each page."""
-        pages: dict[int, list[str]] = {}
-        for page, text in self.margins:
-            pages.setdefault(page, []).append(text)
-        return pages
 
 
 def printed_to_json(printed: PrintedPages) -> dict[str, Any]:

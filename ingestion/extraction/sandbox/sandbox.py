@@ -17,10 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
 
-from ingestion.extraction.formats.pdf_lines import PrintedPages, printed_from_json
-from ingestion.extraction.properties import Declared
+from ingestion.extraction.formats.pdf_lines import printed_from_json
 from ingestion.extraction.sandbox.wire import Message, Reassembler, encode, from_json, write_all
-from ingestion.types import ExtractionLimits, FileRefused, Reason
+from ingestion.types import ExtractionLimits, FileProperties, FileRefused, PrintedPages, Reason
 from rag_engine.config import ROOT, OcrChoice
 from rag_engine.types import ExtractedText
 
@@ -61,18 +60,18 @@ class Sandbox:
             raise _refusal(path, answer, self._limits)
         return from_json(answer["extracted"])
 
-    def declared(self, path: Path) -> Declared:
+    def declared(self, path: Path) -> FileProperties:
         """What the file says of itself; an empty one where it says nothing or cannot be read."""
         path = path.absolute()
         try:
             answer = self._asked(path, {"declare": os.fspath(path)})
         except FileRefused:
-            return Declared()
+            return FileProperties()
         told: Message = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in answer.get("declared", {}).items()
         }
-        return Declared(**told)
+        return FileProperties(**told)
 
     def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """The lines of some pages (from 1) of a PDF and how its pages are numbered; FileRefused as `extract`."""
@@ -227,7 +226,7 @@ class Sandboxes:
         with self._one() as sandbox:
             return sandbox.extract(path)
 
-    def declared(self, path: Path) -> Declared:
+    def declared(self, path: Path) -> FileProperties:
         """What the file says of itself; an empty one where it says nothing or cannot be read."""
         with self._one() as sandbox:
             return sandbox.declared(path)

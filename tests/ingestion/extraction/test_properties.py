@@ -9,9 +9,9 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from ingestion.extraction.properties import Declared, read_declared
+from ingestion.extraction.properties import read_declared
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
-from ingestion.types import ExtractionLimits
+from ingestion.types import ExtractionLimits, FileProperties
 from tests.ingestion.documents import pdf
 
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -75,7 +75,7 @@ def test_a_pdf_tells_by_its_information_and_by_xmp(tmp_path: Path) -> None:
         document.set_metadata({"creationDate": "D:20200102030405+01'00'", "subject": "Floods"})
         document.set_xml_metadata(XMP)
         document.save(tmp_path / "plan.pdf")
-    assert read_declared(tmp_path / "plan.pdf") == Declared(
+    assert read_declared(tmp_path / "plan.pdf") == FileProperties(
         title="National flood plan",
         authors=("Ana Lima", "Bo Berg"),
         publisher="Ministry of Water",
@@ -100,7 +100,7 @@ def test_the_lines_that_return_on_every_page_are_kept_for_their_date(tmp_path: P
 
 def test_a_web_page_tells_by_its_metas(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(HTML, encoding="utf-8")
-    assert read_declared(tmp_path / "page.html") == Declared(
+    assert read_declared(tmp_path / "page.html") == FileProperties(
         title="Plan national canicule",
         authors=("A. Dupont",),
         publisher="Portail santé",
@@ -158,8 +158,8 @@ def test_a_damaged_file_says_nothing_and_breaks_nothing(tmp_path: Path) -> None:
             for _ in range(min(8, len(broken))):
                 broken[chance.randrange(len(broken))] = chance.randrange(256)
             (tmp_path / "broken").write_bytes(broken)
-            assert isinstance(read_declared(tmp_path / "broken"), Declared)
-    assert read_declared(tmp_path / "absent.pdf") == Declared()
+            assert isinstance(read_declared(tmp_path / "broken"), FileProperties)
+    assert read_declared(tmp_path / "absent.pdf") == FileProperties()
 
 
 def test_entities_are_not_expanded(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_entities_are_not_expanded(tmp_path: Path) -> None:
 
 def test_an_archive_that_grows_beyond_measure_is_not_unpacked(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.docx", docProps__core_xml=CORE)
-    assert read_declared(path, ExtractionLimits(unpacked_bytes=10)) == Declared()
+    assert read_declared(path, ExtractionLimits(unpacked_bytes=10)) == FileProperties()
 
 
 def test_the_child_process_answers_and_reads_on(tmp_path: Path, sandbox: Sandbox) -> None:
@@ -181,7 +181,7 @@ def test_the_child_process_answers_and_reads_on(tmp_path: Path, sandbox: Sandbox
     assert sandbox.declared(tmp_path / "a.html").title == "Plan national canicule"
     child = sandbox.process_id
     assert sandbox.extract(path).text == "Words of a plan"
-    assert sandbox.declared(tmp_path / "absent.pdf") == Declared()
+    assert sandbox.declared(tmp_path / "absent.pdf") == FileProperties()
     assert sandbox.process_id == child
 
 
@@ -191,7 +191,7 @@ def test_a_child_that_hangs_over_properties_is_replaced(tmp_path: Path) -> None:
         hung = sandbox.process_id
         assert hung is not None
         os.kill(hung, signal.SIGSTOP)
-        assert sandbox.declared(tmp_path / "a.html") == Declared()
+        assert sandbox.declared(tmp_path / "a.html") == FileProperties()
         assert sandbox.process_id is None
 
 

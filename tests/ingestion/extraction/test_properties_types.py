@@ -4,12 +4,13 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from ingestion.extraction.properties import Declared, declared_of
+from ingestion.extraction.properties import declared_of
+from ingestion.types import FileProperties
 
 
 def test_the_first_that_says_anything_counts_and_is_put_on_one_line() -> None:
     declared = declared_of(title=[None, "  ", "Flood\n plan"], authors=["A", "B", "A", ""], date=["", "2016", "2017"])
-    assert declared == Declared(title="Flood plan", authors=("A", "B"), date="2016")
+    assert declared == FileProperties(title="Flood plan", authors=("A", "B"), date="2016")
 
 
 def test_what_a_file_declares_at_length_is_cut() -> None:
@@ -19,7 +20,7 @@ def test_what_a_file_declares_at_length_is_cut() -> None:
 
 
 def test_it_survives_being_kept_as_json() -> None:
-    declared = Declared(title="Flood plan", authors=("A",), margins=("Bulletin, May 2019",))
+    declared = FileProperties(title="Flood plan", authors=("A",), margins=("Bulletin, May 2019",))
     kept: dict[str, Any] = json.loads(json.dumps(asdict(declared)))
     again: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in kept.items()}
-    assert Declared(**again) == declared
+    assert FileProperties(**again) == declared

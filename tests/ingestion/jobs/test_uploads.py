@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.jobs.uploads import keep_upload, safe_name
+from ingestion.file_names import safe_name
+from ingestion.jobs.uploads import keep_upload
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.date_patterns import declared_date, written_dates
-from ingestion.extraction.properties import Declared
 from ingestion.metadata.dates import find_dates
-from ingestion.types import FieldValue, SeedSource
+from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import BlockKind, ExtractedText
 
 TODAY = date(2026, 11, 22)
@@ -29,12 +28,14 @@ def text_of(*paragraphs: str, media_type: str = "application/pdf") -> ExtractedT
 
 
 def dates_of(
-    *paragraphs: str, declared: Declared | None = None, source: SeedSource | None = None, language: str = "en"
+    *paragraphs: str, declared: FileProperties | None = None, source: SeedSource | None = None, language: str = "en"
 ) -> list[FieldValue]:
-    return find_dates(text_of(*paragraphs), source or SeedSource("A"), declared or Declared(), language, today=TODAY)
+    return find_dates(
+        text_of(*paragraphs), source or SeedSource("A"), declared or FileProperties(), language, today=TODAY
+    )
 
 
-def first(*paragraphs: str, declared: Declared | None = None, language: str = "en") -> str:
+def first(*paragraphs: str, declared: FileProperties | None = None, language: str = "en") -> str:
     found = dates_of(*paragraphs, declared=declared, language=language)
     return found[0].value if found else ""
 
@@ -148,15 +149,15 @@ def test_numbers_are_read_month_first_in_american_documents_only() -> None:
 
 
 def test_what_the_file_declares_serves_where_the_text_is_silent() -> None:
-    assert first("# Flood plan", PROSE, declared=Declared(date="2018-05")) == "2018-05"
-    assert first("# Flood plan", PROSE, declared=Declared(created="2018-05-06")) == ""
-    assert first("# Flood plan", "Published on 4 May 2019", declared=Declared(date="2020")) == "2019-05-04"
+    assert first("# Flood plan", PROSE, declared=FileProperties(date="2018-05")) == "2018-05"
+    assert first("# Flood plan", PROSE, declared=FileProperties(created="2018-05-06")) == ""
+    assert first("# Flood plan", "Published on 4 May 2019", declared=FileProperties(date="2020")) == "2019-05-04"
 
 
 def test_a_running_head_gives_the_issue_of_a_journal_but_not_the_hour_of_printing() -> None:
     head = "MMWR / January 14, 2011 / Vol. 60"
-    assert first("# Housing in 2007 and 2009", PROSE, declared=Declared(margins=(head,))) == "2011-01-14"
-    assert first("# Housing", PROSE, declared=Declared(margins=("8/26/25, 3:54 PM",))) == ""
+    assert first("# Housing in 2007 and 2009", PROSE, declared=FileProperties(margins=(head,))) == "2011-01-14"
+    assert first("# Housing", PROSE, declared=FileProperties(margins=("8/26/25, 3:54 PM",))) == ""
 
 
 def test_the_year_in_a_symbol_counts_for_little_and_that_in_an_address_too() -> None:

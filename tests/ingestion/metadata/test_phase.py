@@ -9,10 +9,9 @@ from datetime import date
 import pytest
 
 from ingestion.config import IngestionConfig
-from ingestion.extraction.properties import Declared
 from ingestion.metadata.phase import describe_source
 from ingestion.protocols import LanguageModel
-from ingestion.types import Description, Extraction, FieldName, Outcome, SeedSource
+from ingestion.types import Description, Extraction, FieldName, FileProperties, Outcome, SeedSource
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.metadata.test_model import FakeJudge, answer
@@ -26,7 +25,7 @@ def _describe(
     extracted = extracted_from(FLOOD, title="Flood plan of Milltown")
     extraction = Extraction("h", "text/plain", 1, 0, 0, len(FLOOD), len(FLOOD), extracted.title, "en", len(FLOOD))
     return describe_source(
-        source or SeedSource("A1"), extracted, extraction, Declared(), language_model,
+        source or SeedSource("A1"), extracted, extraction, FileProperties(), language_model,
         gazetteer=load_gazetteer(), config=IngestionConfig(model_seconds=seconds), today=lambda: date(2026, 3, 2),
     )  # fmt: skip
 

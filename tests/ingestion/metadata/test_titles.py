@@ -6,9 +6,8 @@ import pytest
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, paragraph, table
 from ingestion.extraction.layout.title import choose_title
-from ingestion.extraction.properties import Declared
 from ingestion.metadata.titles import find_titles, without_site
-from ingestion.types import SeedSource
+from ingestion.types import FileProperties, SeedSource
 from rag_engine.types import Block, BlockKind, ExtractedText
 
 BODY = "The services prepare for floods, warn the people and bring them to safety when the river rises. " * 4
@@ -26,7 +25,7 @@ def best(drafts: list[DraftBlock], declared: str = "", media_type: str = "applic
     text, lines, blocks = assemble(drafts)
     chosen = choose_title(declared, text, blocks, Path("x9.pdf"))
     extracted = ExtractedText(text, 2, lines, blocks, media_type, chosen)
-    found = find_titles(extracted, SeedSource("A"), Declared(title=declared))
+    found = find_titles(extracted, SeedSource("A"), FileProperties(title=declared))
     assert found[0].value == chosen
     return chosen
 
@@ -111,7 +110,7 @@ def test_a_declared_title_that_is_printed_is_the_surest() -> None:
     drafts = sized((14, "Ministry of Water"), (12, "National Flood Risk Strategy"))
     text, lines, blocks = assemble(drafts)
     extracted = ExtractedText(text, 2, lines, blocks, "application/pdf", "National Flood Risk Strategy")
-    found = find_titles(extracted, SeedSource("A"), Declared(title="National Flood Risk Strategy"))
+    found = find_titles(extracted, SeedSource("A"), FileProperties(title="National Flood Risk Strategy"))
     assert (found[0].value, found[0].confidence, found[0].page) == ("National Flood Risk Strategy", 0.95, 1)
 
 
@@ -172,7 +171,9 @@ def test_what_the_analyst_wrote_comes_first_and_a_files_name_last() -> None:
     extracted = ExtractedText(
         text, 1, lines, blocks, "text/plain", choose_title("", text, blocks, Path("flood_plan.txt"))
     )
-    assert [one.confidence for one in find_titles(extracted, SeedSource("A", title="Flood plan 2020"), Declared())] == [
+    assert [
+        one.confidence for one in find_titles(extracted, SeedSource("A", title="Flood plan 2020"), FileProperties())
+    ] == [
         1.0,
         0.2,
     ]
@@ -184,5 +185,5 @@ def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
     blocks = tuple(
         Block(start, stop, 1, "text") for start, stop in zip(starts, [22, starts[1] + 22, len(text)], strict=True)
     )
-    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), SeedSource("A"), Declared(), "en")
+    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), SeedSource("A"), FileProperties(), "en")
     assert found[0].value == "Action plan on bridges"

@@ -11,12 +11,11 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
-from ingestion.jobs.queue import ControlSignal
 from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
-from ingestion.types import RunRequest, SeedSource
+from ingestion.types import ControlSignal, RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from tests.ingestion.web_server import Site, page, serving
