@@ -28,7 +28,7 @@ from ingestion.config import IngestionConfig
 from ingestion.extraction.sandbox.sandbox import Sandboxes
 from ingestion.extraction.text_cache import reading_of
 from ingestion.metadata.authorities import canonical_authority
-from ingestion.metadata.phase import describe_source
+from ingestion.metadata.describe import describe_source
 from ingestion.types import Description, Extraction, FieldName, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer

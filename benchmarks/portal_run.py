@@ -20,10 +20,10 @@ import numpy as np
 from local_portal import Asked, Portal, Seed
 
 from ingestion.config import IngestionConfig, read_ingestion_config
-from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
+from ingestion.tools import open_tools
 from ingestion.types import Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.browser import open_browser
 from rag_engine.config import read_config

@@ -14,7 +14,7 @@ import typer
 from cli.terminal import AsJson, Workspace, engine_of, out, print_json
 from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.pipeline.indexing_phase import FROM_LIST
+from ingestion.indexing.phase import FROM_LIST
 from ingestion.web.browser import find_chromium
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError

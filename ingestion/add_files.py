@@ -16,6 +16,7 @@ from tempfile import mkdtemp
 from typing import Any, Literal
 
 from ingestion.book_index.read import own_index
+from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
@@ -35,9 +36,6 @@ from rag_engine.types import Document, DocumentRecord, ExtractedText
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
-
-# Raised when the same file comes to be read or described in another way, so that it is read again.
-EXTRACTION_VERSION = "3"
 
 
 @dataclass(frozen=True, slots=True)

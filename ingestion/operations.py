@@ -11,8 +11,8 @@ from typing import Any
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.file_names import file_hash, safe_code
+from ingestion.indexing.phase import FROM_LIST
 from ingestion.metadata.taxonomy import load_taxonomy
-from ingestion.pipeline.indexing_phase import FROM_LIST
 from ingestion.records.source_record import Decision, SourceRecord, metadata_of
 from ingestion.records.source_store import SourceStore, now
 from ingestion.status.source_status import funnel, is_document, source_status

@@ -13,9 +13,19 @@ from typing import Literal, Protocol, get_args
 from rag_engine.errors import InputError, SextantError
 from rag_engine.types import Box
 
-Phase = Literal["licence", "acquisition", "portals", "extraction", "quality", "deduplication", "metadata", "indexing"]
-PHASES: tuple[Phase, ...] = get_args(Phase)
-ON_THE_WEB: tuple[Phase, ...] = ("licence", "acquisition", "portals")
+# Name of a phase: of its folder in ingestion/, whose phase.py defines it.
+Phase = str
+# The phases in order. A new one is a folder with a phase.py and its name here.
+PHASES: tuple[Phase, ...] = (
+    "licence",
+    "acquisition",
+    "portals",
+    "extraction",
+    "quality",
+    "deduplication",
+    "metadata",
+    "indexing",
+)
 
 OutcomeStatus = Literal["done", "skipped", "rejected", "failed"]
 

@@ -1,60 +1,68 @@
-"""How the sources stand to each other: what the comparison of documents is given, and what it says of each."""
+"""Phase "deduplication": which documents are copies, versions or translations of others."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from ingestion.deduplication.compare import SIGNATURE_VERSION, Candidate, candidate_of, relate
 from ingestion.metadata.dates import find_dates
-from ingestion.pipeline.phases import Tools, reading_at_hand
+from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
-from ingestion.records.source_store import SourceStore
-from ingestion.types import Outcome
+from ingestion.tools import Tools
+from ingestion.types import Outcome, Progress
 from rag_engine.errors import SextantError
 
-# The name under which it is kept what the last comparison was made of.
-_COMPARED, _ALL = "compared", "*"
+# Raised when the comparison gives something else for the same documents.
+_VERSION = "1"
+# Names under which the store caches what a document is compared by, and what the last comparison was made of.
+_CANDIDATE, _COMPARED, _ALL = "candidate", "compared", "*"
 
 
-def relate_sources(
-    ready: Sequence[SourceRecord], store: SourceStore, tools: Tools, *, version: str = "", again: bool = False
-) -> tuple[dict[str, Outcome], str]:
-    """The outcome of the comparison for every source that is ready for it, and a hash of what was compared.
+def run_all(run: CollectionRun) -> Iterator[Batch]:
+    """Compare all documents, unless nothing has changed since the last comparison."""
+    total = len(run.ready)
+    run.progress(Progress(0, total, 0, 0, "", "deduplication"))
+    candidates, failed, made_of = _candidates(run)
+    settings = [_VERSION, asdict(run.tools.config.deduplication), sorted(made_of.items()), sorted(failed)]
+    compared = hashlib.sha256(json.dumps(settings).encode()).hexdigest()
+    entries = {code: entry for (code, phase), entry in run.entries.items() if phase == "deduplication"}
+    again = run.again or bool(failed) or any(record.source.code not in entries for record in run.ready)
+    if again or run.store.kept(_COMPARED).get(_ALL, ("", ""))[0] != compared:
+        outcomes = {**relate(candidates, run.tools.config.deduplication, run.tools.encode), **failed}
+        yield {
+            code: (outcome, compared)
+            for code, outcome in outcomes.items()
+            if code not in entries or entries[code].outcome != outcome
+        }
+    run.store.keep(_COMPARED, _ALL, compared, "")
+    run.progress(Progress(total, total, 0, 0, "", "deduplication"))
 
-    There is no outcome where nothing has changed since the comparison that `keep_compared` was told of, unless
-    `again` is true. What is compared of a document is computed once and kept until its text changes.
-    """
-    kept = store.kept("candidate")
+
+def _candidates(run: CollectionRun) -> tuple[list[Candidate], dict[str, Outcome], dict[str, str]]:
+    """Return what documents are compared by, the failures, and what each was made of; computed again when that
+    changes."""
+    cached = run.store.kept(_CANDIDATE)
     candidates: list[Candidate] = []
-    lost: dict[str, Outcome] = {}
+    failed: dict[str, Outcome] = {}
     made_of: dict[str, str] = {}
-    for record in ready:
+    for record in run.ready:
         code = record.source.code
         made_of[code] = _made_of(record)
-        before = kept.get(code)
+        before = cached.get(code)
         if before is not None and before[0] == made_of[code]:
             candidates.append(Candidate(**json.loads(before[1])))
             continue
         try:
-            candidate = _candidate(record, tools)
+            candidate = _candidate(record, run.tools)
         except SextantError as error:
-            lost[code] = Outcome("failed", "file_missing", str(error), retryable=True)
+            failed[code] = Outcome("failed", "file_missing", str(error), retryable=True)
             continue
-        store.keep("candidate", code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
+        run.store.keep(_CANDIDATE, code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
         candidates.append(candidate)
-    settings = json.dumps([version, asdict(tools.config.deduplication), sorted(made_of.items()), sorted(lost)])
-    compared = hashlib.sha256(settings.encode()).hexdigest()
-    if store.kept(_COMPARED).get(_ALL, ("", ""))[0] == compared and not lost and not again:
-        return {}, compared
-    return {**relate(candidates, tools.config.deduplication, tools.encode), **lost}, compared
-
-
-def keep_compared(store: SourceStore, compared: str) -> None:
-    """Nothing; the outcomes of this comparison are recorded, it need not be made again."""
-    store.keep(_COMPARED, _ALL, compared, "")
+    return candidates, failed, made_of
 
 
 def _made_of(record: SourceRecord) -> str:
@@ -67,7 +75,7 @@ def _made_of(record: SourceRecord) -> str:
 
 
 def _candidate(record: SourceRecord, tools: Tools) -> Candidate:
-    reading, extraction, download = reading_at_hand(record, tools), record.extraction, record.download
+    reading, extraction, download = tools.read(record), record.extraction, record.download
     assert extraction is not None, "the comparison follows extraction"
     assert download is not None, "the comparison follows acquisition"
     dates = find_dates(reading.extracted, record.source, reading.declared, reading.language, today=tools.today)
@@ -81,3 +89,6 @@ def _candidate(record: SourceRecord, tools: Tools) -> Candidate:
         sha256=download.sha256,
         url=download.urls[-1] if download.urls else "",
     )
+
+
+PHASE = CollectionPhase(run_all=run_all)

@@ -12,6 +12,9 @@ from ingestion.extraction.layout.title import choose_title
 from ingestion.types import ExtractionLimits, FileRefused, OcrEngine
 from rag_engine.types import ExtractedText
 
+# Raised when the same file comes to be read or described in another way, so that it is read again.
+EXTRACTION_VERSION = "3"
+
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
     """What the file says, chosen by its bytes and not by its name; FileRefused with the reason when nothing.

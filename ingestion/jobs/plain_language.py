@@ -73,7 +73,7 @@ def interpret(
 
 def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
     folded = _folded(words)
-    phases = tuple(phase for phase in PHASES if re.search(rf"\b(?:{_PHASE_WORDS[phase]})", folded))
+    phases = tuple(phase for phase in PHASES if re.search(rf"\b(?:{_PHASE_WORDS.get(phase, phase)})", folded))
     failed = bool(re.search(rf"\b(?:{_FAILED})", folded))
     newer = bool(re.search(rf"\b(?:{_NEWER})", folded))
     named = _codes(words, codes)

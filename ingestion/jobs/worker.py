@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
 
-from ingestion.add_files import EXTRACTION_VERSION, add_paths
-from ingestion.config import IngestionConfig, read_ingestion_config
-from ingestion.extraction.formats.legacy_office import office_program
-from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.add_files import add_paths
+from ingestion.config import read_ingestion_config
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_leftovers, remove_settled, upload_name
 from ingestion.operations import withdraw
-from ingestion.pipeline.phases import Tools
 from ingestion.pipeline.run import run_phases
-from ingestion.pipeline.scheduling import hash_of, table_hash
-from ingestion.protocols import Browser
 from ingestion.records.source_store import SourceStore
+from ingestion.tools import open_tools
 from ingestion.types import PHASES, ControlSignal, Progress, RunRequest
-from ingestion.web.browser import open_browser
-from ingestion.web.cache import KeptWeb
-from ingestion.web.http import HttpWeb
 from rag_engine import workspace as paths
-from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
@@ -119,66 +108,6 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
         _carry_out(run, engine, jobs)
         count += 1
     return count
-
-
-@contextmanager
-def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
-    """What the phases work with; the browser is only started when a page needs it."""
-    workspace = engine.config.workspace
-    with ExitStack() as stack:
-        web = stack.enter_context(HttpWeb(config.web))
-        _sweep(workspace)
-        kept = KeptWeb(web, paths.pages(workspace))
-        browsers: list[Browser | None] = []
-        lock = threading.Lock()
-
-        def browser() -> Browser | None:
-            with lock:
-                if not browsers:
-                    found = open_browser(config.web, manners=web.manners)
-                    browsers.append(stack.enter_context(found) if found else None)
-            return browsers[0]
-
-        readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
-        language_model, trouble = engine.language_model() if config.use_model else (None, "")
-
-        def abort() -> None:
-            web.close()
-            readers.abort()
-            for found in browsers:
-                if found is not None:
-                    found.close()
-
-        yield Tools(
-            workspace=workspace,
-            config=config,
-            web=kept,
-            open_browser=browser,
-            forget=kept.forget,
-            abort=abort,
-            reader=_reader(engine, config),
-            extractor=readers,
-            language_model=language_model,
-            language_model_error=trouble,
-            gazetteer=engine.gazetteer(),
-            identify=identify_language,
-            encode=lambda texts: engine.embedder().encode_passages(texts),
-            today=datetime.now(UTC).date(),
-        )
-
-
-def _sweep(workspace: Path) -> None:
-    """Nothing; removes what a killed worker left half fetched."""
-    shutil.rmtree(paths.licence_checks(workspace), ignore_errors=True)
-    if paths.downloads(workspace).is_dir():
-        for path in paths.downloads(workspace).glob(".*"):
-            path.unlink()
-
-
-def _reader(engine: Engine, config: IngestionConfig) -> str:
-    """What decides how a file is read; a file that another reader read is read again."""
-    made_of = [EXTRACTION_VERSION, engine.config.ocr, installed_languages(), asdict(config.limits)]
-    return hash_of([*made_of, table_hash("boilerplate.toml"), office_program() or ""])[:16]
 
 
 def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:

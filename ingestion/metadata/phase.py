@@ -1,106 +1,42 @@
-"""A document described in the controlled taxonomy: by rules, and by a model where one answers."""
+"""Phase "metadata": the document described in the taxonomy, by rules and by a language model where one answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import date
+from collections.abc import Mapping
 
-from ingestion.config import IngestionConfig
-from ingestion.extraction.cleaning import clean
-from ingestion.metadata.dates import find_dates
-from ingestion.metadata.merge import merge
-from ingestion.metadata.model import ask_model, read_answer
-from ingestion.metadata.quotes import passages_of
-from ingestion.metadata.rules import Clues, describe_by_rules, notes_on
-from ingestion.metadata.taxonomy import load_taxonomy
-from ingestion.metadata.term_matching import cut_words
-from ingestion.metadata.titles import find_titles
-from ingestion.protocols import LanguageModel
-from ingestion.types import Description, Extraction, FieldValue, FileProperties, Outcome, SeedSource
-from rag_engine.geography import Gazetteer
-from rag_engine.types import ExtractedText
-
-# A model is shown the first 10,000 characters; its quotations are looked for a little beyond.
-_SHOWN = 40_000
+from ingestion.fingerprints import facts
+from ingestion.metadata.describe import describe_source
+from ingestion.phase import SourcePhase
+from ingestion.records.source_record import SourceRecord
+from ingestion.tools import Tools
+from ingestion.types import Outcome
 
 
-def describe_source(
-    source: SeedSource,
-    extracted: ExtractedText,
-    extraction: Extraction,
-    declared: FileProperties,
-    language_model: LanguageModel | None,
-    *,
-    gazetteer: Gazetteer,
-    config: IngestionConfig,
-    today: Callable[[], date] = date.today,
-) -> Outcome:
-    """Done, with the Description as evidence; by rules alone where no model answers, which is then said.
+def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:  # noqa: ARG001 - as every phase
+    """Return the text and the row of the list."""
+    source = record.source
+    return {"text": facts(record.extraction), "list": [source.title, source.authority, source.url]}
 
-    A model is waited for no longer than `config.model_seconds`.
-    """
-    language = extraction.language
-    rules = describe_by_rules(
-        source,
-        extracted,
-        language,
-        titles=find_titles(extracted, source, declared),
-        dates=find_dates(extracted, source, declared, language, today=today()),
-        clues=clues_of(source, declared),
-        gazetteer=gazetteer,
-    )
-    if language_model is None or not config.use_model:
-        return _outcome(rules, (), "Described by rules.", "by rules, without a model")
-    taxonomy = load_taxonomy()
-    title = next((value.value for value in rules if value.field == "title"), source.title)
-    start = ExtractedText(
-        extracted.text[:_SHOWN],
-        extracted.pages,
-        (),
-        tuple(block for block in extracted.blocks if block.end <= _SHOWN),
-        extracted.media_type,
-    )
-    reply, failures = ask_model(
-        language_model, clean(start, language).text, title, taxonomy, seconds=config.model_seconds
-    )
-    if reply is None:
-        message = f"Described by rules alone, since the model {language_model.name} gave no answer that can be used."
-        how = f"by rules, since the model {language_model.name} gave no answer that can be used"
-        return replace(_outcome(rules, failures, message, how), reason="model_failed")
-    answer = read_answer(
-        reply,
-        cut_words(start.text),
-        passages_of(extracted, language),
-        taxonomy,
-        gazetteer,
-        today=today(),
-    )
-    values, left_out = merge(rules, answer.values)
-    return _outcome(
-        values,
-        (*failures, *answer.warnings, *left_out),
-        f"Described by {language_model.name} and rules.",
-        f"with {language_model.name}",
+
+def run(record: SourceRecord, tools: Tools) -> Outcome:
+    """Describe the document."""
+    extraction, reading = record.extraction, tools.read(record)
+    assert extraction is not None, "metadata follows extraction"
+    return describe_source(
+        record.source,
+        reading.extracted,
+        extraction,
+        reading.declared,
+        tools.language_model,
+        gazetteer=tools.gazetteer,
+        config=tools.config,
     )
 
 
-def clues_of(source: SeedSource, declared: FileProperties) -> Clues:
-    """The names and addresses that speak for the issuing body."""
-    names = [(what, name) for what, name in _names(declared) if name.strip()]
-    return Clues(tuple(names), tuple(filter(None, (source.url,))))
-
-
-def _names(declared: FileProperties) -> Sequence[tuple[str, str]]:
-    return [("publisher", declared.publisher), *(("author", name) for name in declared.authors)]
-
-
-def _outcome(values: Sequence[FieldValue], warnings: Sequence[str], message: str, how: str) -> Outcome:
-    notes = " ".join((f"Described {how}.", *notes_on(values)))
-    kept = [value for value in values if value.field != "notes"]
-    described = Description((*map(_rounded, kept), FieldValue("notes", notes, "rule", "", None, 1.0)), tuple(warnings))
-    return Outcome("done", "", message, described)
-
-
-def _rounded(value: FieldValue) -> FieldValue:
-    return replace(value, confidence=round(max(0.0, min(1.0, value.confidence)), 2))
+PHASE = SourcePhase(
+    run=run,
+    inputs=inputs,
+    tables=("taxonomy.toml", "authorities.toml", "geography.toml", "subnational.toml"),
+    asks_model=lambda _: True,
+    used_model=lambda outcome: outcome.evidence is not None and outcome.reason not in ("model_failed", "model_missing"),
+)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.metadata.dates import find_dates
-from ingestion.metadata.phase import clues_of
+from ingestion.metadata.describe import clues_of
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.types import LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.errors import InputError

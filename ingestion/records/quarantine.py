@@ -12,8 +12,8 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.types import Download
 from rag_engine import workspace as paths
 
-# What a source is refused for after its file is here.
-_KEEPS_APART = ("licence", "extraction", "quality", "deduplication", "metadata", "indexing")
+# Phases that refuse a source without a file of it.
+_WITHOUT_FILE = ("acquisition", "portals")
 
 
 def file_of(workspace: Path, download: Download) -> Path | None:
@@ -28,7 +28,7 @@ def settle(workspace: Path, record: SourceRecord) -> None:
         return
     usual, apart = _places(workspace, download)
     stopped = record.stopped
-    refused = stopped is not None and stopped[0] in _KEEPS_APART and stopped[1].status in ("rejected", "skipped")
+    refused = stopped is not None and stopped[0] not in _WITHOUT_FILE and stopped[1].status in ("rejected", "skipped")
     if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
         # Of a document that may not be used nothing is kept that was made from it.
         forget_reading(paths.readings(workspace), download.sha256)

@@ -118,6 +118,11 @@ class SourceRecord:
         return ended
 
     @property
+    def is_excluded(self) -> bool:
+        """Whether a person has erased the document and not restored it."""
+        return any(decision.choice == "withdraw" for decision in self.decisions)
+
+    @property
     def licence_decided(self) -> bool:
         """Whether a person has decided on the licence of this very source."""
         return any(decision.phase == "licence" for decision in self.decisions)

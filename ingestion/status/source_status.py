@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from ingestion.records.source_record import SourceRecord
 from ingestion.types import PHASES, Outcome, OutcomeReason, Phase
 
-# The stations of the funnel and the phase that leads to each.
-STATIONS: Mapping[str, Phase] = {
-    "licence": "licence",
-    "acquired": "acquisition",
-    "extracted": "extraction",
-    "quality": "quality",
-    "distinct": "deduplication",
-    "described": "metadata",
-    "indexed": "indexing",
+# Stages of the funnel that are not called as the phase that leads to them.
+_STAGE_NAMES: Mapping[Phase, str] = {
+    "acquisition": "acquired",
+    "extraction": "extracted",
+    "deduplication": "distinct",
+    "metadata": "described",
+    "indexing": "indexed",
 }
+# The stages of the funnel and the phase that leads to each; portals become sources, not documents.
+STATIONS: Mapping[str, Phase] = {_STAGE_NAMES.get(phase, phase): phase for phase in PHASES if phase != "portals"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ STATES: Mapping[State, str] = {
     "withdrawn": "Withdrawn",
 }
 # What acquisition or the portals rejected has no file to go on with, and a licence is decided elsewhere.
-_RESTORABLE: frozenset[Phase] = frozenset({"extraction", "quality", "deduplication", "metadata", "indexing"})
+_RESTORABLE: frozenset[Phase] = frozenset(PHASES) - {"licence", "acquisition", "portals"}
 # The rate of the last minute says more of the next one than that of the whole run.
 _WINDOW = timedelta(seconds=60)
 _NAMED = 3

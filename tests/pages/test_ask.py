@@ -10,10 +10,10 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from ingestion.config import IngestionConfig
-from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
+from ingestion.tools import open_tools
 from ingestion.types import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine

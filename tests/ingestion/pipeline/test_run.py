@@ -12,13 +12,12 @@ import pymupdf
 import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
-from ingestion.jobs.worker import open_tools
 from ingestion.operations import decide, withdraw
-from ingestion.pipeline.phases import Tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Correction, Decision
 from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.read import read_seeds
+from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import Engine

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
-from ingestion.jobs.worker import open_tools
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
+from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import Engine

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from ingestion.config import IngestionConfig
-from ingestion.metadata.phase import describe_source
+from ingestion.metadata.describe import describe_source
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldName, FileProperties, Outcome, SeedSource
 from rag_engine.errors import BackendError

@@ -1,0 +1,84 @@
+"""Phase "acquisition": the file behind a source's address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ingestion.acquisition.acquire import acquire
+from ingestion.fingerprints import file_state
+from ingestion.licence.check import domain_mark
+from ingestion.phase import SourcePhase
+from ingestion.records.quarantine import file_of, remove_file
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import now
+from ingestion.tools import Tools
+from ingestion.types import Download, Outcome, RunRequest
+from ingestion.web.links import host_of
+from rag_engine import workspace as paths
+
+
+def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
+    """Return the source's address or file, whether a browser may be used, and whether a person decided."""
+    source = record.source
+    return {
+        "source": [source.url, source.title, *file_state(source.path)],
+        "browser": tools.config.web.browser,
+        "decided": record.licence_decided,
+    }
+
+
+def run(record: SourceRecord, tools: Tools) -> Outcome:
+    """Fetch the file; one that is there already stays where the address no longer gives it."""
+    before = record.download
+    acquired = acquire(
+        record.source,
+        tools.web,
+        tools.open_browser,
+        tools.language_model,
+        folder=paths.downloads(tools.workspace),
+        workspace=tools.workspace,
+        before=before,
+        config=tools.config,
+        now=now(),
+    )
+    download = acquired.evidence
+    for url in download.urls if isinstance(download, Download) and download.path else ():
+        tools.forget(url)
+    if acquired.passes and isinstance(download, Download) and (elsewhere := _left_trusted_host(record, download)):
+        if before is None or before.path != download.path:
+            remove_file(tools.workspace, download)
+        return Outcome("skipped", "licence_unclear", elsewhere)
+    stays = before is not None and before.path and file_of(tools.workspace, before) is not None
+    if stays and acquired.status == "rejected":
+        # What an address gives no longer is still what it gave.
+        return Outcome("failed", acquired.reason, f"{acquired.message} The local file is kept.", before)
+    return acquired
+
+
+def _left_trusted_host(record: SourceRecord, download: Download) -> str:
+    """Return a message where the file lies on another host than the one whose works are known to be free, else ""."""
+    verdict = record.verdict
+    if verdict is None or not download.urls or record.licence_decided:
+        return ""
+    freed = [mark for mark in verdict.marks if mark.light == "GREEN"]
+    last = domain_mark(download.urls[-1])
+    if not freed or any(mark.layer != "domain" for mark in freed) or (last is not None and last.light == "GREEN"):
+        return ""
+    return f"{freed[0].quote} is known to be free, but the address leads to {host_of(download.urls[-1])}, which is not."
+
+
+def _is_stale(record: SourceRecord, tools: Tools, request: RunRequest) -> bool:
+    """Return whether newer files are asked for, or the file is gone from the workspace."""
+    download = record.download
+    missing = download is not None and bool(download.path) and file_of(tools.workspace, download) is None
+    return request.refresh or missing
+
+
+PHASE = SourcePhase(
+    run=run,
+    inputs=inputs,
+    tables=("pages.toml", "licences.toml"),
+    on_the_web=True,
+    parallel=lambda config: config.web.parallel,
+    is_stale=_is_stale,
+)

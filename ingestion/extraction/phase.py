@@ -1,0 +1,77 @@
+"""Phase "extraction": the file's text with positions, its cleaned form and its language."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ingestion.licence.patterns import read_statements
+from ingestion.licence.verdict import decide
+from ingestion.phase import SourcePhase
+from ingestion.records.quarantine import file_of
+from ingestion.records.source_record import SourceRecord
+from ingestion.tools import Tools
+from ingestion.types import Extraction, LicenceMark, Outcome
+
+# A licence is read in a document's first two pages and its last, which are about as long as this.
+_OPENING, _ENDING = 6000, 3000
+
+
+def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
+    """Return the file, what reads it, and the licence that its text is compared with."""
+    return {
+        "file": record.download.sha256 if record.download else "",
+        "decided": record.licence_decided,
+        "licence": record.verdict.licence if record.verdict else "",
+        "reader": tools.reader,
+    }
+
+
+def run(record: SourceRecord, tools: Tools) -> Outcome:
+    """Read the file; one whose licence contradicts that of its page awaits a decision."""
+    path = file_of(tools.workspace, record.download) if record.download else None
+    if path is None:
+        return Outcome("failed", "file_missing", "The file is gone from the workspace. Run acquisition again.")
+    reading = tools.read(record)
+    text = reading.extracted.text
+    evidence = Extraction(
+        text_hash=hashlib.sha256(reading.cleaned.encode()).hexdigest(),
+        media_type=reading.extracted.media_type,
+        pages=reading.extracted.pages,
+        ocr_pages=len(reading.extracted.ocr_pages),
+        unread_pages=len(reading.extracted.unread_pages),
+        characters=len(text),
+        cleaned_characters=len(reading.cleaned),
+        title=reading.extracted.title,
+        language=reading.language,
+        size=path.stat().st_size,
+        warnings=reading.extracted.warnings,
+    )
+    against = _contradiction(record, text)
+    if against:
+        said = min(against, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
+        page = record.verdict.licence or record.verdict.light if record.verdict else ""
+        message = f"Its page said {page}, but {said.place} says: “{said.quote}”"
+        return Outcome("skipped", "licence_conflict", message, replace(evidence, licence_marks=against))
+    return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
+
+
+def _contradiction(record: SourceRecord, text: str) -> tuple[LicenceMark, ...]:
+    """Return the licence evidence in a downloaded document where it speaks against that of its page."""
+    verdict = record.verdict
+    if verdict is None or record.source.path or record.licence_decided:
+        return ()
+    marks = (
+        *read_statements(text[:_OPENING], "the document's opening"),
+        *(read_statements(text[-_ENDING:], "the document's end") if len(text) > _OPENING else ()),
+    )
+    return marks if marks and decide((*verdict.marks, *marks)).light != "GREEN" else ()
+
+
+PHASE = SourcePhase(
+    run=run,
+    inputs=inputs,
+    tables=("boilerplate.toml", "licences.toml"),
+    parallel=lambda config: config.extraction_processes,
+)

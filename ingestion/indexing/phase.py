@@ -1,0 +1,175 @@
+"""Phase "indexing": documents with metadata into the index, and out of it what no longer belongs there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.book_index.read import own_index
+from ingestion.fingerprints import hash_of
+from ingestion.phase import Batch, CollectionPhase, CollectionRun
+from ingestion.records.quarantine import file_of
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import PhaseEntry
+from ingestion.tools import Tools
+from ingestion.types import Indexed, Outcome, Phase, Progress
+from rag_engine import workspace as paths
+from rag_engine.atomic_write import replacing
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.storage.catalog import metadata_json
+from rag_engine.storage.collection import stored_name
+from rag_engine.storage.indexer import Indexer
+from rag_engine.types import Document, DocumentRecord, Metadata
+
+# Prefix of a source's code where the index names where a document came from.
+FROM_LIST = "list:"
+
+# Documents that become visible together.
+_GROUP = 20
+
+_Known = Mapping[str, tuple[DocumentRecord, str]]
+
+
+def run_all(run: CollectionRun) -> Iterator[Batch]:
+    """Index every chosen source whose entry in the index is pending, and erase what is no longer to be there.
+
+    A document whose text is the same only gets its metadata anew. What is in the index already is kept up to date
+    whatever was chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which
+    leaves it. What has only failed for now stays as it is.
+    """
+    known = {
+        record.source.removeprefix(FROM_LIST): (record, print_)
+        for record, print_ in run.engine.catalog.fingerprints()
+        if record.source.startswith(FROM_LIST)
+    }
+    prints = {record.source.code: _fingerprint(record, run.engine) for record in run.ready}
+    pending = [record for record in run.ready if _is_pending(record.source.code, run, known, prints)]
+    for position, record in enumerate(_strays(known, run)):
+        run.progress(Progress(position, len(known), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
+        run.engine.erase(record)
+        message = "Taken out of the index: the source no longer passes."
+        yield {record.source.removeprefix(FROM_LIST): (Outcome("skipped", "", message), "")}
+    if pending and not run.signal():
+        yield from _index_all(pending, known, prints, run)
+
+
+def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[str, str]) -> bool:
+    if run.chosen is not None and code not in run.chosen and code not in known:
+        return False
+    # Indexed, but the worker was killed before it could record it.
+    unrecorded = not _is_recorded(code, run.entries)
+    return run.again or unrecorded or code not in known or known[code][1] != prints[code]
+
+
+def _fingerprint(record: SourceRecord, engine: Engine) -> str:
+    """Return two hashes joined by a dot: what the text is made from, and the metadata."""
+    download, extraction = record.download, record.extraction
+    content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
+    content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
+    return f"{hash_of(content)}.{hash_of(metadata_json(_metadata(record)))}"
+
+
+def _metadata(record: SourceRecord) -> Metadata:
+    """Return the source's metadata with its position among the versions and translations of its work."""
+    relation, metadata = record.relation, record.metadata
+    if relation is None:
+        return metadata
+    return replace(
+        metadata,
+        work=relation.work,
+        version=relation.version,
+        superseded=relation.superseded,
+        translation_of=relation.translation_of,
+    )
+
+
+def _index_all(
+    pending: Sequence[SourceRecord], known: _Known, prints: Mapping[str, str], run: CollectionRun
+) -> Iterator[Batch]:
+    indexed: dict[str, tuple[Outcome, str]] = {}
+    with run.engine.indexer() as indexer:
+        for position, record in enumerate(pending):
+            code = record.source.code
+            current = f"{code} {record.metadata.title}"
+            run.progress(Progress(position, len(pending), 0, 0, current, "indexing"))
+            if run.signal():
+                break
+            indexed[code] = _try(record, known.get(code), prints[code], indexer, run.tools), prints[code]
+            if len(indexed) >= _GROUP:
+                # Nothing is recorded that cannot be found yet.
+                indexer.flush()
+                yield indexed
+                indexed = {}
+        run.progress(Progress(len(pending), len(pending), 0, 0, "", "indexing"))
+        indexer.finish()
+    yield indexed
+
+
+def _try(
+    record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
+) -> Outcome:
+    """Index one source; whatever goes wrong, the others are indexed."""
+    try:
+        return _index(record, known, print_, indexer, tools)
+    except (SextantError, OSError) as error:
+        retryable = getattr(error, "retryable", True)
+        return Outcome("failed", "unexpected", f"It was not indexed: {error}", retryable=retryable)
+    except Exception as error:
+        message = f"It was not indexed: {type(error).__name__}: {error}"
+        return Outcome("failed", "unexpected", message, retryable=True)
+
+
+def _index(
+    record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
+) -> Outcome:
+    metadata, download = _metadata(record), record.download
+    assert download is not None, "indexing follows acquisition"
+    document_id = download.sha256[:12]
+    if known is not None and known[1] == print_:
+        return Outcome("done", "", "", Indexed(document_id, known[0].children, print_))
+    if known is not None and known[1].partition(".")[0] == print_.partition(".")[0]:
+        children = indexer.redescribe(known[0], metadata, print_)
+        return Outcome("done", "", "", Indexed(document_id, children, print_))
+    reading, path = tools.read(record), file_of(tools.workspace, download)
+    assert path is not None, "a file that was read is there"
+    _store(path, stored_name(paths.files(tools.workspace), download.sha256, path.name))
+    document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
+    # Here, because most documents have no index and what is in the index already never comes so far.
+    own = own_index(reading.extracted, path, tools.extractor)
+    children = indexer.add(document, print_, own.records)
+    return Outcome("done", "", " ".join(own.warnings), Indexed(document_id, children, print_))
+
+
+def _store(path: Path, stored: Path) -> None:
+    """Put the file where pages are drawn from, as a link to save its room on the disk where that can be."""
+    if stored.exists():
+        return
+    stored.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, stored)
+    except OSError:
+        with replacing(stored) as temporary:
+            shutil.copyfile(path, temporary)
+
+
+def _is_recorded(code: str, entries: Mapping[tuple[str, Phase], PhaseEntry]) -> bool:
+    entry = entries.get((code, "indexing"))
+    return entry is not None and entry.outcome.status == "done"
+
+
+def _strays(known: _Known, run: CollectionRun) -> list[DocumentRecord]:
+    """Return the documents of the index whose source is off the list, excluded by a person, or was refused."""
+    staying = {record.source.code for record in run.ready}
+    staying |= {
+        record.source.code
+        for record in run.stopped
+        if not record.is_excluded and (record.stopped is None or record.stopped[1].status == "failed")
+    }
+    return [record for code, (record, _) in known.items() if code not in staying]
+
+
+PHASE = CollectionPhase(run_all=run_all)

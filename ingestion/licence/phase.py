@@ -1,0 +1,80 @@
+"""Phase "licence": the licence status of a source's address or file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ingestion.acquisition.fetch import BrowserWeb
+from ingestion.fingerprints import file_state
+from ingestion.licence.check import judge_licence
+from ingestion.phase import SourcePhase
+from ingestion.records.source_record import SourceRecord
+from ingestion.tools import Tools
+from ingestion.types import NETWORK_REASONS, LicenceVerdict, Outcome, SeedSource
+from ingestion.web.links import host_of
+from rag_engine import workspace as paths
+
+
+def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
+    """Return the source's address or file, and the licence of the portal it was found under."""
+    source, portal = record.source, tools.records.get(record.source.parent)
+    above = portal.verdict if portal else None
+    return {
+        "source": [source.url, source.licence, *file_state(source.path)],
+        "portal": [above.light, above.licence] if above else [],
+    }
+
+
+def run(record: SourceRecord, tools: Tools) -> Outcome:
+    """Judge the licence; without a statement a document has that of the portal it was found under."""
+    folder = paths.licence_checks(tools.workspace)
+    folder.mkdir(parents=True, exist_ok=True)
+    found = judge_licence(
+        record.source,
+        BrowserWeb(tools.web, tools.open_browser),
+        tools.extractor,
+        tools.language_model,
+        folder=folder,
+        seconds=tools.config.model_seconds,
+    )
+    if found.status != "done":
+        # Of a page or file that must not be used nothing is kept.
+        tools.forget(record.source.url)
+    before = record.outcomes.get("licence")
+    if before is not None and before.passes and found.reason in NETWORK_REASONS:
+        # An address that cannot be asked today has not changed its licence.
+        found = replace(before, message=f"{before.message} It could not be checked again: {found.message}")
+    portal = tools.records.get(record.source.parent)
+    return _inherited(found, record.source, portal) if portal else found
+
+
+def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outcome:
+    """Return the portal's licence for a document on the same site that says nothing itself, else the document's."""
+    of_portal, of_document = portal.verdict, found.evidence
+    if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):
+        return found
+    same_site = host_of(source.url) == host_of(portal.source.url)
+    reserved = any(mark.light != "GREEN" for mark in of_document.marks)
+    deciding = next((mark for mark in of_portal.marks if mark.light == "GREEN"), None)
+    if of_portal.light != "GREEN" or reserved or not same_site or deciding is None:
+        return found
+    place = f"{portal.source.code}, the portal on the same site: {deciding.place}"
+    verdict = replace(of_portal, marks=(replace(deciding, place=place), *of_document.marks))
+    return Outcome("done", "licence_green", f"{of_portal.licence}, as its portal says.", verdict)
+
+
+def _used_model(outcome: Outcome) -> bool:
+    verdict = outcome.evidence
+    return isinstance(verdict, LicenceVerdict) and any(mark.layer == "model" for mark in verdict.marks)
+
+
+PHASE = SourcePhase(
+    run=run,
+    inputs=inputs,
+    tables=("licences.toml",),
+    on_the_web=True,
+    parallel=lambda config: config.web.parallel,
+    asks_model=lambda outcome: outcome.reason == "licence_unclear",
+    used_model=_used_model,
+)

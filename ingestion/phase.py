@@ -1,0 +1,69 @@
+"""Definition of a phase: how it runs, what its outcomes are made from, when it is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ingestion.config import IngestionConfig
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import PhaseEntry, SourceStore
+from ingestion.tools import Tools
+from ingestion.types import ControlSignal, Outcome, Phase, Progress, RunRequest
+from rag_engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourcePhase:
+    """Phase that looks at one source at a time.
+
+    `inputs` are what an outcome is made from besides the `tables` (files of data/) and the `version`, which is
+    raised when the phase gives something else for the same input. Phases `on_the_web` are repeated while they find
+    new sources, and take the hosts by turns; `parallel` says how many sources are worked on at a time. `is_stale`
+    says that a source must be run again though its inputs are the same. `asks_model` says of an outcome that a
+    language model is wanted for it, `used_model` that one had a part in it. `follow_up` runs before the outcome is
+    recorded.
+    """
+
+    run: Callable[[SourceRecord, Tools], Outcome]
+    inputs: Callable[[SourceRecord, Tools], Mapping[str, object]]
+    tables: tuple[str, ...] = ()
+    version: int = 1
+    on_the_web: bool = False
+    parallel: Callable[[IngestionConfig], int] = field(default=lambda _: 1)
+    is_stale: Callable[[SourceRecord, Tools, RunRequest], bool] = field(default=lambda _record, _tools, _request: False)
+    asks_model: Callable[[Outcome], bool] = field(default=lambda _: False)
+    used_model: Callable[[Outcome], bool] = field(default=lambda _: False)
+    follow_up: Callable[[SourceRecord, Outcome, SourceStore], None] = field(default=lambda *_: None)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRun:
+    """Input of a phase over the whole collection.
+
+    `ready` are the sources that passed the phases before, `stopped` all others; `chosen` are the codes asked for,
+    None for all. `again` asks for a run though nothing has changed.
+    """
+
+    ready: Sequence[SourceRecord]
+    stopped: Sequence[SourceRecord]
+    chosen: frozenset[str] | None
+    again: bool
+    entries: Mapping[tuple[str, Phase], PhaseEntry]
+    store: SourceStore
+    engine: Engine
+    tools: Tools
+    progress: Callable[[Progress], None]
+    signal: Callable[[], ControlSignal]
+
+
+# Outcome and fingerprint by code; each batch is recorded before the next is asked for.
+Batch = Mapping[str, tuple[Outcome, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionPhase:
+    """Phase that looks at all sources together and gives the outcomes that have changed, in batches."""
+
+    run_all: Callable[[CollectionRun], Iterator[Batch]]
+    on_the_web: bool = False

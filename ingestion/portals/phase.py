@@ -1,0 +1,86 @@
+"""Phase "portals": the documents that a portal offers become sources of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from ingestion.phase import SourcePhase
+from ingestion.portals.explore import explore
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import SourceStore
+from ingestion.tools import Tools
+from ingestion.types import FoundDocument, Outcome, PortalFindings, SeedSource
+from ingestion.web.urls import normal_url
+
+
+def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
+    """Return the portal's page and the bounds of its exploration."""
+    download = record.download
+    page = (download.urls, download.sha256, download.kind) if download else None
+    return {"page": page, "bounds": asdict(tools.config.portals)}
+
+
+def run(record: SourceRecord, tools: Tools) -> Outcome:
+    """Explore the portal; a portal that was found under another is not explored."""
+    download = record.download
+    if download is None or download.kind != "directory":
+        return Outcome("skipped", "not_a_portal")
+    if record.source.parent:
+        bounds = f"Portals are explored {tools.config.portals.depth} levels deep."
+        return Outcome("rejected", "nothing_found", f"It lists documents itself. {bounds} Put its address on the list.")
+    # Its own documents are found again; those of other rows are not its.
+    own = normal_url(record.source.url)
+    known = frozenset(url for url, above in tools.listed.items() if above != record.source.code and url != own)
+    explored = explore(
+        record.source, download, tools.web, tools.open_browser, tools.language_model, config=tools.config, known=known
+    )
+    findings = explored.evidence
+    for url in findings.visited if isinstance(findings, PortalFindings) else ():
+        tools.forget(url)
+    return explored
+
+
+def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
+    """Put what a portal offers on the list, unless its address is there already."""
+    if not isinstance(outcome.evidence, PortalFindings):
+        return
+    code, present = record.source.code, store.sources()
+    own = [one for one in present if one.parent == code]
+    elsewhere = {normal_url(one.url) for one in present if one.parent != code}
+    found = [one for one in outcome.evidence.found if normal_url(one.url) not in elsewhere]
+    store.add(_children_of(record.source, found, own, store.last_child(code)))
+
+
+def _children_of(
+    portal: SeedSource, found: Sequence[FoundDocument], existing: Sequence[SeedSource], last: int
+) -> list[SeedSource]:
+    """Return the documents of a portal as sources: {parent}.{n}, where n belongs to its address for ever.
+
+    `last` is the highest number that was ever given.
+    """
+    numbers = [int(one.code.rpartition(".")[2]) for one in existing]
+    known, last = {one.url for one in existing}, max([last, *numbers])
+    new = [one for one in found if one.url not in known]
+    return [
+        SeedSource(
+            code=f"{portal.code}.{last + offset}",
+            url=one.url,
+            title=one.title,
+            authority=one.authority or portal.authority,
+            licence=one.licence,
+            parent=portal.code,
+            origin=f"found under {portal.code}" + (f" ({one.via})" if one.via else ""),
+        )
+        for offset, one in enumerate(new, start=1)
+    ]
+
+
+PHASE = SourcePhase(
+    run=run,
+    inputs=inputs,
+    tables=("pages.toml",),
+    on_the_web=True,
+    parallel=lambda config: config.web.parallel,
+    follow_up=_adopt,
+)

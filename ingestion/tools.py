@@ -1,0 +1,143 @@
+"""Tools of the phases (web, browser, readers of files, language model), and the one place that opens them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from ingestion.config import IngestionConfig
+from ingestion.extraction.extract import EXTRACTION_VERSION
+from ingestion.extraction.formats.legacy_office import office_program
+from ingestion.extraction.ocr.tesseract import installed_languages
+from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.extraction.text_cache import Reading, load_reading, reading_of, save_reading
+from ingestion.fingerprints import hash_of, table_hash
+from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
+from ingestion.records.quarantine import file_of
+from ingestion.records.source_record import SourceRecord
+from ingestion.web.browser import open_browser
+from ingestion.web.cache import KeptWeb
+from ingestion.web.http import HttpWeb
+from rag_engine import workspace as paths
+from rag_engine.backends.language_identification import identify_language
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.geography import Gazetteer
+from rag_engine.protocols import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Tools of the phases, made once for a run.
+
+    `web` caches what it fetched until `forget` is called for the address, so that the check of a licence and the
+    download are one request. `language_model_error` says why a configured model is not asked. `abort` ends running
+    requests and readers. `reader` names what reads files: the version of extraction, its limits, OCR and tables.
+    `listed` maps the addresses on the list in normal form to the portal they were found under, or to ""; `records`
+    are those of all sources by code.
+    """
+
+    workspace: Path
+    config: IngestionConfig
+    web: Web
+    open_browser: OpenBrowser
+    forget: Callable[[str], None]
+    abort: Callable[[], None]
+    reader: str
+    extractor: Extractor
+    language_model: LanguageModel | None
+    language_model_error: str
+    gazetteer: Gazetteer
+    identify: Callable[[str], str]
+    encode: Callable[[list[str]], Vectors] | None
+    today: date
+    listed: Mapping[str, str] = field(default_factory=dict)
+    records: Mapping[str, SourceRecord] = field(default_factory=dict)
+
+    def read(self, record: SourceRecord) -> Reading:
+        """Return the text of the source's file, from the text cache where the file was read before."""
+        download = record.download
+        path = file_of(self.workspace, download) if download else None
+        if download is None or path is None:
+            raise SextantError(
+                "The file is gone from the workspace.", help="Run acquisition again for this source.", retryable=True
+            )
+        folder = paths.readings(self.workspace)
+        cached = load_reading(folder, download.sha256, self.reader)
+        if cached is None:
+            extracted = self.extractor.extract(path)
+            cached = reading_of(extracted, self.extractor.declared(path), self.identify(extracted.text))
+            save_reading(folder, download.sha256, self.reader, cached)
+        return cached
+
+
+@contextmanager
+def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
+    """Open the tools of a run; the browser is only started when a page needs it."""
+    workspace = engine.config.workspace
+    with ExitStack() as stack:
+        web = stack.enter_context(open_web(config))
+        _remove_leftovers(workspace)
+        cached = KeptWeb(web, paths.pages(workspace))
+        browsers: list[Browser | None] = []
+        lock = threading.Lock()
+
+        def browser() -> Browser | None:
+            with lock:
+                if not browsers:
+                    found = open_browser(config.web, manners=web.manners)
+                    browsers.append(stack.enter_context(found) if found else None)
+            return browsers[0]
+
+        readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
+        language_model, error = engine.language_model() if config.use_model else (None, "")
+
+        def abort() -> None:
+            web.close()
+            readers.abort()
+            for found in browsers:
+                if found is not None:
+                    found.close()
+
+        yield Tools(
+            workspace=workspace,
+            config=config,
+            web=cached,
+            open_browser=browser,
+            forget=cached.forget,
+            abort=abort,
+            reader=_reader(engine, config),
+            extractor=readers,
+            language_model=language_model,
+            language_model_error=error,
+            gazetteer=engine.gazetteer(),
+            identify=identify_language,
+            encode=lambda texts: engine.embedder().encode_passages(texts),
+            today=datetime.now(UTC).date(),
+        )
+
+
+@contextmanager
+def open_web(config: IngestionConfig) -> Iterator[HttpWeb]:
+    """Open the client for plain requests."""
+    with HttpWeb(config.web) as web:
+        yield web
+
+
+def _remove_leftovers(workspace: Path) -> None:
+    """Remove what a killed worker left half fetched."""
+    shutil.rmtree(paths.licence_checks(workspace), ignore_errors=True)
+    if paths.downloads(workspace).is_dir():
+        for path in paths.downloads(workspace).glob(".*"):
+            path.unlink()
+
+
+def _reader(engine: Engine, config: IngestionConfig) -> str:
+    """Return a hash of what decides how a file is read; a file that another reader read is read again."""
+    made_of = [EXTRACTION_VERSION, engine.config.ocr, installed_languages(), asdict(config.limits)]
+    return hash_of([*made_of, table_hash("boilerplate.toml"), office_program() or ""])[:16]
