@@ -108,6 +108,21 @@ def mean(questions: dict[str, list[Question]], config: RetrievalConfig) -> dict[
     return {name: float(np.mean([ndcg(one, config) for one in those])) for name, those in questions.items()}
 
 
+def _climb(questions: dict[str, list[Question]]) -> RetrievalConfig:
+    best, best_value = RetrievalConfig(), -1.0
+    # By turns, until none of them gains: the weights hardly depend on each other.
+    improved = True
+    while improved:
+        improved = False
+        for one, values in GRID.items():
+            for value in values:
+                tried = replace(best, **{one: value})
+                reached = float(np.mean(list(mean(questions, tried).values())))
+                if reached > best_value + 1e-6:
+                    best, best_value, improved = tried, reached, True
+    return best
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sets", nargs="*", default=list(SETS))
@@ -135,17 +150,7 @@ def main() -> None:
     if "xquad/en" in arguments.sets:
         pool = pool_datasets([read(name) for name in XQUAD])
         questions["xquad pooled"] = questions_of([pool], arguments.questions, cached)[0]
-    best, best_value = RetrievalConfig(), -1.0
-    # By turns, until none of them gains: the weights hardly depend on each other.
-    improved = True
-    while improved:
-        improved = False
-        for one, values in GRID.items():
-            for value in values:
-                tried = replace(best, **{one: value})
-                reached = float(np.mean(list(mean(questions, tried).values())))
-                if reached > best_value + 1e-6:
-                    best, best_value, improved = tried, reached, True
+    best = _climb(questions)
     # Variants by rules tell nothing of those that a language model writes.
     chosen = {one: getattr(best, one) for one in GRID if one != "variant_weight"}
     print(chosen, file=sys.stderr, flush=True)
@@ -201,12 +206,13 @@ def write(chosen: dict[str, float], command: str) -> None:
     for line in path.read_text(encoding="utf-8").splitlines():
         name = line.partition(" = ")[0]
         if name in chosen:
-            line = f"{name} = {chosen[name]:g}"
+            lines.append(f"{name} = {chosen[name]:g}")
         elif name == "date":
-            line = f'date = "{date.today().isoformat()}"'
+            lines.append(f'date = "{date.today().isoformat()}"')
         elif name == "command":
-            line = f'command = "{command}"'
-        lines.append(line)
+            lines.append(f'command = "{command}"')
+        else:
+            lines.append(line)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -177,7 +177,7 @@ def _answers(kind: Kind, number: int) -> dict[str, Answer]:
     text, path, behind = _text(str(number)), f"/{kind}/{number}", f"/files/{number}.pdf"
     whole = page(files.content(text, head=_CC_BY))
     match kind:
-        case "page":
+        case "page" | "forbidden":
             return {path: whole}
         case "slow":
             return {path: _late(whole)}
@@ -190,12 +190,8 @@ def _answers(kind: Kind, number: int) -> dict[str, Answer]:
             return {path: redirect(f"/moved/{number}"), f"/moved/{number}": whole}
         case "reserved":
             return {path: page(files.content(text, footer=_RESERVED))}
-        case "gone":
-            return {path: page("gone", status=404)}
-        case "broken":
-            return {path: page("broken", status=500)}
-        case "forbidden":
-            return {path: whole}
+        case "gone" | "broken":
+            return {path: page(kind, status=404 if kind == "gone" else 500)}
         case "script":
             written = json.dumps("".join(f"<p>{part}</p>" for part in text.paragraphs))
             script = f"<script>document.querySelector('main').innerHTML = {written}</script>"

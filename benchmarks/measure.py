@@ -84,7 +84,8 @@ def run_parts(parts: Sequence[str], sets: Sequence[MeasuredSet], split: Split, s
         if part in parts:
             print(f"{part} ...", file=sys.stderr, flush=True)
             command = command_of(part, split, shared)
-            code = subprocess.run(command, cwd=ROOT, env=os.environ | {"SEXTANT_SHARED": str(shared)}).returncode
+            environment = os.environ | {"SEXTANT_SHARED": str(shared)}
+            code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
             broken += [f"{part}: `{' '.join(command)}` ended with {code}"] if code else []
     for one in broken:
         print(f"BROKE OFF: {one}", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""The terminal: one file for each group of verbs."""

@@ -39,7 +39,8 @@ Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdo
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """How a comparison is shown: the name of its files, its title, its metrics, those that differences are shown of,
-    the configuration that the others are compared with, notes, and the metrics that are drawn."""
+    the configuration that the others are compared with, notes, and the metrics that are drawn.
+    """
 
     name: str
     title: str

@@ -34,7 +34,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Take the sources through the phases: licence, acquisition, portals, extraction, quality, deduplication,
-    metadata, indexing. What is done and unchanged is left alone; broken off, it goes on where it was."""
+    metadata, indexing. What is done and unchanged is left alone; broken off, it goes on where it was.
+    """
     from ingestion.operations import check_codes
     from ingestion.records.source_store import SourceStore
     from ingestion.types import RunRequest, check_phases

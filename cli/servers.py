@@ -135,13 +135,14 @@ def _start(command: list[str], extra: dict[str, str], output: int) -> subprocess
         stdout=output,
         stderr=output,
         start_new_session=True,
-        preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread runs yet
     )
 
 
 def _end_with_parent() -> None:
     """Nothing; has the kernel end this child when its parent is killed: a Chroma server left alone would go on
-    writing a folder that the next one opens."""
+    writing a folder that the next one opens.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
@@ -181,7 +182,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _serve_chroma(workspace: Path, port: int) -> None:
     """Nothing; is the Chroma server. The lock is this process's own, so that it stays taken as long as the folder
-    may be written, whatever becomes of the `sextant serve` that started it."""
+    may be written, whatever becomes of the `sextant serve` that started it.
+    """
     folder = paths.chroma(workspace)
     with lock_folder(folder):
         chroma = next(iter(entry_points(group="console_scripts", name="chroma")))

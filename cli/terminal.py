@@ -37,7 +37,6 @@ def engine_of(
     workspace: Path | None, as_json: bool, shape: Callable[[str], dict[str, Any]] | None = None
 ) -> Iterator[Engine]:
     """The engine; an error ends the command with its message and cure, and exit code 2."""
-
     from rag_engine.engine import open_engine
 
     try:

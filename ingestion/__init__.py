@@ -1,0 +1,1 @@
+"""From a list of sources, or from files, to documents in the collection."""

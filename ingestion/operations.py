@@ -86,7 +86,8 @@ def source_json(store: SourceStore, code: str) -> dict[str, Any]:
 
 def review_json(store: SourceStore) -> dict[str, Any]:
     """The sources whose licence a person must decide, with the evidence; files at hand that pass whatever theirs is;
-    and the decisions made."""
+    and the decisions made.
+    """
     source_records = list(store.records().values())
     waiting = []
     for one in (one for one in source_records if one.awaits_decision):
@@ -240,7 +241,8 @@ _PERSON = "a person"
 
 def withdraw(record: DocumentRecord, store: SourceStore, workspace: Path, *, author: str = "") -> bool:
     """Whether the document came from the list; all files of it, of former versions too, what was read from them and
-    what the phases learnt of it are removed, and no run brings it back."""
+    what the phases learnt of it are removed, and no run brings it back.
+    """
     code = record.source.removeprefix(FROM_LIST)
     source_record = store.records().get(code) if record.source.startswith(FROM_LIST) else None
     if source_record is None:

@@ -446,7 +446,7 @@ class FileRefused(SextantError):  # noqa: N818 - refusing is an answer, not an a
 
     @property
     def status(self) -> RefusalStatus:
-        """ "rejected" when the file is at fault, "failed" when we could not."""
+        """Status: "rejected" when the file is at fault, "failed" when we could not."""
         return "failed" if self.reason in _OUR_FAILURES else "rejected"
 
 

@@ -41,7 +41,8 @@ class Models:
 
     def embedder(self, noted: str) -> Embedder:
         """The configured encoder. The same model may be here twice, packaged and in the hub's cache: `noted` is the
-        name of the one that the index was made by."""
+        name of the one that the index was made by.
+        """
         with self._lock:
             if self._embedder is None:
                 wanted = self._config.encoder

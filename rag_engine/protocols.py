@@ -81,7 +81,8 @@ class SparseIndex(Protocol):
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
         """Number of children written again so that the words of deleted ones leave the disk; None where that would
-        be more than `at_most`, and nothing was done."""
+        be more than `at_most`, and nothing was done.
+        """
         ...
 
     def search(

@@ -1,0 +1,1 @@
+"""Phase acquisition: from an address to the document's file."""

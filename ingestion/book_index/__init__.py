@@ -1,0 +1,1 @@
+"""Indexes at the back of books, glossaries and index tables, read as records."""

@@ -1,0 +1,1 @@
+"""Catalogues of portals: CKAN, DCAT and OAI-PMH."""

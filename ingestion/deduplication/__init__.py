@@ -1,0 +1,1 @@
+"""Phase deduplication: copies, versions and translations of one work."""

@@ -43,7 +43,8 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
 
 def _candidates(run: CollectionRun) -> tuple[list[Candidate], dict[str, Outcome], dict[str, str]]:
     """Return what documents are compared by, the failures, and what each was made of; computed again when that
-    changes."""
+    changes.
+    """
     cached = run.store.kept(_CANDIDATE)
     candidates: list[Candidate] = []
     failed: dict[str, Outcome] = {}

@@ -1,0 +1,1 @@
+"""Phase indexing: from described sources to documents in the collection."""

@@ -49,7 +49,8 @@ understood: false when the wish is not about running these phases."""
 @dataclass(frozen=True, slots=True)
 class Command:
     """A request made of words. `spoken` says it back for the person who confirms it; `by` is a model's name or
-    "rules"."""
+    "rules".
+    """
 
     request: RunRequest
     spoken: str
@@ -60,7 +61,8 @@ def interpret(
     words: str, codes: Collection[str], language_model: LanguageModel | None = None, *, seconds: float = 20.0
 ) -> Command | None:
     """The request that the words ask for, by the model when it answers, else by rules; None where it is not
-    understood. Nothing is run by it."""
+    understood. Nothing is run by it.
+    """
     if not words.strip():
         return None
     if language_model is not None:

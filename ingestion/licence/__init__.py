@@ -1,0 +1,1 @@
+"""Phase licence: under which licence an address may be used, and why."""

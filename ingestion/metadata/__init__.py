@@ -1,0 +1,1 @@
+"""Phase metadata: descriptions in the controlled taxonomy."""

@@ -73,7 +73,8 @@ def describe(
     declared: FileProperties | None = None,
 ) -> Metadata:
     """The document's metadata: what was given, title and language from the text where they were not, and the rest as
-    rules describe a source of the list. `file` is its name, `declared` what the file says of itself."""
+    rules describe a source of the list. `file` is its name, `declared` what the file says of itself.
+    """
     given = {field: value for field, value in given.items() if value not in ("", None)}
     values = {"title": extracted.title, "language": language} | given
     found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or FileProperties())

@@ -1,0 +1,1 @@
+"""The phases in order, and the loop that runs them."""

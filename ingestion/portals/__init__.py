@@ -1,0 +1,1 @@
+"""Phase portals: documents that pages and catalogues list."""

@@ -1,0 +1,1 @@
+"""Phase quality: scores and readability."""

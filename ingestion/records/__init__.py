@@ -1,0 +1,1 @@
+"""Records of sources: outcomes of phases, decisions and corrections."""

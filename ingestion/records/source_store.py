@@ -246,7 +246,8 @@ class SourceStore:
 
     def decide(self, decision: Decision) -> None:
         """Nothing; a person's word on a phase of a source, which survives every re-run. An empty choice takes it
-        back."""
+        back.
+        """
         self._require([decision.code])
         where = sql.and_(decisions.c.code == decision.code, decisions.c.phase == decision.phase)
         with self._catalog.begin() as connection:

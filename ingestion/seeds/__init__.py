@@ -1,0 +1,1 @@
+"""Lists of sources: workbooks, feeds, sitemaps and folders."""

@@ -1,0 +1,1 @@
+"""Workbooks and tables, read and written."""

@@ -1,0 +1,1 @@
+"""How far sources have come, as rows for page and terminal."""

@@ -1,0 +1,1 @@
+"""The web: checked addresses, HTTP, browser, politeness, cache and HTML."""

@@ -62,7 +62,7 @@ class Visit:
         self._frame = self._session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
         self._session.on("Fetch.requestPaused", self._paused)
         self._session.send("Fetch.enable", {"patterns": _PATTERNS})
-        page.on("download", lambda download: self.downloads.append(download))
+        page.on("download", self.downloads.append)
 
     def take_file(self, into: Path, most: int) -> None:
         """Nothing; the first answer that is a file and not a page goes to `into`."""

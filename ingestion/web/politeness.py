@@ -138,7 +138,7 @@ class Manners:
 
 def product_token(user_agent: str) -> str:
     """The name by which a robots.txt calls us: "Sextant/0.1 (...)" is Sextant."""
-    return user_agent.split("/")[0].split(" ")[0].strip() or "*"
+    return user_agent.split("/", maxsplit=1)[0].split(" ", maxsplit=1)[0].strip() or "*"
 
 
 def _is_bomb(text: str) -> bool:

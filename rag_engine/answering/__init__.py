@@ -1,0 +1,1 @@
+"""From evidence to an answer: generation, quotations and checked citations."""

@@ -1,0 +1,1 @@
+"""Libraries and servers behind the protocols: indexes, encoders, rerankers, language models."""

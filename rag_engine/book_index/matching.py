@@ -75,7 +75,7 @@ def turned(term: str) -> list[str]:
 
 
 def is_symbolic(term: str) -> bool:
-    """Whether a term is a sign or a command, which is sought letter by letter: "§", "\\label", "%"."""
+    r"""Whether a term is a sign or a command, which is sought letter by letter: "§", "\label", "%"."""
     return bool(_SYMBOL.search(term)) or not _LETTER.search(term)
 
 

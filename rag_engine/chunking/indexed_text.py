@@ -80,7 +80,8 @@ def encoder_text(header: str, parent: Sectioned, child: Clause) -> str:
 
 def keyword_text(title: str, parent: Sectioned, child: Clause) -> str:
     """What the keyword index reads for a child: section and clause, act (else the document's title) and innermost
-    heading on a line of their own, as far as the child's text does not hold them, then the text."""
+    heading on a line of their own, as far as the child's text does not hold them, then the text.
+    """
     given = (cited(parent.section, child.clause), parent.act or title, *_titles(parent)[-1:])
     return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
 

@@ -1,0 +1,1 @@
+"""Measurements of retrieval, chunking and passages."""

@@ -27,7 +27,8 @@ class Quote:
 class GoldQuestion:
     """A question with the quotes that answer it. Quotes of one document belong together; another document's are an
     answer on their own. `kind` is that of the documents, `cross_lingual` true where none speaks the question's
-    language."""
+    language.
+    """
 
     id: str
     question: str
@@ -62,7 +63,8 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
 
 def spread(questions: Sequence[GoldQuestion], count: int) -> tuple[GoldQuestion, ...]:
     """At most so many of the questions, in their order and evenly spread over it, so that every part of a file that
-    is ordered by language or document is asked about."""
+    is ordered by language or document is asked about.
+    """
     if len(questions) <= count:
         return tuple(questions)
     return tuple(questions[place * len(questions) // count] for place in range(count))

@@ -99,7 +99,8 @@ def searcher(
 
 def whole_documents(documents: Sequence[CorpusDocument], configuration: Configuration) -> RankDocuments:
     """The function that ranks whole documents by BM25: the published one, or over words between spaces, the paper's
-    keyword leg."""
+    keyword leg.
+    """
     if configuration.keywords == "lucene":
         return published_bm25(documents)
     index = PaperSparseIndex()

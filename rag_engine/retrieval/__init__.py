@@ -1,0 +1,1 @@
+"""From a query plan to ranked evidence."""

@@ -38,7 +38,8 @@ _TO_95TH = 1.645
 @dataclass(frozen=True, slots=True)
 class LanguageSamples:
     """Vectors of some passages of each language of the collection, and in how many documents they stand; `change` is
-    the snapshot's they were drawn from."""
+    the snapshot's they were drawn from.
+    """
 
     change: int
     vectors: Mapping[str, Vectors]

@@ -38,7 +38,8 @@ class Signals:
 @dataclass(frozen=True, slots=True)
 class Pool:
     """The visible children that were found, ascending by key: whose they are, where their vectors lie, what their
-    documents speak, and the cosine of each to each query vector (0 columns without the encoder)."""
+    documents speak, and the cosine of each to each query vector (0 columns without the encoder).
+    """
 
     found: Candidates
     keys: Keys

@@ -32,7 +32,8 @@ class Searchable:
     """One state of the collection and all that searches it. Encoder, indexes and reranker are opened when
     they are called, so that one that is away is missed by its leg alone. `sentences` gives the packed vectors of the
     sentences of passages, by the row of the passage's vector; `listed` the children that an
-    index lists under a term of the question, with its entries."""
+    index lists under a term of the question, with its entries.
+    """
 
     snapshot: Snapshot
     catalog: Catalog

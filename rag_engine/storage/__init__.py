@@ -1,0 +1,1 @@
+"""Catalog, vectors and indexes of the collection."""

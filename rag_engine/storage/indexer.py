@@ -142,7 +142,8 @@ class Indexer:
 
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
         """Makes every document added so far visible, with whatever else must change at the same instant, and
-        removes what they replace."""
+        removes what they replace.
+        """
         self._put_dense()
         self._stores.sparse.commit()
         with self._stores.catalog.begin() as connection:

@@ -14,7 +14,8 @@ from rag_engine.protocols import Vectors
 
 class VectorStore:
     """Rows of float32 in `folder/MODEL.f32`. Rows are written before the catalog names them, so a crash
-    leaves at most rows that nothing names, which the next writer uses again."""
+    leaves at most rows that nothing names, which the next writer uses again.
+    """
 
     def __init__(self, folder: Path, model: str, dimension: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)

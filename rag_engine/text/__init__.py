@@ -1,0 +1,1 @@
+"""Text in seven languages: sentences, analysis and URL masking."""

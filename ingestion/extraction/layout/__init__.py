@@ -1,0 +1,1 @@
+"""Geometry of pages: rows, reading order, paragraphs, titles, headers and footers."""

@@ -1,0 +1,1 @@
+"""Child processes in which files are read under limits."""

@@ -1,0 +1,1 @@
+"""Cross-encoders that score a question with a passage."""

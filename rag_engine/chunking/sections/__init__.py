@@ -1,0 +1,1 @@
+"""Sections of statutes, treaties and decisions."""

@@ -216,7 +216,7 @@ def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
         return True
     if rest[:1] in (",", ";", ")", "/", "’", "'") or (rest[:1] == "(" and not rest.startswith(("(we", "(re", "(Re"))):
         return False
-    # "Art 74a und 75 (weggefallen)"
+    # Such as "Art 74a und 75 (weggefallen)".
     joined = re.match(rf"\s+(?:{'|'.join((*rules.joins, *rules.to))})\s+\d+\w?\s*(?=\(|$)", rest)
     if joined:
         return printed
