@@ -96,11 +96,11 @@ def rows_found(records: tuple[IndexRecord, ...], rows: list[tuple[str, frozenset
     known: defaultdict[str, set[frozenset[int]]] = defaultdict(set)
     for record in records:
         for name in (record.entry, (record.subterm or record.term).rpartition(", ")[2], record.subterm or record.term):
-            known[plain(name)].add(frozenset(record.pages))
-    return sum(pages in known[plain(term)] for term, pages in rows)
+            known[fold(name)].add(frozenset(record.pages))
+    return sum(pages in known[fold(term)] for term, pages in rows)
 
 
-def plain(term: str) -> str:
+def fold(term: str) -> str:
     """A term without spaces, its ligatures spelled out."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", term))
 

@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import tempfile
-import unicodedata
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from ingestion.metadata.describe import describe_source
 from ingestion.types import Description, Extraction, FieldName, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer
+from rag_engine.text.folding import fold
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "data" / "eval" / "corpus_metadata.tsv"
@@ -232,8 +232,7 @@ def _same_time(got: str, wanted: str) -> bool:
 
 def folded(text: str) -> str:
     """The words in lower case without accents and marks."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))
-    return " ".join(re.findall(r"[^\W_]+", plain.replace("ı", "i")))
+    return " ".join(re.findall(r"[^\W_]+", fold(text)))
 
 
 def _alternatives(cell: str) -> tuple[str, ...]:

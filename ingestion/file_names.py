@@ -8,12 +8,11 @@ import unicodedata
 from pathlib import Path
 
 from rag_engine import workspace as paths
+from rag_engine.text.folding import fold
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
 _NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
-# Letters that do not come apart into a plain letter and an accent.
-_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
 def slug_of(*names: str) -> str:
@@ -22,8 +21,7 @@ def slug_of(*names: str) -> str:
     A name is cut between words where that leaves most of it. "document" where none has anything left.
     """
     for name in names:
-        lowered = name[:1000].lower().translate(_LETTERS)
-        plain = unicodedata.normalize("NFKD", lowered).encode("ascii", "ignore").decode("ascii")
+        plain = fold(name[:1000]).replace("þ", "th").encode("ascii", "ignore").decode("ascii")
         slug = _NOT_SLUG.sub("-", plain).strip("-")
         if len(slug) > _LONGEST_SLUG:
             cut = slug[: _LONGEST_SLUG + 1].rpartition("-")[0]

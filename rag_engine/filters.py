@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from rag_engine.errors import InputError
+from rag_engine.text.folding import fold
 from rag_engine.types import DocumentRecord, Metadata
 
 FACETS = ("hazard", "geographical_level", "country", "language", "document_type", "year", "authority")
@@ -128,8 +129,8 @@ def _documents(name: str, value: str, known: Mapping[str, frozenset[int]]) -> fr
     if years and any(years.groups()):
         first, last = int(years[1] or 0), int(years[2] or 9999)
         return frozenset().union(*(keys for year, keys in known.items() if first <= int(year) <= last))
-    folded = value.casefold()
-    found = [keys for candidate, keys in known.items() if candidate.casefold() == folded]
+    folded = fold(value)
+    found = [keys for candidate, keys in known.items() if fold(candidate) == folded]
     if not found:
         listed = ", ".join(sorted(known)[:40]) or "none yet"
         raise InputError(f"No document has {name} {value!r}.", help=f"Values here: {listed}.")

@@ -17,6 +17,7 @@ from typing import Any
 
 from rag_engine.config import DATA, RetrievalConfig
 from rag_engine.errors import InputError
+from rag_engine.text.folding import fold, fold_case
 from rag_engine.types import GeographicScope, Metadata
 
 DEFAULT_TABLE = DATA / "geography.toml"
@@ -64,11 +65,6 @@ class Gazetteer:
     language_beside: frozenset[str]
 
 
-def fold(text: str) -> str:
-    """The text in lower case, dotted and dotless i made one, so that Turkish and others meet."""
-    return unicodedata.normalize("NFC", text).replace("İ", "i").casefold().replace("ı", "i")
-
-
 @lru_cache(maxsize=4)
 def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
     """The gazetteer of a TOML table, read once per path; InputError when it cannot be read."""
@@ -78,13 +74,13 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
         raise InputError(
             f"The table of places {path} cannot be read: {error}.", help="Restore data/geography.toml."
         ) from error
-    capitalised = {fold(word) for pattern in table["capitalised"] for word in _expand(pattern)}
+    capitalised = {fold_case(word) for pattern in table["capitalised"] for word in _expand(pattern)}
     forms: dict[tuple[str, ...], tuple[Form, ...]] = {}
     longest: dict[str, int] = {}
     turkish: set[str] = set()
     for written, countries, regions, adjective, language in _written_forms(table):
         words = tuple(_WORD.findall(unicodedata.normalize("NFC", written)))
-        form = Form(words, countries, regions, adjective, fold(written) in capitalised)
+        form = Form(words, countries, regions, adjective, fold_case(written) in capitalised)
         for key in _keys(words):
             same = forms.get(key, ())
             if form not in same:
@@ -102,9 +98,9 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
         longest=longest,
         turkish=frozenset(turkish),
         articles=frozenset(table["articles"]),
-        language_alone_after=frozenset(map(fold, context["alone_after"])),
-        language_before_next=frozenset(map(fold, context["before_next"])),
-        language_beside=frozenset(map(fold, context["beside"])),
+        language_alone_after=frozenset(map(fold_case, context["alone_after"])),
+        language_before_next=frozenset(map(fold_case, context["before_next"])),
+        language_beside=frozenset(map(fold_case, context["beside"])),
     )
 
 
@@ -122,7 +118,7 @@ def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
     """The English name of a country given by a name in any of the languages or by its ISO code, else None."""
     if name.strip() in gazetteer.countries:
         return gazetteer.countries[name.strip()]
-    key = tuple(_WORD.findall(fold(name)))
+    key = tuple(_WORD.findall(fold_case(name)))
     for candidate in (key, key[1:] if key[:1] and key[0] in gazetteer.articles else ()):
         found = [form for form in gazetteer.forms.get(candidate, ()) if form.countries and not form.adjective]
         if found:
@@ -177,7 +173,7 @@ def _mentions(text: str, gazetteer: Gazetteer) -> Iterator[Form]:
     text = unicodedata.normalize("NFC", text)
     matches = list(_WORD.finditer(text))
     words = [match.group() for match in matches]
-    folded = [fold(word) for word in words]
+    folded = [fold_case(word) for word in words]
     # In a question typed in capitals WHO, US and IT are words.
     abbreviations = len(words) < 4 or any(character.islower() for character in text)
     position = 0
@@ -288,14 +284,8 @@ def _expand(pattern: str) -> list[str]:
 
 def _keys(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """The folded words, and the same without accents, which short words need to stay apart ("ira", "oma")."""
-    key = tuple(fold(word) for word in words)
+    key = tuple(fold_case(word) for word in words)
     yield key
-    plain = tuple(_without_accents(word) if len(word) >= 5 else word for word in key)
+    plain = tuple(fold(word) if len(word) >= 5 else word for word in key)
     if plain != key:
         yield plain
-
-
-def _without_accents(word: str) -> str:
-    return "".join(
-        character for character in unicodedata.normalize("NFD", word) if not unicodedata.combining(character)
-    )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
 from ingestion.book_index.entries import has_locators, is_locators
 from ingestion.book_index.vocabulary import is_glossary_title, is_index_title
+from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText
 
 # Of the lines of a page: with a title of an index above them, without one, and on the pages behind.
@@ -96,5 +96,5 @@ def initial_of(text: str) -> str:
         if character.isdigit():
             return ""
         if character.isalpha():
-            return unicodedata.normalize("NFKD", character.casefold())[0]
+            return fold(character)[:1]
     return ""

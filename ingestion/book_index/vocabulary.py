@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from rag_engine.text.folding import fold
 
 # Titles of an index; those that are also titles of a table of contents say nothing of where they stand.
 INDEX_TITLES = frozenset(
@@ -81,8 +82,7 @@ DEFINES = re.compile(
 
 def folded(text: str) -> str:
     """The words of a title without case, accents, numbers and signs."""
-    plain = unicodedata.normalize("NFKD", text.casefold().replace("ı", "i"))
-    return " ".join(re.sub(r"[\W\d]+", " ", "".join(c for c in plain if not unicodedata.combining(c))).split())
+    return " ".join(re.sub(r"[\W\d]+", " ", fold(text)).split())
 
 
 def is_index_title(text: str) -> bool:

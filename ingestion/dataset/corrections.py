@@ -17,7 +17,7 @@ from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
 from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
 from ingestion.types import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
-from rag_engine.planning.instructions import plain
+from rag_engine.text.folding import fold
 
 Vocabulary = Mapping[FieldName, Sequence[str]]
 
@@ -97,7 +97,7 @@ def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
     """The rows of the dataset's sheet, or of the first sheet when it was renamed; and what was exported, by code."""
     rows = list(read_rows(path))
     sheets = list(dict.fromkeys(row.sheet for row in rows))
-    chosen = next((sheet for sheet in sheets if plain(sheet) == plain(DATASET)), sheets[0] if sheets else "")
+    chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
     copied = [row for row in rows if row.sheet == EXPORTED != chosen]
     exported: dict[str, dict[str, str]] = {}
     for row in copied[1:]:
@@ -317,15 +317,15 @@ def _split(text: str) -> tuple[str, ...]:
 
 def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: Vocabulary) -> tuple[str, ...]:
     """The values as the vocabulary spells them; all are refused when one is not in it, so that no half is taken."""
-    labels = {plain(label): label for label in vocabulary.get(field, ())}
+    labels = {fold(label): label for label in vocabulary.get(field, ())}
     if not labels:
         return values
     for value in values:
-        if plain(value) not in labels:
-            near = process.extractOne(plain(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
+        if fold(value) not in labels:
+            near = process.extractOne(fold(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
             hint = f"did you mean “{labels[near[0]]}”?" if near else f"choose from {'; '.join(labels.values())}"
             raise _Wrong(f"“{value[:_SHOWN]}” is not in the vocabulary; {hint}")
-    return tuple(dict.fromkeys(labels[plain(value)] for value in values))
+    return tuple(dict.fromkeys(labels[fold(value)] for value in values))
 
 
 def _present(record: SourceRecord, field: FieldName) -> tuple[str, ...]:
@@ -348,4 +348,4 @@ def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
 
 
 def _heading(text: str) -> str:
-    return re.sub(r"[\W_]+", "", plain(text))
+    return re.sub(r"[\W_]+", "", fold(text))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
+
+from rag_engine.text.folding import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +94,12 @@ _SIGNS = re.compile(r"[^\w./-]+|_")
 _LOOSE = re.compile(r"(?<!\d)[./-]|[./-](?!\d)")
 _SPACES = re.compile(r"\s+")
 _EMPTY_WORDS = re.compile(r"\b(?:version|versione|versao|fassung|edition|del|of|vom|du|de)\b\s*$")
-_PLAIN = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d"})
 _LONGEST_TITLE = 500
 
 
 def plain_title(title: str) -> str:
     """The title in lower case without accents and signs; points, slashes and hyphens stay between digits."""
-    letters = unicodedata.normalize("NFKD", title[:_LONGEST_TITLE].casefold())
-    folded = "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(_PLAIN)
-    return _SPACES.sub(" ", _LOOSE.sub(" ", _SIGNS.sub(" ", folded))).strip()
+    return _SPACES.sub(" ", _LOOSE.sub(" ", _SIGNS.sub(" ", fold(title[:_LONGEST_TITLE])))).strip()
 
 
 def version_of(title: str, file_name: str = "", url: str = "") -> Version:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import Literal
 
-# Without accents and dots, as `_folded` leaves them: the writing of capitals and of old machines varies.
+from rag_engine.text.folding import fold
+
+# Without accents and dots, as `fold` leaves them: the writing of capitals and of old machines varies.
 _MONTHS = (
     "january january janv janvier januar januari janeiro enero gennaio ocak jan ene gen oca",
     "february fevrier fevr februar februari fevereiro febrero febbraio subat feb fev febr sub",
@@ -162,12 +163,7 @@ def _checked(year: int | str, month: int | str | None, day: int | str | None) ->
 
 @lru_cache(4096)
 def _month(word: str) -> int:
-    return _NUMBER.get(_folded(word), 0)
-
-
-def _folded(word: str) -> str:
-    plain = unicodedata.normalize("NFD", word.lower().replace("ı", "i"))
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return _NUMBER.get(fold(word), 0)
 
 
 def _count(words: str) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from ingestion.protocols import LanguageModel
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from rag_engine.errors import BackendError
+from rag_engine.text.folding import fold
 
 # Beginnings of words, without accents, in the languages of the page's users.
 _PHASE_WORDS: dict[Phase, str] = {
@@ -74,7 +74,7 @@ def interpret(
 
 
 def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
-    folded = _folded(words)
+    folded = fold(words)
     phases = tuple(phase for phase in PHASES if re.search(rf"\b(?:{_PHASE_WORDS.get(phase, phase)})", folded))
     failed = bool(re.search(rf"\b(?:{_FAILED})", folded))
     newer = bool(re.search(rf"\b(?:{_NEWER})", folded))
@@ -102,8 +102,3 @@ def _codes(words: str, codes: Collection[str]) -> tuple[str, ...]:
     known = {code.casefold(): code for code in codes}
     found = (known.get(word.strip(".,;:!?()\"'").casefold()) for word in words.split())
     return tuple(dict.fromkeys(code for code in found if code))
-
-
-def _folded(words: str) -> str:
-    plain = unicodedata.normalize("NFKD", words.casefold().replace("ı", "i").replace("ß", "ss"))
-    return "".join(character for character in plain if not unicodedata.combining(character))

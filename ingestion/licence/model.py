@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from ingestion.licence.names import name_of_text, names_in
 from ingestion.licence.patterns import RESERVED, STRONG, UNCLEAR, read_statements, says_reserved
-from ingestion.licence.table import fold, load_licences, tidy_text
+from ingestion.licence.table import load_licences, tidy_text
 from ingestion.types import LicenceMark
 from rag_engine.errors import BackendError
+from rag_engine.text.folding import fold_in_place
 
 if TYPE_CHECKING:
     from ingestion.protocols import LanguageModel
@@ -81,10 +82,10 @@ def ask_model(
 
 def _disbelief(quote: str, text: str, green: bool) -> str:
     """Why an answer is not believed, or ""."""
-    quoted = " ".join(fold(tidy_text(quote)).split())
+    quoted = " ".join(fold_in_place(tidy_text(quote)).split())
     if not _FEWEST <= len(quoted) <= _MOST:
         return "its quotation is too short or too long"
-    whole = " ".join(fold(text).split())
+    whole = " ".join(fold_in_place(text).split())
     at = whole.find(quoted)
     if at < 0:
         return "its quotation does not stand in the text"

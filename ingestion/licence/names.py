@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from ingestion.licence.table import fold, load_licences
+from ingestion.licence.table import load_licences
+from rag_engine.text.folding import fold_in_place
 
 RESTRICTIONS = ("NC", "ND", "SA")
 UNSTATED = "Creative Commons (variant not stated)"
@@ -99,7 +100,7 @@ def name_of_address(url: str) -> str:
 
 def names_in(text: str) -> list[NamedLicence]:
     """The licences that a text names, in order; of names that overlap the fuller."""
-    folded = fold(text)
+    folded = fold_in_place(text)
     found = [NamedLicence(f"CC0 {match[1] or '1.0'}", *match.span()) for match in _CC0.finditer(folded)]
     found += [NamedLicence("Public domain", *match.span()) for match in _PDM.finditer(folded)]
     for match in _CC_SHORT.finditer(folded):

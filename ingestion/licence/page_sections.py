@@ -8,7 +8,8 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
 
-from ingestion.licence.table import fold, load_licences
+from ingestion.licence.table import load_licences
+from rag_engine.text.folding import fold_in_place
 
 HEAD, FOOT = 1_000, 1_000
 _SCRIPTS = ("script", "style", "noscript", "template", "svg")
@@ -50,7 +51,7 @@ def terms_link(root: html.HtmlElement, url: str) -> str:
     best: tuple[int, str] | None = None
     for element in root.xpath("//a[@href]")[-_LINKS:]:
         text = " ".join(" ".join(map(str, element.itertext())).split())[:80]
-        found = pattern.search(fold(text)) if text else None
+        found = pattern.search(fold_in_place(text)) if text else None
         if not found:
             continue
         try:
@@ -62,7 +63,7 @@ def terms_link(root: html.HtmlElement, url: str) -> str:
             continue
         # "Copyright" and "licence" say more than an imprint; a whole label more than a word in a headline.
         rank = 2 * bool(
-            re.search(r"copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|autor|telif|opphav", fold(text))
+            re.search(r"copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|autor|telif|opphav", fold_in_place(text))
         )
         rank += 3 if len(found.group()) * 2 > len(text) else 0
         if best is None or rank >= best[0]:

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingestion.licence.names import ALL_RIGHTS, UNSTATED, NamedLicence, names_in, with_restrictions
-from ingestion.licence.table import fold, load_licences, tidy_text
+from ingestion.licence.table import load_licences, tidy_text
 from ingestion.types import LicenceMark, Light
+from rag_engine.text.folding import fold_in_place
 
 AUTHORISED = "Reproduction authorised"
 RESERVED = "Reproduction reserved"
@@ -137,7 +138,7 @@ def _pieces(text: str) -> Iterator[str]:
 def _spans(text: str) -> list[tuple[int, int]]:
     """The surroundings of licence words, those that touch joined, none longer than a bound."""
     spans: list[tuple[int, int]] = []
-    for match in _KEYS.finditer(fold(text)):
+    for match in _KEYS.finditer(fold_in_place(text)):
         low, high = max(0, match.start() - _WINDOW), min(len(text), match.end() + _WINDOW)
         if spans and low <= spans[-1][1] and high - spans[-1][0] <= _LONGEST_SPAN:
             spans[-1] = spans[-1][0], high
@@ -164,14 +165,14 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
-    folded = fold(sentence)
+    folded = fold_in_place(sentence)
     if not _KEYS.search(folded):
         return
     words = load_licences().phrases
     plain = _blank(words["neutral"], folded)
     names = names_in(sentence)
     # "Photo by J. Doe. CC BY 2.0": the credit began one sentence earlier.
-    credited = bool(words["part"].search(fold(before[-_QUOTE:]))) and len(folded) < 80
+    credited = bool(words["part"].search(fold_in_place(before[-_QUOTE:]))) and len(folded) < 80
     has_work, has_part = bool(words["work"].search(folded)), bool(words["part"].search(plain)) or credited
 
     def mark(light: Light, licence: str, score: float) -> LicenceMark:

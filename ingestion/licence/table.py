@@ -22,8 +22,6 @@ KINDS = (
 )  # fmt: skip
 # Words of these kinds end where the pattern ends: "no" must not be found in "notice".
 _WHOLE = frozenset({"negation"})
-_LETTERS = {"ı": "i", "İ": "i", "ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "’": "'", "‘": "'", "ʼ": "'", "´": "'"}
-_DASHES = "‐‑‒–—−"
 _SPACES = re.compile(r"[^\S\n]+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_])")
@@ -90,33 +88,12 @@ def load_licences() -> LicenceTable:
     )
 
 
-def fold(text: str) -> str:
-    """The text in lower case without accents, as the patterns are written; as long as the text itself."""
-    return text.translate(_FOLDED)
-
-
 def tidy_text(text: str) -> str:
     """The text as it is quoted: no invisible characters, hyphenated words joined, one space, paragraphs kept."""
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).replace("\r\n", "\n").replace("\r", "\n")
     text = _SPACES.sub(" ", _HYPHENATED.sub("", text))
     # A line ends where the paper does, a statement where the paragraph does.
     return " ".join(re.sub(r" ?\n ?(?:\n ?)+", "\0", text).replace("\n", " ").split(" ")).replace("\0", "\n").strip()
-
-
-class _Folding(dict[int, str]):
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        if character in _DASHES:
-            folded = "-"
-        else:
-            base = unicodedata.normalize("NFKD", _LETTERS.get(character, character))[:1] or character
-            folded = base.lower()[:1] or character
-            folded = character if folded.isspace() and character == "\n" else folded
-        self[code] = folded
-        return folded
-
-
-_FOLDED = _Folding()
 
 
 def _compile(patterns: list[str], *, whole: bool = False) -> re.Pattern[str]:

@@ -16,12 +16,13 @@ from datetime import date, timedelta
 
 from ingestion.metadata.quotes import Passages
 from ingestion.metadata.taxonomy import Taxonomy
-from ingestion.metadata.term_matching import Word, cut_words, fold_word
+from ingestion.metadata.term_matching import Word, cut_words
 from ingestion.protocols import LanguageModel
 from ingestion.types import FieldName, FieldValue
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.prompts import neutralise, one_line
+from rag_engine.text.folding import fold
 
 CHARACTERS = 10_000
 _LABELLED: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
@@ -233,8 +234,8 @@ def _labelled(
     needs_quote: bool,
 ) -> list[FieldValue]:
     label, quote = entry
-    known = {fold_word(one): one for one in taxonomy.labels(name)}
-    found = known.get(fold_word(label.strip()))
+    known = {fold(one): one for one in taxonomy.labels(name)}
+    found = known.get(fold(label.strip()))
     if found is None:
         warnings.append(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}.")
         return []

@@ -16,9 +16,9 @@ from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.types import LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, canonical_country
-from rag_engine.planning.instructions import plain
 from rag_engine.prompts import language_name
 from rag_engine.storage.catalog import read_metadata
+from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText, Metadata
 
 NAME = "metadata.jsonl"
@@ -43,8 +43,8 @@ _OWN_NAMES = {
 }  # fmt: skip
 # A name is looked up without accents, as people leave them out. The detector calls both forms of Norwegian "no".
 _NAMES = (
-    {plain(own): code for code, own in _OWN_NAMES.items()}
-    | {plain(language_name(code)): code for code in _OWN_NAMES}
+    {fold(own): code for code, own in _OWN_NAMES.items()}
+    | {fold(language_name(code)): code for code in _OWN_NAMES}
     | {"nb": "no", "nn": "no"}
 )
 
@@ -154,7 +154,7 @@ def _fits(name: str, value: object) -> bool:
 
 def _language(place: str, given: str) -> str:
     """ISO 639-1 code of a language given as a code, a locale (pt-BR) or by its English or own name."""
-    name = plain(given.strip())
+    name = fold(given.strip())
     code = re.split("[-_]", name, maxsplit=1)[0]
     if found := _NAMES.get(name) or _NAMES.get(code) or (code if code in _ISO_639_1.split() else ""):
         return found

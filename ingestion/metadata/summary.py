@@ -10,10 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from ingestion.metadata.term_matching import fold_word
 from rag_engine.planning.instructions import load_phrasing
+from rag_engine.text.folding import fold
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import ExtractedText
 
@@ -82,7 +81,7 @@ def _summary(chosen: Sequence[_Candidate]) -> Summary:
 
 def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
     """Sentences of prose that may stand in a summary, weighed by how central and how early they are."""
-    stop = _stop_words(language)
+    stop = load_phrasing().stop_words.get(language, frozenset())
     found: list[tuple[int, int, str, set[str]]] = []
     seen: set[str] = set()
     frequency: Counter[str] = Counter()
@@ -94,7 +93,7 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
         text = extracted.text[block.start : block.end]
         for start, end in sentence_spans(text, language):
             sentence = " ".join(text[start:end].split())
-            content = set(map(fold_word, _CONTENT.findall(sentence))) - stop
+            content = set(map(fold, _CONTENT.findall(sentence))) - stop
             frequency.update(content)
             count = len(sentence.split())
             if (
@@ -141,9 +140,3 @@ def _best_set(candidates: Sequence[_Candidate], wanted: tuple[int, int], weights
             chosen = max(fitting, key=lambda entry: entry[0])
             return [candidates[index] for index in chosen[1]]
     return []
-
-
-@cache
-def _stop_words(language: str) -> frozenset[str]:
-    words = load_phrasing().stop_words.get(language, frozenset())
-    return frozenset(fold_word(word) for word in words)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rag_engine.text.folding import fold
+
 _WORD = re.compile(r"[^\W_]+")
 _DECOMPOSED_WORD = re.compile(r"[^\W_][^\W_\u0300-\u036f]*+(?:[\u0300-\u036f]++[^\W_]*+)*+")
 _PARTS = 20
-# Letters that lose nothing by their decomposition but have none.
-_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "ł": "l", "đ": "d", "ı": "i"})
 
 
 class Word(NamedTuple):
@@ -83,14 +83,6 @@ class TermTable:
     inner: re.Pattern[str] | None
 
 
-def fold_word(word: str) -> str:
-    """The word in lower case and without accents, so that spellings meet."""
-    if word.isascii():
-        return word.lower()
-    bare = unicodedata.normalize("NFD", word.replace("İ", "i").casefold())
-    return "".join(letter for letter in bare if not unicodedata.combining(letter)).translate(_LETTERS)
-
-
 def cut_words(text: str) -> list[Word]:
     """The words of a text in order."""
     # Accents may stand as characters of their own; putting them together first would move every offset.
@@ -101,7 +93,7 @@ def cut_words(text: str) -> list[Word]:
         written = match.group()
         known = folded.get(written)
         if known is None:
-            known = folded[written] = fold_word(written)
+            known = folded[written] = fold(written)
         words.append(Word(known, written, match.start(), match.end()))
     return words
 
@@ -117,7 +109,7 @@ def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
     inner: set[str] = set()
     for label, written in terms:
         raw = re.findall(r"\*?[^\W_]+\*?", written)
-        words = tuple(("*" if one[0] == "*" else "") + fold_word(one.strip("*")) + ("*" if one[-1] == "*" else "")
+        words = tuple(("*" if one[0] == "*" else "") + fold(one.strip("*")) + ("*" if one[-1] == "*" else "")
                       for one in raw)  # fmt: skip
         if not words:
             continue

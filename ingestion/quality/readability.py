@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from functools import cache
 from itertools import pairwise
 
 from rag_engine.config import DATA
+from rag_engine.text.folding import fold
+from rag_engine.text.stopwords import stopwords
 
 # What stands between blanks, without the signs around it; its parts between hyphens, apostrophes, points and strokes.
 _TOKEN = re.compile(r"\S+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINTS = re.compile(r"[-‐‑–'’./&]")
-_LETTERS_WITHOUT_ACCENT = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d"})
 # One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
 _LETTERS_A_SLIP = 10
 # A word in capitals up to this length may be an acronym, which follows no rule: it counts half.
@@ -43,8 +43,8 @@ def readability(text: str, language: str) -> float:
         # Arabic joins its function words to the next word, so that they cannot be counted.
         if language == "ar":
             return 1.0
-        return _by_function_words(sample, _function_words().get(language, frozenset()))
-    functions = _function_words().get(language, frozenset())
+        return _by_function_words(sample, stopwords(language))
+    functions = stopwords(language)
     counted = good = 0.0
     for token in _TOKEN.findall(sample):
         bare = _EDGES.sub("", token[:_LONGEST_WORD])
@@ -58,7 +58,7 @@ def readability(text: str, language: str) -> float:
 
 
 def _by_function_words(sample: str, functions: frozenset[str]) -> float:
-    words = [fold_word(word) for word in _WORD.findall(sample)]
+    words = [fold(word) for word in _WORD.findall(sample)]
     if not functions or len(words) < _ENOUGH_WORDS:
         return 1.0
     # Short ones come about by chance.
@@ -74,7 +74,7 @@ def _sample(text: str) -> str:
 
 
 def _looks_right(word: str, pairs: frozenset[str], functions: frozenset[str]) -> float:
-    folded = fold_word(word)
+    folded = fold(word)
     if folded in functions:
         return 1.0
     if word.isupper() and len(word) <= _ACRONYM:
@@ -84,14 +84,6 @@ def _looks_right(word: str, pairs: frozenset[str], functions: frozenset[str]) ->
         return 0.0
     slips = sum(one + other not in pairs for one, other in pairwise(f"_{folded}_"))
     return 1.0 if slips <= len(folded) // _LETTERS_A_SLIP else 0.0
-
-
-def fold_word(word: str) -> str:
-    """The word without case and accents, as function words are compared (ı is i, ß is ss)."""
-    if word.isascii():
-        return word.lower()
-    letters = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(_LETTERS_WITHOUT_ACCENT)
 
 
 @cache
@@ -107,9 +99,3 @@ def _pairs() -> dict[str, frozenset[str]]:
 def _unfold(entry: str) -> list[tuple[str, str]]:
     """(t, h), (t, o) of "t:ho"."""
     return [(entry[0], second) for second in entry[2:]]
-
-
-@cache
-def _function_words() -> dict[str, frozenset[str]]:
-    listed: dict[str, str] = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
-    return {language: frozenset(fold_word(word) for word in words.split()) for language, words in listed.items()}

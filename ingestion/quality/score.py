@@ -12,9 +12,11 @@ from functools import cache
 
 from ingestion.config import QualityConfig
 from ingestion.deduplication.versions import plain_title
-from ingestion.quality.readability import fold_word, readability
+from ingestion.quality.readability import readability
 from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, SeedSource
 from rag_engine.config import DATA, ChunkSizes
+from rag_engine.text.folding import fold
+from rag_engine.text.stopwords import stopwords
 from rag_engine.types import ExtractedText
 
 # The types whose pages a reader counts; sheets and formats without pages are measured in characters.
@@ -135,10 +137,8 @@ def key_terms(text: str, language: str) -> tuple[str, ...]:
     Ties stand in alphabetical order.
     """
     counted = Counter(word.casefold() for word in _WORD.findall(_MASKED.sub(" ", text)))
-    left_out = _stop_words(language) | _stop_words("en")
-    spaced = (
-        (word, count) for word, count in counted.items() if fold_word(word) not in left_out and not _is_unspaced(word)
-    )
+    left_out = stopwords(language) | stopwords("en")
+    spaced = ((word, count) for word, count in counted.items() if fold(word) not in left_out and not _is_unspaced(word))
     return tuple(word for word, _ in sorted(spaced, key=lambda term: (-term[1], term[0]))[:_KEY_TERMS])
 
 
@@ -211,10 +211,3 @@ def _tables() -> _Tables:
             rf"(?:{numbered}) ?\d|\d{{1,3}} ?(?:{numbered})\b|(?:{numbered}) (?:premier|unico|i)\b|§ ?\d"
         ),
     )
-
-
-@cache
-def _stop_words(language: str) -> frozenset[str]:
-    listed: Mapping[str, str] = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
-    words = listed.get("no" if language in ("nb", "nn") else language, "")
-    return frozenset(fold_word(word) for word in words.split())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from rag_engine.planning.instructions import plain
+from rag_engine.text.folding import fold
 
 _LONGEST_PREFIX = 8
 _LONGEST_CODE = 64
@@ -48,7 +48,7 @@ def prefix_for(name: str, url: str = "") -> str:
     """Two to eight capitals and digits for an authority, a folder or, without a name, an address's host."""
     if match := _IN_BRACKETS.search(name):
         return match.group(1)
-    words = [re.sub(r"[^a-z0-9]", "", plain(word)) for word in re.split(r"[\s\-–—_/,.:;'’()]+", name)]
+    words = [re.sub(r"[^a-z0-9]", "", fold(word)) for word in re.split(r"[\s\-–—_/,.:;'’()]+", name)]
     words = [word for word in words if word and word not in _SMALL_WORDS]
     if len(words) > 1:
         return _capitals("".join(word[0] for word in words))
@@ -56,7 +56,7 @@ def prefix_for(name: str, url: str = "") -> str:
         return _capitals(words[0])
     labels = (urlsplit(url).hostname or "").split(".")
     named = [label for label in labels if label not in ("www", "m", "en")] or labels
-    return _capitals(re.sub(r"[^a-z0-9]", "", plain(named[0])))
+    return _capitals(re.sub(r"[^a-z0-9]", "", fold(named[0])))
 
 
 def why_refused_code(code: str) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 
 from ingestion.spreadsheets.row import Row
-from rag_engine.planning.instructions import plain
+from rag_engine.text.folding import fold
 
 Role = Literal["code", "url", "title", "authority", "notes", "licence"]
 
@@ -114,7 +114,7 @@ def find_columns(rows: Sequence[Row]) -> SeedColumns:
 
 def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
     """What a heading may name, likeliest first, and how surely: 1 by the very name, less when it is only like it."""
-    text = " ".join(re.sub(r"[\W_]+", " ", plain(heading)).split())
+    text = " ".join(re.sub(r"[\W_]+", " ", fold(heading)).split())
     if not text or len(text) > _LONGEST_NAME:
         return (), 0.0
     if text in _EITHER:

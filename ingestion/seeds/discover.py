@@ -17,7 +17,7 @@ from ingestion.spreadsheets.row import RejectedRow
 from ingestion.types import Refused, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
-from rag_engine.planning.instructions import plain
+from rag_engine.text.folding import fold
 
 _MOST_LISTS = 20
 _MOST_ADDRESSES = 5_000
@@ -46,7 +46,7 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
     With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refused
     when the address itself cannot be fetched, InputError when it leads to no list.
     """
-    search = _Search(web, tuple(plain(word) for word in contains))
+    search = _Search(web, tuple(fold(word) for word in contains))
     body = _fetch(url, search)
     kind = list_kind(body)
     if kind in ("page", ""):
@@ -116,7 +116,7 @@ def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:
     for entry in entries:
         whole = FeedEntry(urljoin(address, entry.url), entry.title, entry.date)
         search.entries += 1
-        text = plain(f"{whole.url} {whole.title}")
+        text = fold(f"{whole.url} {whole.title}")
         key = key_of(whole.url)
         if key in search.keys or (search.words and not any(word in text for word in search.words)):
             continue

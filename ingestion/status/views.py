@@ -24,6 +24,7 @@ from ingestion.types import (
     RunRequest,
 )
 from rag_engine.errors import InputError
+from rag_engine.text.folding import fold
 
 State = Literal[
     "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "rejected", "failed", "withdrawn"
@@ -80,13 +81,13 @@ def source_rows(source_records: Iterable[SourceRecord]) -> list[SourceRow]:
 
 
 def find_rows(rows: Iterable[SourceRow], words: str, states: Collection[State]) -> list[SourceRow]:
-    """The rows in one of the states (any for none) that hold every word, whatever its case."""
-    wanted = words.casefold().split()
+    """The rows in one of the states (any for none) that hold every word, in any case and with or without accents."""
+    wanted = fold(words).split()
     return [
         row
         for row in rows
         if (not states or row.state in states)
-        and all(word in f"{row.code} {row.title} {row.address} {row.reason} {row.origin}".casefold() for word in wanted)
+        and all(word in fold(f"{row.code} {row.title} {row.address} {row.reason} {row.origin}") for word in wanted)
     ]
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from rag_engine.config import DATA
-from rag_engine.planning.instructions import load_phrasing, plain
+from rag_engine.planning.instructions import load_phrasing
+from rag_engine.text.folding import fold
 
 _TABLE = DATA / "pages.toml"
 _WORD = re.compile(r"[^\W_]+")
@@ -70,7 +71,7 @@ class PageWords:
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text or file name as they are compared: lower case, without accents, humps parted."""
     parted = _HUMP.sub(" ", text[:_LONGEST_TEXT])
-    return tuple(word[:_LONGEST_WORD] for word in _WORD.findall(plain(parted)))
+    return tuple(word[:_LONGEST_WORD] for word in _WORD.findall(fold(parted)))
 
 
 @cache
@@ -102,9 +103,9 @@ def _lexicon(entries: Iterable[str]) -> Lexicon:
     phrases: dict[str, list[tuple[str, ...]]] = {}
     for entry in dict.fromkeys(entries):
         if entry.endswith("*"):
-            beginnings.append(plain(entry[:-1]))
+            beginnings.append(fold(entry[:-1]))
         elif entry.startswith("*"):
-            endings.append(plain(entry[1:]))
+            endings.append(fold(entry[1:]))
         elif len(parts := words_of(entry)) > 1:
             phrases.setdefault(parts[0], []).append(parts)
         else:

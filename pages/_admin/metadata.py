@@ -20,6 +20,7 @@ from pages._shared import resources
 from pages._shared.errors import told
 from pages._shared.jobs import queue
 from rag_engine.errors import InputError
+from rag_engine.text.folding import fold
 
 _UNSURE = 0.5
 _BESIDE = 350
@@ -71,11 +72,11 @@ def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
             if which == "unsure"
             else _UNSURE
         )
-    wanted = words.casefold().split()
+    wanted = fold(words).split()
     kept: list[SourceRecord] = []
     for record in found:
         fields = _fields(record, which, below)
-        text = f"{record.source.code} {record.metadata.title}".casefold()
+        text = fold(f"{record.source.code} {record.metadata.title}")
         if (field in fields if field else fields) and all(word in text for word in wanted):
             kept.append(record)
     st.caption(f"{len(kept):,} of {len(found):,} documents")

@@ -12,6 +12,7 @@ from pages._shared import resources
 from pages._shared.filter_widgets import spoken
 from pages._shared.jobs import queue
 from pages._shared.markdown import plain, plain_paragraphs
+from rag_engine.text.folding import fold
 from rag_engine.types import DocumentRecord
 
 
@@ -98,14 +99,13 @@ def _confirm(document: DocumentRecord) -> None:
 
 
 def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[DocumentRecord]:
-    """The documents whose title, authority or file name holds every word, whatever its case; newest first."""
-    wanted = words.casefold().split()
+    """The documents whose title, authority or file name holds every word, folded; newest first."""
+    wanted = fold(words).split()
     return [
         document
         for document in reversed(documents)
         if all(
-            word in f"{document.metadata.title} {document.metadata.authority} {document.file}".casefold()
-            for word in wanted
+            word in fold(f"{document.metadata.title} {document.metadata.authority} {document.file}") for word in wanted
         )
     ]
 

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rag_engine.config import DATA
-from rag_engine.planning.instructions import plain
+from rag_engine.text.folding import fold
+from rag_engine.text.stopwords import stopwords
 
 if TYPE_CHECKING:
     from lingua import LanguageDetector
 
-_FUNCTION_WORDS = DATA / "stopwords.toml"
 # fmt: off
 _LANGUAGES = (
     "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "hr", "hu", "it", "ja", "lt", "lv",
@@ -84,7 +82,7 @@ def identify_language(text: str, likely: Collection[str] = ()) -> str:
         return ""
     scores = {language: math.log(max(value, _LEAST)) for language, value in trigrams.items()}
     if len(sample) < _SHORT:
-        folded = [plain(word) for word in words]
+        folded = [fold(word) for word in words]
         for language in scores:
             listed = identifier.words.get(language, frozenset())
             scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
@@ -116,11 +114,8 @@ def _identifier() -> _Identifier:
     from lingua import IsoCode639_1, Language, LanguageDetectorBuilder
 
     languages = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in _LANGUAGES]
-    table = tomllib.loads(_FUNCTION_WORDS.read_text(encoding="utf-8"))
-    lists = {("nb" if code == "no" else code): words for code, words in (_MORE_FUNCTION_WORDS | table).items()}
-    words = {
-        code: frozenset(plain(word) for word in listed.split()) for code, listed in lists.items() if code in _LANGUAGES
-    }
+    more = {code: frozenset(map(fold, listed.split())) for code, listed in _MORE_FUNCTION_WORDS.items()}
+    words = {code: listed for code in _LANGUAGES if (listed := stopwords(code) or more.get(code, frozenset()))}
     shared_by = Counter(word for listed in words.values() for word in listed)
     return _Identifier(
         detector=LanguageDetectorBuilder.from_languages(*languages).with_low_accuracy_mode().build(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import Split, read_objects, text_field
 from rag_engine.evaluation.passage_metrics import Passage
+from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText
 
 
@@ -127,7 +127,7 @@ def _letters(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        for form in unicodedata.normalize("NFKD", character).casefold():
+        for form in fold(character):
             if form.isalnum():
                 letters.append(form)
                 places.append(place)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from rag_engine.config import DATA
+from rag_engine.text.folding import fold
+from rag_engine.text.stopwords import listed_stopwords, stopwords
 
-_DATA = DATA
 _BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 _SENTENCE_END = re.compile(r"[.?!…。？！]+[\"'»”’)\]]*\s+|\n+")
 _LEFT_OVER = r"\s,;:–—-"
@@ -26,7 +26,7 @@ _INSTRUCTION_START = re.compile(rf"^[.{_LEFT_OVER}]*(?:{_JOINING}\s+)?", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """The patterns and words of all languages, ready to use; words are plain (lower case, without accents)."""
+    """The patterns and words of all languages, ready to use; words are folded."""
 
     clause: re.Pattern[str]
     inner_clause: re.Pattern[str]
@@ -48,8 +48,7 @@ class Separated:
 @cache
 def load_phrasing() -> Phrasing:
     """The phrasing tables, read once."""
-    table = tomllib.loads((_DATA / "phrasing.toml").read_text(encoding="utf-8"))
-    functions = tomllib.loads((_DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((DATA / "phrasing.toml").read_text(encoding="utf-8"))
     acronyms = table.pop("acronyms")
     number = "(?:[0-9]+|" + "|".join(word for entry in table.values() for word in entry["numbers"].split()) + ")"
 
@@ -69,10 +68,8 @@ def load_phrasing() -> Phrasing:
         courtesy=_compile(rf"(?<!\w)(?:{courtesy})(?!\w)\s*,?"),
         example=_compile(rf"(?<!\w)(?:{alternatives('examples')})[\s:,]*([^.?!;()]+)"),
         stop_words={
-            language: frozenset(
-                plain(word) for word in f"{listed} {table.get(language, {}).get('requests', '')}".split()
-            )
-            for language, listed in functions.items()
+            language: stopwords(language) | set(map(fold, table.get(language, {}).get("requests", "").split()))
+            for language in listed_stopwords()
         },
         acronyms=acronyms,
     )
@@ -97,14 +94,6 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
         if cleaned:
             return Separated(cleaned, "; ".join(taken))
     return Separated(" ".join(question.split()), "")
-
-
-def plain(word: str) -> str:
-    """The word in lower case without accents, as function words are compared."""
-    lowered = word.lower().replace("ı", "i")
-    return "".join(
-        character for character in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(character)
-    )
 
 
 def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:

@@ -14,8 +14,9 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, find_places
-from rag_engine.planning.instructions import Phrasing, load_phrasing, plain, separate
+from rag_engine.planning.instructions import Phrasing, load_phrasing, separate
 from rag_engine.protocols import Generator
+from rag_engine.text.folding import fold
 from rag_engine.types import GeographicScope, QueryPlan
 
 CONTENT_WORDS = 15
@@ -134,7 +135,7 @@ def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
     kept: list[str] = []
     earlier: list[set[str]] = []
     for query in queries:
-        words = {plain(word) for word in _pieces(query)}
+        words = {fold(word) for word in _pieces(query)}
         if not words or any(words == other for other in earlier):
             continue
         if len(earlier) == 2 and words < earlier[1] and (len(words) == 1 or 2 * len(words) > len(earlier[1])):
@@ -156,8 +157,8 @@ def _content_words(text: str, language: str, acronyms: Collection[str], phrasing
     text = re.sub("(?<=\\w)['’]\\w+", "", text) if language == "tr" else text
     words: dict[str, str] = {}
     for word in _pieces(text):
-        if word in acronyms or (plain(word) not in stop_words and (len(word) > 1 or word.isdigit())):
-            words.setdefault(plain(word), word)
+        if word in acronyms or (fold(word) not in stop_words and (len(word) > 1 or word.isdigit())):
+            words.setdefault(fold(word), word)
     return list(words.values())
 
 
@@ -175,7 +176,7 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
         word = match.group()
         if not word.isupper() or _ROMAN.fullmatch(word):
             continue
-        if plain(word) not in stop_words or word in known or find_places(word, gazetteer):
+        if fold(word) not in stop_words or word in known or find_places(word, gazetteer):
             found[word] = None
     return list(found)
 
@@ -197,7 +198,7 @@ def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[s
     words: dict[str, str] = {}
     for source in sources:
         for word in _content_words(source, language, acronyms, phrasing):
-            words.setdefault(plain(word), word)
+            words.setdefault(fold(word), word)
     return list(words.values())[:TERM_WORDS]
 
 
@@ -207,7 +208,7 @@ def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> st
         if outside == acronym:
             return str(after)
         if inside == acronym:
-            spelled = [word for word in before.split() if plain(word) not in phrasing.stop_words.get(language, ())]
+            spelled = [word for word in before.split() if fold(word) not in phrasing.stop_words.get(language, ())]
             return " ".join(spelled[-len(acronym) :])
     for table in (language, "en"):
         if acronym in phrasing.acronyms.get(table, {}):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import tomllib
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
@@ -12,9 +11,8 @@ from itertools import chain
 
 import Stemmer
 
-from rag_engine.config import DATA
-
-_STOPWORDS_FILE = DATA / "stopwords.toml"
+from rag_engine.text.folding import fold
+from rag_engine.text.stopwords import stopwords
 
 # ISO 639-1 codes of the Snowball stemmers in PyStemmer.
 _SNOWBALL = {
@@ -57,8 +55,6 @@ _UNIFY = (
     | dict.fromkeys([0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF])
     | {c: str(unicodedata.digit(chr(c))) for c in range(0x80, 0x1E00) if unicodedata.category(chr(c)) == "Nd"}
 )
-_ACCENTS = re.compile(r"[\u0300-\u036f]")
-_LETTERS_WITHOUT_ACCENT = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d"})
 _ENGLISH_ENDINGS = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 
 _stemming = threading.Lock()
@@ -144,22 +140,6 @@ def _lower(word: str, language: str) -> str:
     return word.lower()
 
 
-def _fold(word: str) -> str:
-    """The word without case and accents (ß is ss, ı is i)."""
-    if word.isascii():
-        return word.lower()
-    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", word.casefold()))
-    return unicodedata.normalize("NFC", plain).translate(_LETTERS_WITHOUT_ACCENT)
-
-
-@cache
-def _stopwords(language: str) -> frozenset[str]:
-    """Folded stop words of a language; none where there is no list."""
-    lists: dict[str, str] = tomllib.loads(_STOPWORDS_FILE.read_text(encoding="utf-8"))
-    listed = lists.get("no" if language in ("nb", "nn") else language, "")
-    return frozenset(_fold(word) for word in listed.split())
-
-
 @cache
 def _stemmer(language: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(_SNOWBALL[language])
@@ -168,10 +148,10 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 def _stem(word: str, language: str) -> str:
     """The folded stem; words with a digit and words of other languages only folded."""
     if language not in _SNOWBALL or _DIGIT.search(word):
-        return _fold(word)
+        return fold(word)
     with _stemming:  # a Snowball stemmer holds one word at a time
         stem = _stemmer(language).stemWord(word)
-    return _fold(stem)
+    return fold(stem)
 
 
 def _opening(word: str, language: str, stem: str) -> list[str]:
@@ -179,7 +159,7 @@ def _opening(word: str, language: str, stem: str) -> list[str]:
     length = _OPENING_LETTERS.get(language)
     if length is None or _DIGIT.search(word):
         return []
-    opening = _fold(word)[:length]
+    opening = fold(word)[:length]
     return [opening] if opening != stem else []
 
 
@@ -227,7 +207,7 @@ def _analyser(language: str) -> Callable[[str], tuple[str, ...]]:
 
 def _terms(language: str, word: str) -> tuple[str, ...]:
     """Terms of one cited word."""
-    stopwords = _stopwords(language)
+    left_out = stopwords(language)
     terms: list[str] = []
     for piece in _pieces(word, language):
         lowered = _lower(piece, language)
@@ -236,7 +216,7 @@ def _terms(language: str, word: str) -> tuple[str, ...]:
         for part in _words(lowered):
             if _IS_UNSPACED.match(part):
                 parts += [part[i : i + 2] for i in range(max(1, len(part) - 1))]
-            elif is_acronym or _fold(part) not in stopwords:
+            elif is_acronym or fold(part) not in left_out:
                 parts.append(_stem(part, language))
                 parts += _opening(part, language, parts[-1])
                 if named := _NAME_AND_NUMBER.fullmatch(part):
@@ -253,7 +233,7 @@ def _surface_words(word: str) -> tuple[str, ...]:
     words: list[str] = []
     for piece in word.split("'"):
         for part in _words(piece):
-            words += list(part) if _IS_UNSPACED.match(part) else [_fold(part)]
+            words += list(part) if _IS_UNSPACED.match(part) else [fold(part)]
     return tuple(words)
 
 
@@ -261,4 +241,4 @@ def _surface_words(word: str) -> tuple[str, ...]:
 def _acronyms_in(word: str) -> tuple[str, ...]:
     """Parts of one cited word that are written in capitals, two characters or more."""
     parts = [part for piece in word.split("'") for part in _words(piece)]
-    return tuple(_fold(part).upper() for part in parts if len(part) > 1 and part.isupper())
+    return tuple(fold(part).upper() for part in parts if len(part) > 1 and part.isupper())

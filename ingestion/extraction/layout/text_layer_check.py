@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 
-from rag_engine.config import DATA
+from rag_engine.text.stopwords import listed_stopwords
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # Fewer words could be a list of names, a table or a title page.
@@ -42,6 +41,4 @@ def _is_latin(letters: str) -> bool:
 
 @cache
 def _function_words() -> frozenset[str]:
-    listed = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
-    words = (word for words in listed.values() for word in (words.split() if isinstance(words, str) else words))
-    return frozenset(word for word in words if len(word) > 1)
+    return frozenset(word for words in listed_stopwords().values() for word in words if len(word) > 1)

@@ -136,11 +136,11 @@ def test_empty_and_strange_texts_are_described_without_an_error() -> None:
 
 
 def test_a_long_text_and_one_endless_line_take_seconds_at_most() -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     _describe(extracted_from("The flood plan of the Ministry applies to Italy and Spain. " * 20_000))
     _describe(extracted_from("a.b-c:" * 100_000))
     _describe(extracted_from("§" * 300_000))
-    assert time.perf_counter() - before < 20
+    assert time.process_time() - before < 20
 
 
 def test_a_sentence_that_begins_a_line_is_no_issuer_and_prepared_by_names_one() -> None:

@@ -1,0 +1,24 @@
+"""Function words of each language, from data/stopwords.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+
+from rag_engine.config import DATA
+from rag_engine.text.folding import fold
+
+
+@cache
+def listed_stopwords() -> Mapping[str, tuple[str, ...]]:
+    """Return the words of each language (ISO 639-1) as they are listed."""
+    lists: dict[str, str] = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    return {language: tuple(words.split()) for language, words in lists.items()}
+
+
+@cache
+def stopwords(language: str) -> frozenset[str]:
+    """Return the folded function words of a language; none where there is no list. Both Norwegians share one."""
+    listed = listed_stopwords().get("no" if language in ("nb", "nn") else language, ())
+    return frozenset(map(fold, listed))
