@@ -20,7 +20,7 @@ from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
-from ingestion.types import ExtractionLimits, FileProperties, FileRefused, Progress
+from ingestion.types import ExtractionLimits, FileProperties, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
@@ -166,7 +166,7 @@ class _Reader:
     def _read(self, path: Path) -> _Read | Added:
         try:
             return self._read_copy(path)
-        except FileRefused as refusal:
+        except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))
         except (OSError, UnicodeError) as error:
             cause = error.strerror if isinstance(error, OSError) and error.strerror else error
@@ -184,7 +184,7 @@ class _Reader:
         sha256 = copy.parent.name.rpartition("-")[2]
         try:
             extracted = self._sandbox.extract(copy)
-        except FileRefused:
+        except Refusal:
             remove_copy(copy)
             raise
         print_ = fingerprint(sha256, described, self._chunking)
@@ -300,7 +300,7 @@ def read_documents(
 ) -> list[Document]:
     """The named files of a folder in alphabetical order, described by its metadata.jsonl where there is one.
 
-    InputError names a file that is missing, FileRefused one that cannot be read: without it the figures would not be
+    InputError names a file that is missing, Refusal one that cannot be read: without it the figures would not be
     those of the questions.
     """
     wanted = sorted(set(names))

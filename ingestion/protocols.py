@@ -11,7 +11,7 @@ from rag_engine.types import ExtractedText
 
 
 class Web(Protocol):
-    """Plain requests to addresses that may be fetched; `Refused` with the reason for everything else.
+    """Plain requests to addresses that may be fetched; `Refusal` with the reason for everything else.
 
     Safe from several threads. It waits its turn at each host and keeps to robots.txt.
     """
@@ -53,7 +53,7 @@ OpenBrowser = Callable[[], Browser | None]
 
 
 class Extractor(Protocol):
-    """A file to text with positions, under limits; FileRefused with the reason."""
+    """A file to text with positions, under limits; Refusal with the reason."""
 
     def extract(self, path: Path) -> ExtractedText: ...
 

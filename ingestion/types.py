@@ -1,7 +1,7 @@
-"""What passes between the steps that turn files into documents.
+"""Types that the phases pass on: sources, outcomes with their reasons and evidence, requests for runs.
 
-Extraction knows two kinds of failure: a file that is at fault is rejected and stays so until it is
-changed; a file we could not read in time, in memory or for lack of a tool has failed and may be tried again.
+There are two kinds of failure: a source that is at fault is rejected and stays so until it is changed; one that we
+could not fetch or read in time, in memory or for lack of a program has failed and may be tried again.
 """
 
 from __future__ import annotations
@@ -109,19 +109,41 @@ class Outcome:
 _PASSING: frozenset[OutcomeReason] = frozenset({"not_a_portal", "translation", "superseded", "not_modified", ""})
 
 
-class Refused(SextantError):  # noqa: N818 - refusing is an answer, not an accident
-    """A step that ends a source's phase: the reason, and whether the source is at fault (rejected) or we (failed)."""
+# We could not read the file in time, in memory or for lack of a program; it may be tried again.
+_OUR_FAILURES: frozenset[OutcomeReason] = frozenset(
+    {"too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"}
+)
+
+
+class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accident
+    """Refusal of an address or a file, with the reason from the fixed list.
+
+    `rejected` says that the source is at fault; else we have failed. Without `retryable` the reason tells whether the
+    same call may succeed later.
+    """
 
     def __init__(
-        self, reason: OutcomeReason, message: str, *, help: str = "", retryable: bool = False, rejected: bool = True
+        self,
+        reason: OutcomeReason,
+        message: str,
+        *,
+        help: str = "",
+        retryable: bool | None = None,
+        rejected: bool = True,
     ) -> None:
+        retryable = reason in _OUR_FAILURES if retryable is None else retryable
         super().__init__(message, help=help, retryable=retryable)
         self.reason: OutcomeReason = reason
         self.rejected = rejected and not retryable
 
+    @property
+    def status(self) -> Literal["rejected", "failed"]:
+        """Status of an outcome with this refusal."""
+        return "rejected" if self.rejected else "failed"
+
     def outcome(self, evidence: object | None = None) -> Outcome:
-        """The outcome that this refusal is."""
-        return Outcome("rejected" if self.rejected else "failed", self.reason, str(self), evidence, self.retryable)
+        """Return the outcome that this refusal is."""
+        return Outcome(self.status, self.reason, str(self), evidence, self.retryable)
 
 
 # --- licence
@@ -411,43 +433,6 @@ def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
     if unknown:
         raise InputError(f"There is no phase {', '.join(unknown)}.", help=f"Phases are {', '.join(PHASES)}.")
     return tuple(phase for phase in PHASES if phase in names) or PHASES
-
-
-Reason = Literal[
-    "empty",
-    "unsupported_type",
-    "mislabelled",
-    "encrypted",
-    "damaged",
-    "no_pages",
-    "too_many_pages",
-    "too_large",
-    "no_text",
-    "not_utf8",
-    "too_slow",
-    "too_much_memory",
-    "crashed",
-    "ocr_missing",
-    "office_missing",
-]
-RefusalStatus = Literal["rejected", "failed"]
-
-_OUR_FAILURES: frozenset[Reason] = frozenset(
-    {"too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"}
-)
-
-
-class FileRefused(SextantError):  # noqa: N818 - refusing is an answer, not an accident
-    """A file that gave no text, with the reason from the fixed list."""
-
-    def __init__(self, reason: Reason, message: str, *, help: str) -> None:
-        super().__init__(message, help=help, retryable=reason in _OUR_FAILURES)
-        self.reason: Reason = reason
-
-    @property
-    def status(self) -> RefusalStatus:
-        """Status: "rejected" when the file is at fault, "failed" when we could not."""
-        return "failed" if self.reason in _OUR_FAILURES else "rejected"
 
 
 @dataclass(frozen=True, slots=True)

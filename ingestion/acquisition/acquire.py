@@ -18,7 +18,7 @@ from ingestion.extraction.file_type import content_type
 from ingestion.file_names import file_hash, place_for, safe_code, slug_of
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
-from ingestion.types import Download, Outcome, Refused, SeedSource, Validators
+from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
 from ingestion.web.html import Page, read_page, saved_page
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.urls import normal_url
@@ -73,7 +73,7 @@ def acquire(
     )
     try:
         return _with_former(asked, _local(asked, fetched) if source.path else _remote(asked))
-    except Refused as refusal:
+    except Refusal as refusal:
         outcome = refusal.outcome()
         return _with_former(asked, replace(outcome, message=_joined(outcome.message, asked.notes)))
     finally:
@@ -96,14 +96,14 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
     source = asked.source
     original = Path(source.path)
     if not original.is_file():
-        raise Refused("file_missing", f"{source.path} is not there.", help="Put the file back or remove the row.")
+        raise Refusal("file_missing", f"{source.path} is not there.", help="Put the file back or remove the row.")
     if original.stat().st_size > asked.config.limits.max_bytes:
         most = asked.config.limits.max_bytes
-        raise Refused("too_large", f"{source.path} has {original.stat().st_size:,} bytes; the limit is {most:,}.")
+        raise Refusal("too_large", f"{source.path} has {original.stat().st_size:,} bytes; the limit is {most:,}.")
     try:
         shutil.copyfile(original, fetched)
     except OSError as error:
-        raise Refused("file_missing", f"{source.path} cannot be read: {error.strerror}.", rejected=False) from error
+        raise Refusal("file_missing", f"{source.path} cannot be read: {error.strerror}.", rejected=False) from error
     kind = content_type(fetched, address=quote(original.name))
     slug = slug_of(source.title, original.stem)
     made = Download("", (), file_hash(fetched), fetched.stat().st_size, kind.media_type, "file", asked.now, how="local")
@@ -113,10 +113,10 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
 def _remote(asked: _Request) -> Outcome:
     url = asked.source.url.strip()
     if not url:
-        raise Refused("url_missing", f"{asked.source.code} has neither an address nor a file.")
+        raise Refusal("url_missing", f"{asked.source.code} has neither an address nor a file.")
     address = absolute(url, "")
     if not address:
-        raise Refused("url_invalid", f"{url[:200]!r} is not an http or https address.")
+        raise Refusal("url_invalid", f"{url[:200]!r} is not an http or https address.")
     return _follow(asked, PageLink(address, "", file=promises_file(address)), (), _MOST_HOPS)
 
 
@@ -167,16 +167,16 @@ def _landed(asked: _Request, page: Page, verdict: PageVerdict, got: Got, way: tu
             asked.notes.append(f"{page.address} was saved itself, since its links lead no further.")
             return _page(asked, page, got, way)
         told = "only to pages already seen" if hops else f"on, and after {_MOST_HOPS} pages there was no document"
-        raise Refused("no_document_link", f"{page.address} leads {told}.")
+        raise Refusal("no_document_link", f"{page.address} leads {told}.")
     refused: list[str] = []
-    failures: list[Refused] = []
+    failures: list[Refusal] = []
     for candidate in new[:_MOST_CANDIDATES]:
         if reason := _gate(asked, page, candidate):
             refused.append(reason)
         elif len(asked.visited) < _MOST_REQUESTS:
             try:
                 outcome = _follow(asked, _called(candidate.link, page), way, hops - 1)
-            except Refused as failure:
+            except Refusal as failure:
                 failures.append(failure)
                 continue
             given_up = [f"{page.address} offers another link first, which was given up: {one}" for one in failures]
@@ -221,7 +221,7 @@ def _judged(asked: _Request, page: Page) -> PageVerdict:
 
 def _page(asked: _Request, page: Page, got: Got, way: tuple[str, ...]) -> Outcome:
     if len(page.text) < _LEAST_TEXT:
-        raise Refused("empty_page", f"{page.address} shows {len(page.text)} characters of text and no document.")
+        raise Refusal("empty_page", f"{page.address} shows {len(page.text)} characters of text and no document.")
     content = saved_page(page)
     made = replace(
         _download(asked, got, way, page.name),
@@ -236,7 +236,7 @@ def _page(asked: _Request, page: Page, got: Got, way: tuple[str, ...]) -> Outcom
 
 def _file(asked: _Request, got: Got, way: tuple[str, ...], link: PageLink) -> Outcome:
     if got.fetched.size == 0:
-        raise Refused("empty", f"{got.fetched.url} gave an empty file.", help="Check the address.")
+        raise Refusal("empty", f"{got.fetched.url} gave an empty file.", help="Check the address.")
     named = file_name_of(quote(got.fetched.file_name)) or file_name_of(got.fetched.url)
     made = replace(_download(asked, got, way, link.name), kind="file")
     called = "" if says_nothing(link.name) else link.name

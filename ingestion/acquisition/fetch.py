@@ -11,7 +11,7 @@ from ingestion.catalogues.read import catalogue_kind
 from ingestion.config import WebConfig
 from ingestion.extraction.file_type import ContentType, content_type
 from ingestion.protocols import Browser, OpenBrowser, Web
-from ingestion.types import Fetched, Refused, Validators
+from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.links import suffix_of
 from ingestion.web.page_requests import PAGES_ONLY, NotAPage, looks_like_file
 
@@ -37,16 +37,16 @@ class BrowserWeb:
         """What the address gives; the refusals are those of the plain request where the browser fares no better."""
         try:
             return self._web.fetch(url, into=into, max_bytes=max_bytes, validators=validators, accept=accept)
-        except Refused as refusal:
+        except Refusal as refusal:
             if refusal.reason != "access_denied":
                 raise
             return self._by_browser(url, into, max_bytes, refusal)
 
-    def _by_browser(self, url: str, into: Path | None, max_bytes: int | None, refusal: Refused) -> Fetched:
+    def _by_browser(self, url: str, into: Path | None, max_bytes: int | None, refusal: Refusal) -> Fetched:
         browser = self._open_browser()
         if browser is None:
             help = "There is no browser to try it with: install Chromium."
-            raise Refused(refusal.reason, refusal.args[0], help=help) from refusal
+            raise Refusal(refusal.reason, refusal.args[0], help=help) from refusal
         if into is not None and suffix_of(url) not in _PAGES:
             return browser.download(url, into, max_bytes=max_bytes)
         page = browser.render(url)
@@ -87,13 +87,13 @@ class TwoTiers:
         self._into = into
 
     def get(self, url: str, *, promised: bool, validators: Validators | None = None) -> Got:
-        """What the address gives; Refused "wrong_content" where a file was promised and even a browser gets a page.
+        """What the address gives; Refusal "wrong_content" where a file was promised and even a browser gets a page.
 
         `promised` says that the address is that of a file. A page behind it is an error page whatever its status.
         """
         try:
             fetched = self._web.fetch(url, into=self._into, max_bytes=self._config.max_bytes, validators=validators)
-        except Refused as refusal:
+        except Refusal as refusal:
             if refusal.reason not in ("access_denied", "wrong_content"):
                 raise
             return self._by_browser(url, promised, refusal)
@@ -101,7 +101,7 @@ class TwoTiers:
             return Got(fetched, "", "", self._into)
         got = self._told(fetched)
         if promised and got.suffix == "html":
-            page = Refused("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
+            page = Refusal("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
             return self._by_browser(url, promised, page)
         return got
 
@@ -114,19 +114,19 @@ class TwoTiers:
             fetched = self._web.fetch(url, max_bytes=self._config.page_bytes, accept=PAGES_ONLY)
         except NotAPage as file:
             return self._unread(file.head)
-        except Refused as refusal:
+        except Refusal as refusal:
             if refusal.reason != "access_denied":
                 raise
             return self._looked_by_browser(url, refusal)
         return self._unread(fetched) if looks_like_file(fetched.body) else self._told(fetched)
 
-    def _looked_by_browser(self, url: str, refusal: Refused) -> Got:
+    def _looked_by_browser(self, url: str, refusal: Refusal) -> Got:
         browser = self._browser(refusal)
         try:
             return self._told(browser.render(url))
         except NotAPage as file:
             return self._unread(file.head)
-        except Refused as second:
+        except Refusal as second:
             if second.reason != "wrong_content":
                 raise
             return self._unread(Fetched((url,), 200, "", "", b"", how="browser"))
@@ -136,35 +136,35 @@ class TwoTiers:
 
     def rendered(self, url: str, why: str) -> Got:
         """The page after its scripts ran. `why` says what a plain request did not give."""
-        return self._told(self._browser(Refused("empty_page", why)).render(url))
+        return self._told(self._browser(Refusal("empty_page", why)).render(url))
 
-    def _by_browser(self, url: str, promised: bool, refusal: Refused) -> Got:
+    def _by_browser(self, url: str, promised: bool, refusal: Refusal) -> Got:
         browser = self._browser(refusal)
         if promised:
-            page = Refused(
+            page = Refusal(
                 "wrong_content",
                 f"{url} promises a file and gives a web page, to a browser as well.",
                 help="Check the address.",
             )
             try:
                 got = self._told(browser.download(url, self._into, max_bytes=self._config.max_bytes))
-            except Refused as second:
+            except Refusal as second:
                 raise page if second.reason == "wrong_content" else second from second
             if got.suffix == "html":
                 raise page
             return got
         try:
             return self._told(browser.render(url))
-        except Refused as second:
+        except Refusal as second:
             # Nothing in its address said so, but it is a file.
             if second.reason != "wrong_content":
                 raise
             return self._told(browser.download(url, self._into, max_bytes=self._config.max_bytes))
 
-    def _browser(self, refusal: Refused) -> Browser:
+    def _browser(self, refusal: Refusal) -> Browser:
         browser = self._open_browser()
         if browser is None:
-            raise Refused(
+            raise Refusal(
                 "browser_missing",
                 f"{Exception.__str__(refusal)} Only a browser may get further, and there is none.",
                 help="Install Chromium (apt install chromium) or switch the browser on, then run the source again.",
@@ -189,7 +189,7 @@ class TwoTiers:
     def _read(self, fetched: Fetched, told: ContentType, path: Path, size: int) -> Got:
         if size > self._config.page_bytes:
             most = self._config.page_bytes
-            raise Refused("too_large", f"{fetched.url} is a page of {size:,} bytes; the limit is {most:,}.")
+            raise Refusal("too_large", f"{fetched.url} is a page of {size:,} bytes; the limit is {most:,}.")
         body = path.read_bytes()
         catalogue = "" if told.suffix == "html" else catalogue_kind(body)
         return Got(fetched, told.suffix, told.media_type, path, body, catalogue)

@@ -13,7 +13,7 @@ from ingestion.book_index.layout import entries_of
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
 from ingestion.book_index.table_columns import cells_of, records_of_rows
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
-from ingestion.types import ExtractionLimits, FileRefused, PlacedLine, PrintedPages
+from ingestion.types import ExtractionLimits, PlacedLine, PrintedPages, Refusal
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
 from rag_engine.types import Box, ExtractedText
@@ -44,7 +44,7 @@ def index_of_file(
     """The records of a file that is an index table, a glossary, or a book with an index.
 
     `numbers` are those of the book whose index it is, where that is another file: a printed index names printed pages.
-    FileRefused when the file cannot be read, InputError when it has nothing of the kind.
+    Refusal when the file cannot be read, InputError when it has nothing of the kind.
     """
     if path.suffix.lower() in _DELIMITED:
         return _of_delimited(path, limits or ExtractionLimits())
@@ -104,7 +104,7 @@ def own_index(extracted: ExtractedText, path: Path, reader: FileReader) -> Index
     """As `index_of_document`; where the index cannot be read, no records and a warning that says why."""
     try:
         return index_of_document(extracted, path, reader)
-    except FileRefused as refusal:
+    except Refusal as refusal:
         return IndexTable((), (f"Its index was not read: {refusal}",))
 
 

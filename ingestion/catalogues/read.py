@@ -16,7 +16,7 @@ from ingestion.catalogues.ckan_dcat import Json, ckan_records, dcat_records, nex
 from ingestion.catalogues.oai_pmh import oai_error, oai_records, oai_token, parse_xml
 from ingestion.catalogues.record import Record
 from ingestion.protocols import Web
-from ingestion.types import Fetched, Refused
+from ingestion.types import Fetched, Refusal
 from ingestion.web.html import Page
 
 CatalogueKind = Literal["", "CKAN", "DCAT", "OAI-PMH"]
@@ -112,7 +112,7 @@ def _ckan_addresses(page: Page) -> Iterator[str]:
 def read_catalogue(endpoint: Endpoint, web: Web, *, max_bytes: int) -> Iterator[CataloguePage]:
     """The answers of a catalogue one after another, as long as it has more and the caller takes them.
 
-    Refused when it does not answer, or with something else. A catalogue that offers the same page again has ended.
+    Refusal when it does not answer, or with something else. A catalogue that offers the same page again has ended.
     """
     url, seen = _first_address(endpoint), set[str]()
     while url and url not in seen:
@@ -148,7 +148,7 @@ def _read(kind: CatalogueKind, url: str, fetched: Fetched) -> tuple[CataloguePag
     try:
         loaded: Json = json.loads(fetched.body)
     except (ValueError, RecursionError) as error:
-        raise Refused("wrong_content", f"{url} should answer in JSON and does not: {error}.") from error
+        raise Refusal("wrong_content", f"{url} should answer in JSON and does not: {error}.") from error
     if kind == "CKAN":
         records, total = ckan_records(loaded, fetched.url)
         start = int(dict(parse_qsl(urlsplit(url).query)).get("start", 0))
@@ -162,11 +162,11 @@ def _read(kind: CatalogueKind, url: str, fetched: Fetched) -> tuple[CataloguePag
 def _read_oai(url: str, fetched: Fetched) -> tuple[CataloguePage, str]:
     root = parse_xml(fetched.body)
     if root is None or root.tag.rpartition("}")[2] != "OAI-PMH":
-        raise Refused("wrong_content", f"{url} should answer as OAI-PMH does and does not.")
+        raise Refusal("wrong_content", f"{url} should answer as OAI-PMH does and does not.")
     if error := oai_error(root):
         if error.startswith("noRecordsMatch"):
             return CataloguePage(url, ()), ""
-        raise Refused("wrong_content", f"{url} answers with an error: {error}.")
+        raise Refusal("wrong_content", f"{url} answers with an error: {error}.")
     token, total = oai_token(root)
     # After the first page the token stands for all other arguments (OAI-PMH 2.0, section 3.5).
     query = urlencode({"verb": "ListRecords", "resumptionToken": token})

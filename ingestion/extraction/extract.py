@@ -9,7 +9,7 @@ from pathlib import Path
 from ingestion.extraction.assemble import DraftBlock, assemble
 from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
 from ingestion.extraction.layout.title import choose_title
-from ingestion.types import ExtractionLimits, FileRefused, OcrEngine
+from ingestion.types import ExtractionLimits, OcrEngine, Refusal
 from rag_engine.types import ExtractedText
 
 # Raised when the same file comes to be read or described in another way, so that it is read again.
@@ -17,7 +17,7 @@ EXTRACTION_VERSION = "3"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    """What the file says, chosen by its bytes and not by its name; FileRefused with the reason when nothing.
+    """What the file says, chosen by its bytes and not by its name; Refusal with the reason when nothing.
 
     Parsers are not trusted with foreign files: outside tests, call this through `Sandbox`.
     """
@@ -26,7 +26,7 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
     extracted = _read(path, found, limits, ocr)
     if not extracted.text:
         seen = f" ({len(extracted.unread_pages)} pages show a picture that OCR could not read)"
-        raise FileRefused(
+        raise Refusal(
             "no_text",
             f"{path.name} has no text{seen if extracted.unread_pages else ''}.",
             help="Open it and check that it is not blank; scan it again if it is hard to read.",
@@ -36,12 +36,12 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
 
 def _check_file(path: Path, limits: ExtractionLimits) -> None:
     if not path.is_file():
-        raise FileRefused("unsupported_type", f"{path.name} is not a file.", help="Check the path.")
+        raise Refusal("unsupported_type", f"{path.name} is not a file.", help="Check the path.")
     size = path.stat().st_size
     if size == 0:
-        raise FileRefused("empty", f"{path.name} is empty.", help="Download or save it again.")
+        raise Refusal("empty", f"{path.name} is empty.", help="Download or save it again.")
     if size > limits.max_bytes:
-        raise FileRefused(
+        raise Refusal(
             "too_large",
             f"{path.name} has {size:,} bytes; the limit is {limits.max_bytes:,}.",
             help="Split it into smaller files and add those.",

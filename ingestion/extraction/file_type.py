@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ingestion.types import FileRefused
+from ingestion.types import Refusal
 from ingestion.web.links import suffix_of
 
 Format = Literal[
@@ -91,14 +91,14 @@ _HEAD = 4096
 
 
 def detect(path: Path) -> Format:
-    """The format of a file by its content; FileRefused when it cannot be read or its suffix says otherwise."""
+    """The format of a file by its content; Refusal when it cannot be read or its suffix says otherwise."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     named = _SUFFIXES.get(path.suffix.lower())
     found = _by_content(path, head, named)
     # Word itself saves RTF under .doc when asked to write for older programs.
     if named is not None and named != found and (named, found) != ("doc", "rtf"):
-        raise FileRefused(
+        raise Refusal(
             "mislabelled",
             f"{path.name} is named as {named.upper()} but its content is {found.upper()}.",
             help="Check that it is the file you meant, then give it the right suffix.",
@@ -174,7 +174,7 @@ def _ole_format(path: Path) -> Format:
         if stream in names:
             return found
     if "EncryptedPackage" in names or _holds(path, _ENCRYPTED_STREAM):
-        raise FileRefused(
+        raise Refusal(
             "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
         )
     raise _unsupported(path, "a compound file that holds no Word, Excel or PowerPoint document")
@@ -199,10 +199,8 @@ def _holds(path: Path, wanted: bytes) -> bool:
     return False
 
 
-def _unsupported(path: Path, what: str) -> FileRefused:
-    return FileRefused(
-        "unsupported_type", f"{path.name} is {what}.", help=f"Convert it to one of {READABLE} and add that."
-    )
+def _unsupported(path: Path, what: str) -> Refusal:
+    return Refusal("unsupported_type", f"{path.name} is {what}.", help=f"Convert it to one of {READABLE} and add that.")
 
 
 _HTML_HEAD, _LARGEST_JSON = 4096, 20_000_000
@@ -260,7 +258,7 @@ def content_type(path: Path, *, declared: str = "", address: str = "") -> Conten
         return markup
     try:
         found = detect(path)
-    except FileRefused:
+    except Refusal:
         return _other(head, declared, promised)
     if found == "text":
         return _text(path, head, declared, promised)

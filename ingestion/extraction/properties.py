@@ -15,7 +15,7 @@ from lxml import etree, html
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.date_patterns import declared_date
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, safe_parser
-from ingestion.types import ExtractionLimits, FileProperties, FileRefused
+from ingestion.types import ExtractionLimits, FileProperties, Refusal
 
 _LONGEST_NAME = 500
 _LONGEST_TEXT = 2_000
@@ -90,7 +90,7 @@ def read_declared(path: Path, limits: ExtractionLimits | None = None) -> FilePro
             return _rtf(path)
         if b"<" in head and head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"<"):
             return _page(path)
-    except (OSError, ValueError, RuntimeError, FileRefused, etree.LxmlError, zipfile.BadZipFile, RecursionError):
+    except (OSError, ValueError, RuntimeError, Refusal, etree.LxmlError, zipfile.BadZipFile, RecursionError):
         # What a file says of itself is a clue and no more: a damaged one gives none, and extraction says why.
         return FileProperties()
     return FileProperties()

@@ -23,13 +23,12 @@ from ingestion.licence.table import TrustedDomain, load_licences
 from ingestion.licence.verdict import decide
 from ingestion.types import (
     Fetched,
-    FileRefused,
     LicenceMark,
     LicenceVerdict,
     Light,
     Outcome,
     OutcomeReason,
-    Refused,
+    Refusal,
     SeedSource,
 )
 from rag_engine.types import ExtractedText
@@ -57,7 +56,7 @@ class _Reading:
     texts: tuple[str, ...] = ()
     terms: str = ""
     warnings: tuple[str, ...] = ()
-    refused: FileRefused | None = None
+    refused: Refusal | None = None
 
 
 def judge_licence(
@@ -86,7 +85,7 @@ def judge_licence(
         return _outcome(verdict)
     try:
         reading = _read_address(source.url, web, extractor, folder)
-    except Refused as refusal:
+    except Refusal as refusal:
         return refusal.outcome(verdict)
     marks, texts, warnings = (*marks, *reading.marks), reading.texts, list(reading.warnings)
     if reading.terms:
@@ -94,7 +93,7 @@ def judge_licence(
             terms = _read_address(reading.terms, web, extractor, folder)
             marks += tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
             texts += terms.texts
-        except Refused as refusal:
+        except Refusal as refusal:
             warnings.append(f"The terms at {reading.terms} could not be read: {refusal}")
     if reading.refused is not None and not any(mark.light == "GREEN" for mark in marks):
         # Whatever its licence, nothing can be done with a file that cannot be read.
@@ -202,7 +201,7 @@ def _read_file(path: Path, extractor: Extractor | None) -> _Reading:
         return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: there is no extractor.",))
     try:
         extracted = extractor.extract(path)
-    except FileRefused as refusal:
+    except Refusal as refusal:
         return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: {refusal}",), refused=refusal)
     pages = _front_and_back(extracted)
     for name, text in pages:

@@ -24,11 +24,11 @@ from ingestion.tools import Tools
 from ingestion.types import (
     PHASES,
     ControlSignal,
-    FileRefused,
     Outcome,
     Phase,
     PhaseSummary,
     Progress,
+    Refusal,
     RunRequest,
 )
 from ingestion.web.urls import normal_url
@@ -228,8 +228,8 @@ def _try(phase: SourcePhase, record: SourceRecord, tools: Tools) -> Outcome:
     """Run the phase for a source. Whatever goes wrong ends here: one source never stops the others."""
     try:
         return phase.run(record, tools)
-    except FileRefused as refusal:
-        return Outcome(refusal.status, refusal.reason, str(refusal), retryable=refusal.retryable)
+    except Refusal as refusal:
+        return refusal.outcome()
     except SextantError as error:
         return Outcome("failed", "unexpected", str(error), retryable=error.retryable)
     except Exception as error:

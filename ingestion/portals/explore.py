@@ -15,7 +15,7 @@ from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, re
 from ingestion.catalogues.record import Record
 from ingestion.config import IngestionConfig
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
-from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refused, SeedSource
+from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.html import Page, read_page
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
@@ -41,7 +41,7 @@ class _Walk:
     found: dict[str, FoundDocument] = field(default_factory=dict)
     visited: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
-    failures: list[Refused] = field(default_factory=list)
+    failures: list[Refusal] = field(default_factory=list)
     known_again: set[str] = field(default_factory=set)
     too_many: set[str] = field(default_factory=set)
     off_topic: set[str] = field(default_factory=set)
@@ -123,7 +123,7 @@ def explore(
         )
         try:
             _explore(walk, start, download.how == "browser", web)
-        except Refused as refusal:
+        except Refusal as refusal:
             return refusal.outcome(walk.findings())
     return _outcome(walk, start)
 
@@ -140,24 +140,24 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
 
 
 def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
-    """Nothing; walks the portal level by level. Refused when its first page cannot be read."""
+    """Nothing; walks the portal level by level. Refusal when its first page cannot be read."""
     got = walk.tiers.rendered(start, "The portal") if by_browser else walk.tiers.get(start, promised=False)
     walk.visited[normal_url(start)] = got.fetched.url
     if got.catalogue:
         try:
             _read_records(walk, Endpoint(catalogue_kind(got.body), start), web)
-        except Refused as refusal:
+        except Refusal as refusal:
             if not walk.found:
                 raise
             walk.failures.append(refusal)
         return
     if got.suffix != "html":
-        raise Refused("not_a_portal", f"{start} is no longer a page; it gives {got.media_type}.")
+        raise Refusal("not_a_portal", f"{start} is no longer a page; it gives {got.media_type}.")
     page = read_page(got.body, got.fetched.charset, got.fetched.url)
     for endpoint in endpoints_of(page):
         try:
             _read_records(walk, endpoint, web)
-        except Refused as refusal:
+        except Refusal as refusal:
             walk.failures.append(refusal)
         if walk.found or walk.known_again:
             # The catalogue is the whole of what its pages show.
@@ -251,7 +251,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
             if page.shell:
                 got = walk.tiers.rendered(link.url, f"{link.url} shows nothing without its scripts.")
                 page = read_page(got.body, got.fetched.charset, got.fetched.url)
-    except Refused as refusal:
+    except Refusal as refusal:
         walk.failures.append(refusal)
         return None
     final = normal_url(got.fetched.url)

@@ -14,7 +14,7 @@ from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_page_lis
 from ingestion.seeds.merge import Candidate, SeedReport, key_of, match_seeds
 from ingestion.seeds.read import add_entries
 from ingestion.spreadsheets.row import RejectedRow
-from ingestion.types import Refused, SeedSource
+from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
@@ -43,7 +43,7 @@ class _Search:
 def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple[str, ...] = ()) -> SeedReport:
     """Proposals from an address, with titles and dates where the lists give them; nothing is added.
 
-    With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refused
+    With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refusal
     when the address itself cannot be fetched, InputError when it leads to no list.
     """
     search = _Search(web, tuple(fold(word) for word in contains))
@@ -70,7 +70,7 @@ def _from_page(url: str, body: bytes, search: _Search) -> None:
         try:
             rules = Protego.parse(_fetch(robots, search).decode("utf-8", "replace"))
             named = list(rules.sitemaps)
-        except Refused:
+        except Refusal:
             named = []
         _follow(deque((urljoin(url, link), None) for link in named), search)
     if not search.entries:
@@ -106,7 +106,7 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
                 _take(address, read_feed(body), search)
             else:
                 search.warnings.append(f"{address} is neither a sitemap nor a feed.")
-        except (Refused, InputError) as error:
+        except (Refusal, InputError) as error:
             search.warnings.append(f"{address} was left out: {error}")
 
 

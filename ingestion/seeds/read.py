@@ -17,7 +17,7 @@ from ingestion.seeds.merge import Candidate, SeedReport, is_whole, match_seeds, 
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import OLE, read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
-from ingestion.types import FileRefused, SeedSource
+from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 
@@ -289,7 +289,7 @@ def _read_folder(path: Path, reading: _Reading) -> None:
             continue
         try:
             detect(file)
-        except FileRefused as refusal:
+        except Refusal as refusal:
             # What else is wrong with a file is found and told when it is read.
             if refusal.reason in ("unsupported_type", "empty"):
                 reading.unusable.append(RejectedRow(place, str(refusal)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ingestion.spreadsheets.row import Row
 from ingestion.spreadsheets.workbook_reader import read_workbook
-from ingestion.types import FileRefused
+from ingestion.types import Refusal
 from rag_engine.errors import InputError
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -33,7 +33,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         return
     try:
         yield from read_workbook(path)
-    except FileRefused as refusal:
+    except Refusal as refusal:
         raise InputError(str(refusal.args[0]), help=refusal.help) from refusal
 
 

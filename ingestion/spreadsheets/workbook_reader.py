@@ -20,7 +20,7 @@ from lxml import etree
 
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
 from ingestion.spreadsheets.row import Row
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 # The shared texts are held in memory, therefore less than a document may hold.
 LIMITS = ExtractionLimits(unpacked_bytes=500_000_000, archive_ratio=150.0)
@@ -50,7 +50,7 @@ class _Marks:
 def read_workbook(path: Path) -> Iterator[Row]:
     """The rows of all sheets, hidden ones too, that hold anything; a merged value stands in each of its cells.
 
-    FileRefused when the file is damaged, locked by a password, or unpacks to more than a workbook may.
+    Refusal when the file is damaged, locked by a password, or unpacks to more than a workbook may.
     """
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
@@ -76,7 +76,7 @@ def read_workbook(path: Path) -> Iterator[Row]:
         InvalidFileException, BadZipFile, SyntaxError, zlib.error, EOFError, KeyError, ValueError, TypeError,
         IndexError, AttributeError,
     ) as error:  # fmt: skip
-        raise FileRefused(
+        raise Refusal(
             "damaged",
             f"{path.name} is a damaged workbook: {error}.",
             help="Open it in Excel or LibreOffice, save it as .xlsx, and take that.",
@@ -146,12 +146,12 @@ def _shown(value: object) -> str:
 
 
 def _refuse_entities(archive: ZipFile, path: Path) -> None:
-    """Nothing; FileRefused for a part that declares entities: openpyxl's parser would expand them, Office has none."""
+    """Nothing; Refusal for a part that declares entities: openpyxl's parser would expand them, Office has none."""
     for name in archive.namelist():
         if name.endswith((".xml", ".rels")):
             head = read_entry(archive, name, path, most=65_536).replace(b"\x00", b"")
             if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-                raise FileRefused(
+                raise Refusal(
                     "damaged",
                     f"{path.name} declares entities in its part {name!r}, which no workbook does.",
                     help="Do not trust where it came from; ask for another copy.",
@@ -218,7 +218,7 @@ def _read_marks(archive: ZipFile, part: str, path: Path) -> _Marks:
             while element.getprevious() is not None:
                 del element.getparent()[0]
             if len(marks.links) + len(marks.unsaved) + len(marks.merged) > _MOST_MARKS:
-                raise FileRefused(
+                raise Refusal(
                     "too_large",
                     f"{path.name} has more than {_MOST_MARKS:,} links, formulas and merged ranges in one sheet.",
                     help="Split it into several workbooks.",

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from rag_engine.errors import InputError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -93,9 +93,9 @@ def read_exemptions(entries: Sequence[str]) -> tuple[Exemption, ...]:
 
 
 def read_target(url: str) -> Target:
-    """What the address names; Refused (url_missing, url_invalid, address_forbidden) when it must not be asked for."""
+    """What the address names; Refusal (url_missing, url_invalid, address_forbidden) when it must not be asked for."""
     if not url.strip():
-        raise Refused("url_missing", "There is no address.")
+        raise Refusal("url_missing", "There is no address.")
     try:
         parts = urlsplit(url.strip())
         if parts.scheme.lower() not in PORTS:
@@ -107,12 +107,12 @@ def read_target(url: str) -> Target:
         parsed = httpx.URL(url.strip()).copy_with(fragment=None)
         host = parsed.raw_host.decode("ascii").lower()
     except (ValueError, httpx.InvalidURL) as error:
-        raise Refused("url_invalid", f"{_short(url)} is not an address: {error}.") from error
+        raise Refusal("url_invalid", f"{_short(url)} is not an address: {error}.") from error
     if parsed.userinfo or parsed.scheme not in PORTS or _refusable_host(host):
         raise _forbidden(_without_password(url), f"its host is {_refusable_host(host) or 'unclear'}")
     port = parsed.port or PORTS[parsed.scheme]
     if not host or not _is_host(host) or not 0 < port < 65536 or parsed.port == 0:
-        raise Refused("url_invalid", f"{_short(url)} is not an address: it has no proper host and port.")
+        raise Refusal("url_invalid", f"{_short(url)} is not an address: it has no proper host and port.")
     return Target(str(parsed), parsed.scheme, host, port)
 
 
@@ -128,7 +128,7 @@ def is_public(address: Address) -> bool:
 
 
 def language_model(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[str, ...]:
-    """The addresses in order; Refused unless every one of them is public or exempted."""
+    """The addresses in order; Refusal unless every one of them is public or exempted."""
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
     if not addresses:
@@ -150,7 +150,7 @@ def language_model(host: str, port: int, addresses: Sequence[str], exemptions: S
 def addresses_to_connect(
     host: str, port: int, exemptions: Sequence[Exemption], resolve: Resolve, *, seconds: float
 ) -> tuple[str, ...]:
-    """The addresses at which the host may be reached; Refused (address_forbidden, host_unknown, timed_out)."""
+    """The addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out)."""
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
     return language_model(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
@@ -176,7 +176,7 @@ def _resolved_within(host: str, port: int, resolve: Resolve, seconds: float) -> 
     try:
         answer = answers.get(timeout=max(seconds, 0.001))
     except queue.Empty as error:
-        raise Refused(
+        raise Refusal(
             "timed_out", f"The address of {host} was not found within {seconds:.0f} s.", retryable=True
         ) from error
     if isinstance(answer, (OSError, UnicodeError)):
@@ -237,12 +237,12 @@ def _is_host(host: str) -> bool:
     return len(host) <= 253 and all(len(label) <= 63 and _NAME.match(label) for label in host.split("."))
 
 
-def _forbidden(place: str, why: str) -> Refused:
-    return Refused("address_forbidden", f"{_short(place)} may not be fetched: {why}.", help=_INTRANET_CURE)
+def _forbidden(place: str, why: str) -> Refusal:
+    return Refusal("address_forbidden", f"{_short(place)} may not be fetched: {why}.", help=_INTRANET_CURE)
 
 
-def _unknown(host: str, why: str) -> Refused:
-    return Refused("host_unknown", f"The host {_short(host)} is not known: {why}.", retryable=True)
+def _unknown(host: str, why: str) -> Refusal:
+    return Refusal("host_unknown", f"The host {_short(host)} is not known: {why}.", retryable=True)
 
 
 def _without_password(url: str) -> str:

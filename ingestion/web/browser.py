@@ -20,7 +20,7 @@ import psutil  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
 from ingestion.config import WebConfig
-from ingestion.types import Fetched, Refused
+from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import Resolve, resolve_by_system
 from ingestion.web.browser_visit import BrowserLostError, download_file, render_page
 from ingestion.web.checked_proxy import CheckedProxy
@@ -145,7 +145,7 @@ class ChromiumBrowser:
         self._manners.check(url)
         with self._turn:
             if self._closed:
-                raise Refused("connection_failed", f"The browser is closed; {url} was not loaded.", retryable=True)
+                raise Refusal("connection_failed", f"The browser is closed; {url} was not loaded.", retryable=True)
             self._manners.wait(url)
             thread = self._started()
             limit = self._config.browser_seconds + _GRACE_SECONDS
@@ -161,7 +161,7 @@ class ChromiumBrowser:
                     return thread.submit(work).result(limit)
             except StillBusy as error:
                 self._drop(thread)
-                raise Refused(
+                raise Refusal(
                     "timed_out",
                     f"{url} kept the browser busy for more than {self._config.browser_seconds:.0f} s.",
                     retryable=True,
@@ -169,7 +169,7 @@ class ChromiumBrowser:
             except Error as error:
                 self._drop(thread)
                 why = str(error).partition("\n")[0]
-                raise Refused(
+                raise Refusal(
                     "connection_failed", f"The browser broke down at {url}: {why}.", retryable=True
                 ) from error
             except (KeyboardInterrupt, SystemExit):
@@ -187,7 +187,7 @@ class ChromiumBrowser:
         except (Error, OSError, StillBusy) as error:
             self._drop(self._thread)
             why = str(error).partition("\n")[0] or "no answer in time"
-            raise Refused("browser_missing", f"{self._executable} does not start: {why}.", retryable=True) from error
+            raise Refusal("browser_missing", f"{self._executable} does not start: {why}.", retryable=True) from error
         return self._thread
 
     def _drop(self, thread: _BrowserThread) -> None:

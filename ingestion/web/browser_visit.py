@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Download, Error, Page
 from playwright.sync_api import TimeoutError as TimedOut
 
 from ingestion.config import WebConfig
-from ingestion.types import Fetched, Refused
+from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.http_errors import status_refusal
@@ -50,7 +50,7 @@ class Visit:
         self.urls = [url]
         self.status = 0
         self.media_type = ""
-        self.refusal: Refused | None = None
+        self.refusal: Refusal | None = None
         self.fetched: Fetched | None = None
         self.downloads: list[Download] = []
         self._config = config
@@ -82,7 +82,7 @@ class Visit:
         with suppress(Error):
             try:
                 self._decide(event)
-            except Refused as refusal:
+            except Refusal as refusal:
                 self.refusal = refusal
                 self._fail(event)
 
@@ -103,7 +103,7 @@ class Visit:
         # The first address was checked, and its turn awaited, before the page was opened.
         if self._asked > 1:
             if self._asked > self._config.redirects + 1:
-                raise Refused(
+                raise Refusal(
                     "too_many_redirects", f"{self.urls[0]} leads on more than {self._config.redirects} times."
                 )
             self._manners.check(url)
@@ -189,7 +189,7 @@ class Visit:
 
 
 def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners, proxy: CheckedProxy) -> Fetched:
-    """The page after its scripts ran; Refused when there is none."""
+    """The page after its scripts ran; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(config.page_bytes + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, manners) as visit:
@@ -198,7 +198,7 @@ def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners,
             _become_quiet(visit.page, end)
         _raise_for(visit, error, proxy, config.page_bytes)
         if visit.downloads or not _readable(visit.media_type):
-            raise Refused("wrong_content", f"{visit.urls[-1]} is a file and not a page.")
+            raise Refusal("wrong_content", f"{visit.urls[-1]} is a file and not a page.")
         body = _document(visit.page, config.page_bytes)
         final = visit.page.url.partition("#")[0]
         urls = visit.urls if final in visit.urls or not final.startswith("http") else [*visit.urls, final]
@@ -211,7 +211,7 @@ def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners,
 def download_file(
     browser: Browser, url: str, into: Path, most: int, config: WebConfig, manners: Manners, proxy: CheckedProxy
 ) -> Fetched:
-    """The file that the address, or the page behind it, leads to without a click; Refused when there is none."""
+    """The file that the address, or the page behind it, leads to without a click; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, manners) as visit:
@@ -224,7 +224,7 @@ def download_file(
             return _saved(visit, into, most, proxy)
         if visit.fetched is None:
             _raise_for(visit, error, proxy, most)
-            raise Refused("wrong_content", f"{visit.urls[-1]} is a page and not a file.")
+            raise Refusal("wrong_content", f"{visit.urls[-1]} is a page and not a file.")
         return visit.fetched
 
 
@@ -337,19 +337,19 @@ def _raise_for(visit: Visit, error: Error | None, proxy: CheckedProxy, most: int
         raise status_refusal(visit.status, visit.urls[-1])
 
 
-def _net_refusal(error: Error, url: str) -> Refused:
+def _net_refusal(error: Error, url: str) -> Refusal:
     found = _NET_ERROR.search(str(error))
     code = found[1] if found else str(error).partition("\n")[0]
     if code.startswith("ERR_CERT_"):
-        return Refused("certificate_invalid", f"The certificate of {url} is not valid: {code}.")
+        return Refusal("certificate_invalid", f"The certificate of {url} is not valid: {code}.")
     if isinstance(error, TimedOut) or "TIMED_OUT" in code:
-        return Refused("timed_out", f"{url} did not answer the browser in time.", retryable=True)
+        return Refusal("timed_out", f"{url} did not answer the browser in time.", retryable=True)
     if code == "ERR_TOO_MANY_REDIRECTS":
-        return Refused("too_many_redirects", f"{url} leads on without end.")
+        return Refusal("too_many_redirects", f"{url} leads on without end.")
     if code == "ERR_ABORTED":
-        return Refused("wrong_content", f"{url} is a file and not a page.")
+        return Refusal("wrong_content", f"{url} is a file and not a page.")
     return _broken(url, code)
 
 
-def _broken(url: str, why: str) -> Refused:
-    return Refused("connection_failed", f"The browser could not load {url}: {why}.", retryable=True)
+def _broken(url: str, why: str) -> Refusal:
+    return Refusal("connection_failed", f"The browser could not load {url}: {why}.", retryable=True)

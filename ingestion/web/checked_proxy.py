@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from ingestion.config import WebConfig
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web.address_policy import (
     Resolve,
     addresses_to_connect,
@@ -53,7 +53,7 @@ class CheckedProxy:
         self._most_connections = most_connections
         self._idle = idle_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        self._refusals: dict[tuple[str, int], Refused] = {}
+        self._refusals: dict[tuple[str, int], Refusal] = {}
         self._limit: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop = asyncio.Event()
@@ -85,7 +85,7 @@ class CheckedProxy:
         self.relayed = 0
         self.over_limit = False
 
-    def refusal_for(self, host: str, port: int) -> Refused | None:
+    def refusal_for(self, host: str, port: int) -> Refusal | None:
         """Why the last connection to this place was refused since `begin`."""
         return self._refusals.get((host.lower(), port))
 
@@ -119,7 +119,7 @@ class CheckedProxy:
                 await self._tunnel(place, reader, writer)
             else:
                 await self._forward(method, place, head, reader, writer)
-        except (OSError, ValueError, EOFError, asyncio.LimitOverrunError, TimeoutError, Refused, _OverLimit):
+        except (OSError, ValueError, EOFError, asyncio.LimitOverrunError, TimeoutError, Refusal, _OverLimit):
             # The browser sees the connection end; `refusal_for` and `over_limit` tell why.
             pass
         finally:
@@ -175,11 +175,11 @@ class CheckedProxy:
                 except (OSError, TimeoutError) as error:
                     if place + 1 == len(addresses):
                         why = str(error) or "no answer in time"
-                        raise Refused(
+                        raise Refusal(
                             "connection_failed", f"The connection to {host}:{port} failed: {why}.", retryable=True
                         ) from error
             raise AssertionError("addresses_to_connect gives at least one")
-        except Refused as refusal:
+        except Refusal as refusal:
             self._refusals[host.lower(), port] = refusal
             raise
 

@@ -16,7 +16,7 @@ import httpcore
 import httpx
 
 from ingestion.config import WebConfig
-from ingestion.types import Fetched, Refused, Validators
+from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.address_policy import Resolve, Target, read_exemptions, read_target, resolve_by_system
 from ingestion.web.checked_sockets import CheckedSockets, Countdown, counting
 from ingestion.web.http_errors import error_refusal, retry_after_seconds, status_refusal
@@ -97,7 +97,7 @@ class HttpWeb:
         validators: Validators | None = None,
         accept: str = "",
     ) -> Fetched:
-        """The body in memory, or streamed to the file `into`; Refused for everything else.
+        """The body in memory, or streamed to the file `into`; Refusal for everything else.
 
         Without `max_bytes` the limit is the configured one for files with `into`, for pages without; what is declared
         as a page is never larger than pages may be. With `accept` PAGES_ONLY a file ends at its head, with NotAPage.
@@ -131,7 +131,7 @@ class HttpWeb:
         with self._call(), counting(Countdown(seconds)) as countdown:
             try:
                 return self._follow(url, _Ask((("accept", "text/plain,*/*;q=0.5"),), take, polite=False), countdown)
-            except Refused as refusal:
+            except Refusal as refusal:
                 if refusal.reason in ("too_many_redirects", "http_error") and not refusal.retryable:
                     return 404, ""
                 raise
@@ -149,7 +149,7 @@ class HttpWeb:
                 return result
             target = result
             urls.append(target.url)
-        raise Refused("too_many_redirects", f"{url} leads on more than {self._config.redirects} times.")
+        raise Refusal("too_many_redirects", f"{url} leads on more than {self._config.redirects} times.")
 
     def _exchange(
         self, target: Target, urls: list[str], ask: _Ask[_T], cookies: httpx.Cookies, countdown: Countdown
@@ -176,7 +176,7 @@ class HttpWeb:
             except (httpcore.TimeoutException, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
                 raise error_refusal(error, target.url) from error
             if delay >= countdown.left:
-                raise Refused(
+                raise Refusal(
                     "timed_out",
                     f"{target.url} could not be had within {self._config.total_seconds:.0f} s.",
                     retryable=True,
@@ -222,7 +222,7 @@ class HttpWeb:
     @contextmanager
     def _call(self) -> Iterator[None]:
         if self._sockets.ended.is_set():
-            raise Refused("connection_failed", "The network is closed; the call was not made.", retryable=True)
+            raise Refusal("connection_failed", "The network is closed; the call was not made.", retryable=True)
         with self._idle:
             self._calls += 1
         try:
@@ -240,7 +240,7 @@ def _next_hop(target: Target, answer: _Answer) -> Target | None:
     try:
         return read_target(str(httpx.URL(target.url).join(location.strip())))
     except httpx.InvalidURL as error:
-        raise Refused("url_invalid", f"{target.url} leads on to {location[:200]!r}: {error}.") from error
+        raise Refusal("url_invalid", f"{target.url} leads on to {location[:200]!r}: {error}.") from error
 
 
 def _taken(

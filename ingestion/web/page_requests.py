@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from urllib.parse import quote
 
-from ingestion.types import Fetched, Refused
+from ingestion.types import Fetched, Refusal
 from ingestion.web.links import suffix_of
 
 # What a Web that meets a file under this header answers with NotAPage. The last part keeps servers from refusing an
@@ -23,7 +23,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _HEAD = 1024
 
 
-class NotAPage(Refused):
+class NotAPage(Refusal):
     """A file where a page was asked for: `head` is what its server said of it, without a body."""
 
     def __init__(self, head: Fetched) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from protego import Protego
 
 from ingestion.config import WebConfig
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web.address_policy import Target, read_target
 
 
@@ -48,7 +48,7 @@ MOST_ROBOTS_BYTES = 512 * 1024
 
 _MOST_PAIRS = 5_000_000
 
-# The status and the text behind a robots.txt address; Refused when the host cannot be reached.
+# The status and the text behind a robots.txt address; Refusal when the host cannot be reached.
 FetchRobots = Callable[[str], tuple[int, str]]
 
 
@@ -57,7 +57,7 @@ class _Rules:
     """One origin's robots.txt: its rules, or the refusal that stands for all of it, until `expires` (monotonic)."""
 
     rules: Protego | None
-    refusal: Refused | None
+    refusal: Refusal | None
     expires: float
 
 
@@ -86,13 +86,13 @@ class Manners:
         self._known: dict[str, _Rules] = {}
 
     def check(self, url: str) -> None:
-        """Nothing; Refused when robots.txt forbids the address (robots_forbidden) or its host cannot be reached."""
+        """Nothing; Refusal when robots.txt forbids the address (robots_forbidden) or its host cannot be reached."""
         target = read_target(url)
         known = self._rules_for(target)
         if known.refusal is not None:
             raise _again(known.refusal)
         if known.rules is not None and not known.rules.can_fetch(target.url, self._token):
-            raise Refused("robots_forbidden", f"The robots.txt of {target.origin} does not allow {target.url}.")
+            raise Refusal("robots_forbidden", f"The robots.txt of {target.origin} does not allow {target.url}.")
 
     def wait(self, url: str) -> float:
         """Seconds waited until the address's host may be asked again."""
@@ -119,10 +119,10 @@ class Manners:
     def _read(self, target: Target) -> _Rules:
         try:
             status, text = self._fetch_robots(f"{target.origin}/robots.txt")
-        except Refused as unreachable:
+        except Refusal as unreachable:
             return _Rules(None, unreachable, self._clock() + (_FAILED_SECONDS if unreachable.retryable else _DAY))
         if status >= 500 or status == 429:
-            refusal = Refused(
+            refusal = Refusal(
                 "robots_forbidden",
                 f"{target.origin}/robots.txt answers {status}: until it can be read, nothing there may be fetched.",
                 retryable=True,
@@ -131,7 +131,7 @@ class Manners:
         if status >= 300:
             return _Rules(None, None, self._clock() + _DAY)
         if _is_bomb(text):
-            refusal = Refused("robots_forbidden", f"{target.origin}/robots.txt holds more rules than can be read.")
+            refusal = Refusal("robots_forbidden", f"{target.origin}/robots.txt holds more rules than can be read.")
             return _Rules(None, refusal, self._clock() + _DAY)
         return _Rules(Protego.parse(text.removeprefix("\ufeff")), None, self._clock() + _DAY)
 
@@ -148,9 +148,9 @@ def _is_bomb(text: str) -> bool:
     return names * (len(lines) - names) > _MOST_PAIRS
 
 
-def _again(refusal: Refused) -> Refused:
+def _again(refusal: Refusal) -> Refusal:
     # A fresh one each time: an exception carries the traceback of the thread that raised it.
-    copy = Refused(
+    copy = Refusal(
         refusal.reason, refusal.args[0], help=refusal.help, retryable=refusal.retryable, rejected=refusal.rejected
     )
     copy.__cause__ = refusal.__cause__

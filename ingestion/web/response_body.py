@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
 
@@ -38,11 +38,11 @@ def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     elif coding in ("gzip", "x-gzip", "deflate"):
         yield from _inflated(chunks, coding)
     else:
-        raise Refused("http_error", f"The body is sent as {coding[:40]!r}, which was not asked for.")
+        raise Refusal("http_error", f"The body is sent as {coding[:40]!r}, which was not asked for.")
 
 
 def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
-    """The body in memory; Refused (too_large) as soon as it exceeds `most` bytes."""
+    """The body in memory; Refusal (too_large) as soon as it exceeds `most` bytes."""
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -66,10 +66,10 @@ def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, la
     return Received(b"", size, digest.hexdigest())
 
 
-def too_large(url: str, most: int, declared: int | None = None) -> Refused:
+def too_large(url: str, most: int, declared: int | None = None) -> Refusal:
     """The refusal of a body above the limit."""
     said = f" announces {declared:,} bytes" if declared is not None else " is larger"
-    return Refused("too_large", f"{url}{said}; the limit is {most:,} bytes.")
+    return Refusal("too_large", f"{url}{said}; the limit is {most:,} bytes.")
 
 
 def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:

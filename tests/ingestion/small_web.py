@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.types import Fetched, OutcomeReason, Refused, Validators
+from ingestion.types import Fetched, OutcomeReason, Refusal, Validators
 from rag_engine.errors import BackendError
 
 PDF = b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
@@ -72,7 +72,7 @@ class SmallWeb:
             urls.append(answer.redirect)
             answer = self.answers.get(answer.redirect, Answer(refusal="not_found"))
         if answer.refusal:
-            raise Refused(answer.refusal, f"{urls[-1]} refuses ({answer.refusal}).", retryable=answer.retryable)
+            raise Refusal(answer.refusal, f"{urls[-1]} refuses ({answer.refusal}).", retryable=answer.retryable)
         same_tag = validators and answer.etag and validators.etag == answer.etag
         same_time = validators and answer.modified and validators.last_modified == answer.modified
         if same_tag or same_time:
@@ -91,14 +91,14 @@ class SmallBrowser:
         self.asked.append(url)
         answer = self.answers.get(url, Answer(refusal="not_found"))
         if answer.refusal or answer.media_type != "text/html":
-            raise Refused(answer.refusal or "wrong_content", f"{url} is no page.")
+            raise Refusal(answer.refusal or "wrong_content", f"{url} is no page.")
         return _fetched([url], answer, None, None, "browser")
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
         self.asked.append(url)
         answer = self.answers.get(url, Answer(refusal="not_found"))
         if answer.refusal:
-            raise Refused(answer.refusal, f"{url} refuses.")
+            raise Refusal(answer.refusal, f"{url} refuses.")
         return _fetched([url], answer, into, max_bytes, "browser")
 
 
@@ -119,7 +119,7 @@ class SmallJudge:
 
 def _fetched(urls: list[str], answer: Answer, into: Path | None, most: int | None, how: str) -> Fetched:
     if most is not None and len(answer.body) > most:
-        raise Refused("too_large", f"{urls[-1]} is larger; the limit is {most}.")
+        raise Refusal("too_large", f"{urls[-1]} is larger; the limit is {most}.")
     if into is not None:
         into.write_bytes(answer.body)
     return Fetched(

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web.http import HttpWeb
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -68,9 +68,9 @@ def page(body: str | bytes, media_type: str = "text/html; charset=utf-8", status
     return answer
 
 
-def refusal_of(web: HttpWeb, url: str, **options: object) -> Refused:
+def refusal_of(web: HttpWeb, url: str, **options: object) -> Refusal:
     """How an address is refused."""
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         web.fetch(url, **options)  # type: ignore[arg-type]
     return refused.value
 

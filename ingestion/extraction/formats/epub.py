@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from ingestion.extraction.assemble import DraftBlock
 from ingestion.extraction.formats.html import html_blocks
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -35,7 +35,7 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
         warnings: list[str] = []
         chapters = _spine(root, package)
         if len(chapters) > limits.max_pages:
-            raise FileRefused(
+            raise Refusal(
                 "too_many_pages",
                 f"{path.name} has {len(chapters)} chapters; the limit is {limits.max_pages}.",
                 help="Split it into volumes and add those.",
@@ -71,7 +71,7 @@ def _spine(package: Element, name: str) -> list[str]:
 def _refuse_encrypted(encryption: Element, path: Path) -> None:
     for method in encryption.iter("{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"):
         if method.get("Algorithm") not in _FONTS_ONLY:
-            raise FileRefused(
+            raise Refusal(
                 "encrypted",
                 f"{path.name} is protected by its seller (DRM).",
                 help="Add a copy without protection, if your licence allows one.",

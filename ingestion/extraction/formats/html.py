@@ -12,7 +12,7 @@ from lxml import etree, html
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
 from ingestion.extraction.formats.zip_container import Element
-from ingestion.types import FileRefused
+from ingestion.types import Refusal
 
 _FURNITURE = (
     "script", "style", "noscript", "template", "nav", "aside", "button", "select", "iframe", "svg", "object", "dialog",
@@ -70,7 +70,7 @@ def _decoded(raw: bytes, path: Path) -> str:
     except LookupError:
         return raw.decode("utf-8", "replace")
     except UnicodeDecodeError as error:
-        raise FileRefused(
+        raise Refusal(
             "not_utf8",
             f"{path.name} declares no charset and is not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}.",
             help="Save it as UTF-8.",

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import psutil  # type: ignore[import-untyped]
 
 from ingestion.extraction.assemble import tidy
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 _MOST_SECTORS = 4096
 _ENTRY = 128
@@ -111,12 +111,12 @@ def office_program() -> str | None:
 def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Path]:
     """A copy of the file in another format ("docx", "pptx", "xlsx"), which is gone afterwards.
 
-    FileRefused "office_missing" without LibreOffice, "too_slow" when it takes longer than the file's time,
+    Refusal "office_missing" without LibreOffice, "too_slow" when it takes longer than the file's time,
     "damaged" when it makes nothing of the file.
     """
     program = office_program()
     if program is None:
-        raise FileRefused(
+        raise Refusal(
             "office_missing", f"{path.name} can only be read with LibreOffice, which is not installed.", help=_INSTALL
         )
     with tempfile.TemporaryDirectory(prefix="sextant-office-", ignore_cleanup_errors=True) as folder:
@@ -135,7 +135,7 @@ def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Pat
         said = _run(command, home, path, limits.seconds * _SHARE)
         made = home / "out" / f"{path.stem}.{target}"
         if not made.is_file():
-            raise FileRefused(
+            raise Refusal(
                 "damaged",
                 f"LibreOffice could not read {path.name}: {said or 'it gave no reason'}.",
                 help="Open it in the program that made it, save it as DOCX, PPTX, XLSX or PDF and add that.",
@@ -144,7 +144,7 @@ def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Pat
 
 
 def _run(command: list[str], home: Path, path: Path, seconds: float) -> str:
-    """What the program printed; FileRefused "too_slow" when it had to be ended."""
+    """What the program printed; Refusal "too_slow" when it had to be ended."""
     environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home)}
     # In our own process group, so that whoever ends us ends it too.
     with (home / "said").open("wb") as output:
@@ -154,7 +154,7 @@ def _run(command: list[str], home: Path, path: Path, seconds: float) -> str:
         try:
             child.wait(seconds)
         except (psutil.TimeoutExpired, subprocess.TimeoutExpired):
-            raise FileRefused(
+            raise Refusal(
                 "too_slow",
                 f"{path.name} was not converted by LibreOffice within {seconds:g} seconds.",
                 help="Save it as DOCX, PPTX, XLSX or PDF and add that.",

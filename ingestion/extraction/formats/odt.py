@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -24,7 +24,7 @@ def extract_odt(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock],
         names = set(archive.namelist())
         manifest = "META-INF/manifest.xml"
         if manifest in names and b"encryption-data" in read_entry(archive, manifest, path):
-            raise FileRefused(
+            raise Refusal(
                 "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
             )
         content = read_xml(archive, "content.xml", path)

@@ -19,7 +19,7 @@ from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
 from ingestion.extraction.layout.title import choose_title
-from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
+from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
 from rag_engine.errors import BackendError
 from rag_engine.types import Box, ExtractedText
 
@@ -82,15 +82,15 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
         raise _damaged(path, tidy(str(error).replace(os.fspath(path), path.name))) from error
     if document.needs_pass:
-        raise FileRefused(
+        raise Refusal(
             "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
         )
     if document.is_repaired and not _ends(path):
         raise _damaged(path, "it breaks off before its end")
     if document.page_count == 0:
-        raise FileRefused("no_pages", f"{path.name} has no pages.", help="Export the document again.")
+        raise Refusal("no_pages", f"{path.name} has no pages.", help="Export the document again.")
     if document.page_count > limits.max_pages:
-        raise FileRefused(
+        raise Refusal(
             "too_many_pages",
             f"{path.name} has {document.page_count} pages; the limit is {limits.max_pages}.",
             help="Split it into volumes and add those.",
@@ -98,8 +98,8 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
     return document
 
 
-def _damaged(path: Path, cause: str) -> FileRefused:
-    return FileRefused(
+def _damaged(path: Path, cause: str) -> Refusal:
+    return Refusal(
         "damaged", f"{path.name} is a damaged PDF: {cause}.", help="Download or export it again and add the new copy."
     )
 
@@ -199,7 +199,7 @@ def _recognise(
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
-        raise FileRefused(
+        raise Refusal(
             "ocr_missing", f"{path.name} has scanned pages that could not be read: {error.args[0]}", help=error.help
         ) from error
     return read, undrawn
@@ -244,7 +244,7 @@ def _raise_out_of_memory(error: Exception) -> None:
 
 def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
     if not any(page.rows for page in pages):
-        raise FileRefused(
+        raise Refusal(
             "ocr_missing",
             f"{path.name} is a scan and no OCR is installed.",
             help="Install Tesseract with the document's language, then add the file again.",

@@ -10,7 +10,7 @@ from typing import Any
 import pymupdf
 
 from ingestion.extraction.assemble import tidy
-from ingestion.types import FileRefused, PlacedLine, PrintedPages
+from ingestion.types import PlacedLine, PrintedPages, Refusal
 from rag_engine.types import Box
 
 
@@ -43,16 +43,14 @@ _LONGEST_HEAD = 100
 def read_printed(path: Path, pages: Collection[int]) -> PrintedPages:
     """The lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
 
-    Extraction is meant to have read the file before: FileRefused for what it would have refused.
+    Extraction is meant to have read the file before: Refusal for what it would have refused.
     """
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
         with pymupdf.open(path, filetype="pdf") as document:
             if document.needs_pass:
-                raise FileRefused(
-                    "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password."
-                )
+                raise Refusal("encrypted", f"{path.name} asks for a password.", help="Save a copy without a password.")
             labels = [page.get_label() for page in document] if document.get_page_labels() else []
             margins: list[tuple[int, str]] = []
             lines: list[PlacedLine] = []
@@ -64,7 +62,7 @@ def read_printed(path: Path, pages: Collection[int]) -> PrintedPages:
             heights = [document[number - 1].rect.height for number in pages if 0 < number <= document.page_count]
             return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
     except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
-        raise FileRefused(
+        raise Refusal(
             "damaged", f"{path.name} is a damaged PDF: {tidy(str(error))}.", help="Download or export it again."
         ) from error
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table
 from ingestion.extraction.formats.zip_container import check_archive, open_archive
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 
 def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
@@ -26,7 +26,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
         ]
         return blocks, presentation.core_properties.title or "", len(presentation.slides)
     except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
-        raise FileRefused(
+        raise Refusal(
             "damaged", f"{path.name} is a damaged presentation: {error}.", help="Save it again and add that."
         ) from error
 

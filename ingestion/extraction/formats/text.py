@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
-from ingestion.types import FileRefused
+from ingestion.types import Refusal
 
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
 _UNDERLINE = re.compile(r"(=+|-+)\s*$")
@@ -20,13 +20,13 @@ _RULE = re.compile(r"[\s|:-]+$")
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, or of UTF-16 with a byte order mark; FileRefused "not_utf8" for all else."""
+    """The text of a UTF-8 file, or of UTF-16 with a byte order mark; Refusal "not_utf8" for all else."""
     raw = path.read_bytes()
     wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         return raw.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileRefused(
+        raise Refusal(
             "not_utf8",
             f"{path.name} is not {'UTF-16' if wide else 'UTF-8'}: byte 0x{raw[error.start]:02x} "
             f"at offset {error.start}.",

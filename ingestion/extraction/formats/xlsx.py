@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table
 from ingestion.extraction.formats.zip_container import check_archive, open_archive
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
@@ -34,7 +34,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
             title = workbook.properties.title or ""
             workbook.close()
         except (InvalidFileException, BadZipFile, XMLSyntaxError, KeyError, ValueError, TypeError) as error:
-            raise FileRefused(
+            raise Refusal(
                 "damaged", f"{path.name} is a damaged workbook: {error}.", help="Save it again and add that."
             ) from error
     return blocks, title, len(workbook.worksheets)

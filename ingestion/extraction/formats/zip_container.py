@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 
@@ -19,7 +19,7 @@ _GROWTH_COUNTS_FROM = 50_000_000
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The zip archive at a path; FileRefused "damaged" when it is none or breaks off."""
+    """The zip archive at a path; Refusal "damaged" when it is none or breaks off."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -29,7 +29,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> None:
-    """Nothing; FileRefused "too_large" when the archive claims to hold more than the limits allow."""
+    """Nothing; Refusal "too_large" when the archive claims to hold more than the limits allow."""
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
@@ -42,11 +42,11 @@ def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits
 
 
 def read_entry(archive: zipfile.ZipFile, name: str, path: Path, most: int | None = None) -> bytes:
-    """The bytes of one entry, never more than it declares; FileRefused when missing, damaged or locked."""
+    """The bytes of one entry, never more than it declares; Refusal when missing, damaged or locked."""
     try:
         entry = archive.getinfo(name)
         if entry.flag_bits & 1:
-            raise FileRefused(
+            raise Refusal(
                 "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
             )
         with archive.open(entry) as stream:
@@ -73,9 +73,9 @@ def safe_parser() -> etree.XMLParser:
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
-def _damaged(path: Path, cause: str) -> FileRefused:
-    return FileRefused("damaged", f"{path.name} is damaged: {cause}.", help="Download or save it again and add that.")
+def _damaged(path: Path, cause: str) -> Refusal:
+    return Refusal("damaged", f"{path.name} is damaged: {cause}.", help="Download or save it again and add that.")
 
 
-def _too_large(path: Path, cause: str) -> FileRefused:
-    return FileRefused("too_large", f"{path.name} {cause}.", help="Split it, or save it as PDF, and add that.")
+def _too_large(path: Path, cause: str) -> Refusal:
+    return Refusal("too_large", f"{path.name} {cause}.", help="Split it, or save it as PDF, and add that.")

@@ -21,7 +21,7 @@ from ingestion.extraction.formats.pdf_lines import printed_to_json
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.extraction.properties import read_declared
 from ingestion.extraction.sandbox.wire import Message, Reassembler, encode, to_json, write_all
-from ingestion.types import ExtractionLimits, FileRefused, OcrEngine, OcrLine, Picture
+from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
 from rag_engine.errors import BackendError
 
 # Written out by hand when there is no memory left to build it.
@@ -53,7 +53,7 @@ def main() -> None:
                 answer = encode({"lines": printed_to_json(read_printed(path, set(request["pages"])))})
             else:
                 answer = encode({"extracted": to_json(extract(path, limits, ocr))})
-        except FileRefused as refusal:
+        except Refusal as refusal:
             answer = encode({"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help})
         except MemoryError:
             answer = _OUT_OF_MEMORY

@@ -19,7 +19,7 @@ from typing import Self, get_args
 
 from ingestion.extraction.formats.pdf_lines import printed_from_json
 from ingestion.extraction.sandbox.wire import Message, Reassembler, encode, from_json, write_all
-from ingestion.types import ExtractionLimits, FileProperties, FileRefused, PrintedPages, Reason
+from ingestion.types import ExtractionLimits, FileProperties, OutcomeReason, PrintedPages, Refusal
 from rag_engine.config import ROOT, OcrChoice
 from rag_engine.types import ExtractedText
 
@@ -53,7 +53,7 @@ class Sandbox:
         return self._child.pid if self._child else None
 
     def extract(self, path: Path) -> ExtractedText:
-        """What the file says; FileRefused when it says nothing or breaks its limits."""
+        """What the file says; Refusal when it says nothing or breaks its limits."""
         path = path.absolute()
         answer = self._asked(path, {"path": os.fspath(path)})
         if "refused" in answer:
@@ -65,7 +65,7 @@ class Sandbox:
         path = path.absolute()
         try:
             answer = self._asked(path, {"declare": os.fspath(path)})
-        except FileRefused:
+        except Refusal:
             return FileProperties()
         told: Message = {
             name: tuple(value) if isinstance(value, list) else value
@@ -74,7 +74,7 @@ class Sandbox:
         return FileProperties(**told)
 
     def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """The lines of some pages (from 1) of a PDF and how its pages are numbered; FileRefused as `extract`."""
+        """The lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `extract`."""
         path = path.absolute()
         answer = self._asked(path, {"printed": os.fspath(path), "pages": sorted(pages)})
         if "refused" in answer:
@@ -162,37 +162,37 @@ def _send(child: subprocess.Popen[bytes], message: Message) -> None:
     write_all(child.stdin.fileno(), encode(message))
 
 
-def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> FileRefused:
-    reason: Reason = answer["refused"] if answer["refused"] in get_args(Reason) else "crashed"
+def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
+    reason: OutcomeReason = answer["refused"] if answer["refused"] in get_args(OutcomeReason) else "crashed"
     if reason == "too_much_memory":
-        return FileRefused(
+        return Refusal(
             reason,
             f"{path.name} needs more than {limits.memory_bytes:,} bytes of memory.",
             help="Split it into smaller files.",
         )
-    return FileRefused(reason, answer["message"], help=answer.get("help") or _CONVERT)
+    return Refusal(reason, answer["message"], help=answer.get("help") or _CONVERT)
 
 
 _CONVERT = "Save it in another format, such as PDF, and add that."
 
 
-def _too_slow(path: Path, limits: ExtractionLimits) -> FileRefused:
-    return FileRefused(
+def _too_slow(path: Path, limits: ExtractionLimits) -> Refusal:
+    return Refusal(
         "too_slow",
         f"{path.name} was not read within {limits.seconds:g} seconds.",
         help="Split it into smaller files.",
     )
 
 
-def _ended(path: Path, child: subprocess.Popen[bytes], limits: ExtractionLimits) -> FileRefused:
+def _ended(path: Path, child: subprocess.Popen[bytes], limits: ExtractionLimits) -> Refusal:
     code = child.wait()
     if code == -signal.SIGXCPU:
         return _too_slow(path, limits)
     return _crashed(path, f"signal {-code}" if code < 0 else f"exit code {code}")
 
 
-def _crashed(path: Path, cause: str) -> FileRefused:
-    return FileRefused("crashed", f"{path.name} broke the program that reads it ({cause}).", help=_CONVERT)
+def _crashed(path: Path, cause: str) -> Refusal:
+    return Refusal("crashed", f"{path.name} broke the program that reads it ({cause}).", help=_CONVERT)
 
 
 class Sandboxes:
@@ -222,7 +222,7 @@ class Sandboxes:
                     os.killpg(child, signal.SIGKILL)
 
     def extract(self, path: Path) -> ExtractedText:
-        """What the file says; FileRefused when it says nothing or breaks its limits."""
+        """What the file says; Refusal when it says nothing or breaks its limits."""
         with self._one() as sandbox:
             return sandbox.extract(path)
 
@@ -232,7 +232,7 @@ class Sandboxes:
             return sandbox.declared(path)
 
     def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """The lines of some pages (from 1) of a PDF and how its pages are numbered; FileRefused as `extract`."""
+        """The lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `extract`."""
         with self._one() as sandbox:
             return sandbox.printed(path, pages)
 

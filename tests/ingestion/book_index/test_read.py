@@ -13,7 +13,7 @@ from openpyxl import Workbook
 from ingestion.book_index.find_pages import index_pages
 from ingestion.book_index.read import index_of_document, index_of_file
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import FileRefused
+from ingestion.types import Refusal
 from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import sentence_spans
@@ -249,11 +249,11 @@ def test_files_that_cannot_be_read_are_refused_as_when_they_are_added(tmp_path: 
     locked = pymupdf.open()
     locked.new_page()
     locked.save(tmp_path / "locked.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="x", owner_pw="y")
-    with pytest.raises(FileRefused, match="is empty"):
+    with pytest.raises(Refusal, match="is empty"):
         index_of_file(tmp_path / "empty.pdf", sandbox)
     with pytest.raises(InputError, match="is empty"):
         index_of_file(tmp_path / "empty.csv", sandbox)
-    with pytest.raises(FileRefused, match="password"):
+    with pytest.raises(Refusal, match="password"):
         index_of_file(tmp_path / "locked.pdf", sandbox)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.catalogues.read import CatalogueKind, Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.catalogues.record import Distribution, Record, best_address
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web.html import read_page
 from tests.ingestion.small_web import Answer, SmallWeb
 
@@ -67,7 +67,7 @@ def test_an_archive_that_hands_out_the_same_token_for_ever_ends() -> None:
 
 def test_an_archives_error_is_told() -> None:
     body = f'<OAI-PMH xmlns="{OAI}"><error code="badArgument">No set.</error></OAI-PMH>'.encode()
-    with pytest.raises(Refused, match=r"badArgument No set\."):
+    with pytest.raises(Refusal, match=r"badArgument No set\."):
         read("OAI-PMH", "oai", {"oai?verb=ListRecords&metadataPrefix=oai_dc": body})
 
 
@@ -153,7 +153,7 @@ def test_other_answers_are_no_catalogue(body: bytes) -> None:
 
 
 def test_an_answer_that_is_no_json_is_refused() -> None:
-    with pytest.raises(Refused, match="should answer in JSON"):
+    with pytest.raises(Refusal, match="should answer in JSON"):
         read("CKAN", "api/3", {"api/3/action/package_search?rows=100&start=0": b"[" * 100_000})
 
 

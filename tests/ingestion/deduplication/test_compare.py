@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import Candidate, candidate_of, relate
 from ingestion.extraction.extract import extract
-from ingestion.types import Extraction, ExtractionLimits, FileRefused, Outcome, Relation, SeedSource
+from ingestion.types import Extraction, ExtractionLimits, Outcome, Refusal, Relation, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.types import Block, ExtractedText
@@ -286,7 +286,7 @@ def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path) -> 
     for path in sorted(corpus.iterdir()):
         try:
             extracted = extract(path, ExtractionLimits(), None)
-        except FileRefused:  # scans, which only OCR reads
+        except Refusal:  # scans, which only OCR reads
             continue
         size = len(extracted.text)
         language = identify_language(extracted.text)

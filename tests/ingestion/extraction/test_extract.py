@@ -10,7 +10,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 from rag_engine.types import ExtractedText
 from tests.ingestion.documents import bare_pdf, docx, pdf
 
@@ -39,8 +39,8 @@ def test_every_file_of_the_corpus_gives_a_title_and_text_that_its_lines_cover(co
         assert extracted.title, path.name
 
 
-def refusal(path: Path, limits: ExtractionLimits = LIMITS) -> FileRefused:
-    with pytest.raises(FileRefused) as caught:
+def refusal(path: Path, limits: ExtractionLimits = LIMITS) -> Refusal:
+    with pytest.raises(Refusal) as caught:
         extract(path, limits, None)
     assert path.name in caught.value.args[0]
     assert caught.value.help
@@ -114,7 +114,7 @@ def test_a_blank_picture_is_no_text(tmp_path: Path, sandbox: Sandbox) -> None:
         page = document.new_page()
         page.insert_image(page.rect, pixmap=picture)
         document.save(path)
-    with pytest.raises(FileRefused) as caught:
+    with pytest.raises(Refusal) as caught:
         sandbox.extract(path)
     assert caught.value.reason == "no_text"
 

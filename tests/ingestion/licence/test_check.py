@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.licence.check import domain_mark, judge_licence
-from ingestion.types import ExtractionLimits, Fetched, FileRefused, LicenceVerdict, Outcome, Refused, SeedSource
+from ingestion.types import ExtractionLimits, Fetched, LicenceVerdict, Outcome, Refusal, SeedSource
 from rag_engine.types import ExtractedText
 
 BY = "https://creativecommons.org/licenses/by/4.0/"
@@ -27,7 +27,7 @@ class Pages:
     def fetch(self, url: str, *, into: Path | None = None, **_: Any) -> Fetched:
         self.asked.append(url)
         if url not in self.pages:
-            raise Refused("not_found", f"{url} is not there.")
+            raise Refusal("not_found", f"{url} is not there.")
         found = self.pages[url]
         body = found if isinstance(found, bytes) else found.encode()
         if into is None:
@@ -229,7 +229,7 @@ def test_a_file_at_hand_passes_and_its_light_is_recorded(text: str, reason: str,
 def test_a_file_that_cannot_be_read_passes_and_says_so(tmp_path: Path) -> None:
     file = tmp_path / "broken.pdf"
     file.write_bytes(b"%PDF-1.7 nothing")
-    with pytest.raises(FileRefused):
+    with pytest.raises(Refusal):
         Reader().extract(file)
     outcome = judged(Pages({}), tmp_path, source=SeedSource("A1", path=str(file)))
     assert (outcome.status, outcome.reason) == ("done", "licence_unclear")

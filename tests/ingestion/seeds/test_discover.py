@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from ingestion.seeds.discover import discover
-from ingestion.types import Refused, SeedSource
+from ingestion.types import Refusal, SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.small_web import Answer, SmallWeb
 
@@ -97,5 +97,5 @@ def test_a_page_that_leads_nowhere_says_what_was_tried() -> None:
 
 
 def test_an_address_that_cannot_be_fetched_is_refused_with_its_reason() -> None:
-    with pytest.raises(Refused, match=r"refuses \(not_found\)"):
+    with pytest.raises(Refusal, match=r"refuses \(not_found\)"):
         discover("https://a.org/", _pages({}), [])

@@ -11,7 +11,7 @@ import pytest
 
 from ingestion.spreadsheets.workbook_reader import read_workbook, unescape
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, to_workbook
-from ingestion.types import FileRefused
+from ingestion.types import Refusal
 
 
 def _saved(path: Path, workbook: openpyxl.Workbook) -> Path:
@@ -82,7 +82,7 @@ def test_entities_in_a_sheet_are_not_expanded(tmp_path: Path) -> None:
     path = _with_part(_saved(tmp_path / "w.xlsx", workbook), "xl/worksheets/sheet1.xml", bomb.encode())
     try:
         texts = [cell for row in read_workbook(path) for cell in row.cells]
-    except FileRefused as refusal:
+    except Refusal as refusal:
         texts = [str(refusal)]
     assert "SECRET" not in "".join(texts)
 
@@ -94,7 +94,7 @@ def test_a_damaged_part_is_told(tmp_path: Path, part: str) -> None:
     workbook = openpyxl.Workbook()
     workbook.worksheets[0]["A1"] = "x"
     path = _with_part(_saved(tmp_path / "w.xlsx", workbook), part, b"<broken")
-    with pytest.raises(FileRefused) as told:
+    with pytest.raises(Refusal) as told:
         list(read_workbook(path))
     assert told.value.reason == "damaged"
 

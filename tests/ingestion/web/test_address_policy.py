@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web.address_policy import (
     addresses_to_connect,
     is_public,
@@ -38,14 +38,14 @@ def test_an_address_of_the_public_internet_may_be_connected_to(address: str) -> 
 
 @pytest.mark.parametrize("address", CLOSED)
 def test_any_other_address_is_refused(address: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         language_model("example.org", 443, [address], ())
     assert (refused.value.reason, refused.value.rejected) == ("address_forbidden", True)
 
 
 @pytest.mark.parametrize("address", CLOSED)
 def test_one_such_address_among_public_ones_refuses_the_host(address: str) -> None:
-    with pytest.raises(Refused, match="may not be fetched"):
+    with pytest.raises(Refusal, match="may not be fetched"):
         language_model("example.org", 443, [*PUBLIC, address], ())
 
 
@@ -60,7 +60,7 @@ def test_one_such_address_among_public_ones_refuses_the_host(address: str) -> No
     ],
 )
 def test_an_address_that_hides_where_it_leads_is_refused_unresolved(url: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         read_target(url)
     assert refused.value.reason == "address_forbidden"
     assert "word" not in str(refused.value)
@@ -74,13 +74,13 @@ def test_an_address_that_hides_where_it_leads_is_refused_unresolved(url: str) ->
     ],
 )
 def test_a_text_that_is_no_address_is_invalid(url: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         read_target(url)
     assert refused.value.reason in ("url_invalid", "address_forbidden")
 
 
 def test_an_empty_address_is_missing() -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         read_target("  ")
     assert refused.value.reason == "url_missing"
 
@@ -122,7 +122,7 @@ def test_the_list_of_intranet_places_opens_exactly_what_it_names(
     if allowed:
         assert language_model(host, port, [address], exemptions) == (address,)
     else:
-        with pytest.raises(Refused):
+        with pytest.raises(Refusal):
             language_model(host, port, [address], exemptions)
 
 
@@ -147,7 +147,7 @@ def test_a_wrapped_ipv4_address_is_never_more_open_than_the_address(number: int)
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["{}", "0x{:x}", "0{:o}", "1.{}", "0x7f.{}", "0177.0.{}", "{}."]))
 def test_no_numeric_form_but_four_decimal_parts_is_read(number: int, form: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(Refusal):
         read_target(f"http://{form.format(number)}/")
 
 
@@ -156,7 +156,7 @@ def test_every_text_is_read_or_refused(text: str) -> None:
     for url in (text, f"http://{text}", f"https://example.org/{text}"):
         try:
             target = read_target(url)
-        except Refused:
+        except Refusal:
             continue
         assert target.scheme in ("http", "https")
         assert target.host
@@ -167,7 +167,7 @@ def test_every_text_is_read_or_refused(text: str) -> None:
 def test_without_exemptions_only_public_addresses_pass(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     try:
         language_model("example.org", 80, [str(address)], ())
-    except Refused:
+    except Refusal:
         assert not is_public(address)
     else:
         assert is_public(address)
@@ -177,7 +177,7 @@ def test_a_name_without_an_address_may_be_tried_again() -> None:
     def resolve(host: str, port: int) -> tuple[str, ...]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    with pytest.raises(Refused, match=r"nowhere\.example is not known") as refused:
+    with pytest.raises(Refusal, match=r"nowhere\.example is not known") as refused:
         addresses_to_connect("nowhere.example", 80, (), resolve, seconds=1)
     assert (refused.value.reason, refused.value.retryable) == ("host_unknown", True)
 
@@ -189,7 +189,7 @@ def test_a_name_server_that_never_answers_is_not_waited_for() -> None:
         never.wait(30)
         return ()
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         addresses_to_connect("slow.example", 80, (), resolve, seconds=0.05)
     never.set()
     assert (refused.value.reason, refused.value.retryable) == ("timed_out", True)
@@ -197,5 +197,5 @@ def test_a_name_server_that_never_answers_is_not_waited_for() -> None:
 
 def test_the_systems_names_are_resolved_to_addresses() -> None:
     assert set(resolve_by_system("localhost", 80)) & {"127.0.0.1", "::1"}
-    with pytest.raises(Refused, match="not a public address"):
+    with pytest.raises(Refusal, match="not a public address"):
         addresses_to_connect("localhost", 80, (), resolve_by_system, seconds=5)

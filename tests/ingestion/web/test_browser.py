@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web import browser as browser_module
 from ingestion.web.browser import ChromiumBrowser, find_chromium, launch_flags, open_browser
 from ingestion.web.page_requests import NotAPage
@@ -144,7 +144,7 @@ def test_all_navigations_to_a_file_are_told(site: Site, browser: ChromiumBrowser
 def test_a_download_that_fails_has_its_reason_and_leaves_nothing(
     site: Site, browser: ChromiumBrowser, tmp_path: Path, path: str, reason: str
 ) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         browser.download(site.url(path), tmp_path / "file", max_bytes=5_000_000)
     assert refused.value.reason == reason, refused.value
     assert list(tmp_path.iterdir()) == []
@@ -165,7 +165,7 @@ def test_a_download_that_fails_has_its_reason_and_leaves_nothing(
     ],
 )
 def test_a_page_that_cannot_be_had_has_its_reason(site: Site, browser: ChromiumBrowser, path: str, reason: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refusal) as refused:
         browser.render(site.url(path))
     assert refused.value.reason == reason, refused.value
     assert site.asked["/closed"] == 0
@@ -175,7 +175,7 @@ def test_a_redirect_to_this_machine_is_refused(site: Site, browser: ChromiumBrow
     with serving({"/": page("secret")}) as other:
         for target in (f"http://127.0.0.1:{other.port}/", f"http://2130706433:{other.port}/"):
             site.answers["/inside"] = redirect(target)
-            with pytest.raises(Refused) as refused:
+            with pytest.raises(Refusal) as refused:
                 browser.render(site.url("/inside"))
             assert refused.value.reason == "address_forbidden"
         assert not other.asked
@@ -194,14 +194,14 @@ def test_nothing_in_a_page_reaches_this_machine(site: Site, browser: ChromiumBro
 
 def test_a_local_file_is_not_read(site: Site, browser: ChromiumBrowser) -> None:
     assert b"root:" not in browser.render(site.url("/to-file")).body
-    with pytest.raises(Refused, match="not http"):
+    with pytest.raises(Refusal, match="not http"):
         browser.render("file:///etc/passwd")
 
 
 def test_a_dead_server_is_a_failed_connection(site: Site) -> None:
     with serving({}) as other:
         config = replace(site.config(), intranet=("127.0.0.1",))
-    with _open(config) as browser, pytest.raises(Refused) as refused:
+    with _open(config) as browser, pytest.raises(Refusal) as refused:
         browser.render(other.url("/"))
     assert refused.value.reason == "connection_failed"
 
@@ -211,7 +211,7 @@ def test_a_page_that_hangs_costs_the_browser_its_life_and_the_next_call_has_anot
         browser.render(site.url("/"))
         before = browser.process_ids
         began = time.monotonic()
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refusal) as refused:
             browser.render(site.url("/hanging"))
         assert (refused.value.reason, refused.value.retryable) == ("timed_out", True)
         assert time.monotonic() - began < 15
@@ -220,7 +220,7 @@ def test_a_page_that_hangs_costs_the_browser_its_life_and_the_next_call_has_anot
 
 
 def test_a_download_that_breaks_off_ends_within_its_time_and_leaves_nothing(site: Site, tmp_path: Path) -> None:
-    with _open(site.config(browser_seconds=1.0)) as browser, pytest.raises(Refused) as refused:
+    with _open(site.config(browser_seconds=1.0)) as browser, pytest.raises(Refusal) as refused:
         browser.download(site.url("/cut"), tmp_path / "file")
     assert refused.value.retryable
     assert list(tmp_path.iterdir()) == []
@@ -265,7 +265,7 @@ def test_no_process_stays_behind_after_closing(site: Site) -> None:
     assert processes
     psutil.wait_procs(_running(processes), timeout=5)
     assert _running(processes) == []
-    with pytest.raises(Refused, match="closed"):
+    with pytest.raises(Refusal, match="closed"):
         browser.render(site.url("/"))
 
 
@@ -278,7 +278,7 @@ def test_closing_from_another_thread_ends_the_call_under_way(site: Site) -> None
         while site.asked["/hanging"] == asked:
             threading.Event().wait(0.01)
         browser.close()
-        with pytest.raises(Refused):
+        with pytest.raises(Refusal):
             call.result(10)
 
 
@@ -323,7 +323,7 @@ def test_without_a_browser_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_a_browser_that_does_not_start_is_said_to_be_missing(site: Site) -> None:
-    with ChromiumBrowser(site.config(), "/bin/false") as browser, pytest.raises(Refused) as refused:
+    with ChromiumBrowser(site.config(), "/bin/false") as browser, pytest.raises(Refusal) as refused:
         browser.render(site.url("/"))
     assert refused.value.reason == "browser_missing"
 
@@ -336,7 +336,7 @@ def test_a_page_shown_is_never_a_file_that_is_loaded(site: Site, browser: Chromi
 
 
 def test_a_page_that_is_sent_as_a_file_is_bounded_as_a_page(site: Site, tmp_path: Path) -> None:
-    with _open(site.config(page_bytes=1000)) as browser, pytest.raises(Refused) as caught:
+    with _open(site.config(page_bytes=1000)) as browser, pytest.raises(Refusal) as caught:
         browser.download(site.url("/attached-page"), tmp_path / "x", max_bytes=10_000_000)
     assert caught.value.reason == "too_large"
     assert list(tmp_path.iterdir()) == []

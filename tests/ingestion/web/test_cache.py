@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.types import Refused, Validators
+from ingestion.types import Refusal, Validators
 from ingestion.web.cache import KeptWeb
 from ingestion.web.http import HttpWeb
 from tests.ingestion.web_server import Site, page, serving
@@ -116,7 +116,7 @@ def test_a_callers_own_validators_go_to_the_network(site: Site, web: HttpWeb, tm
 def test_a_refusal_is_not_kept(site: Site, web: HttpWeb, tmp_path: Path) -> None:
     kept = KeptWeb(web, tmp_path / "kept")
     for _time in range(2):
-        with pytest.raises(Refused):
+        with pytest.raises(Refusal):
             kept.fetch(site.url("/denied"))
     assert site.asked["/denied"] == 2
 
@@ -154,7 +154,7 @@ def test_a_kept_answer_keeps_to_the_limit_of_the_call(site: Site, web: HttpWeb, 
     kept = KeptWeb(web, tmp_path / "kept", page_bytes=4000)
     kept.fetch(site.url("/file"), into=tmp_path / "a.pdf")
     for options in ({}, {"max_bytes": 100}, {"max_bytes": 100, "into": tmp_path / "b.pdf"}):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refusal) as refused:
             kept.fetch(site.url("/file"), **options)  # type: ignore[arg-type]
         assert refused.value.reason == "too_large"
     assert not (tmp_path / "b.pdf").exists()

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refused, Validators
+from ingestion.types import Refusal, Validators
 from ingestion.web.http import HttpWeb
 from ingestion.web.http_errors import retry_after_seconds
 from ingestion.web.page_requests import PAGES_ONLY, NotAPage
@@ -217,7 +217,7 @@ def test_a_cookie_lasts_for_the_hops_of_one_call(site: Site, web: HttpWeb) -> No
 
 @pytest.mark.parametrize(("path", "asked"), [("/busy", 3), ("/limited", 2), ("/cut", 3), ("/much-later", 1)])
 def test_what_may_pass_is_tried_again_a_few_times(site: Site, web: HttpWeb, path: str, asked: int) -> None:
-    with suppress(Refused):
+    with suppress(Refusal):
         assert web.fetch(site.url(path)).body == b"at last"
     assert site.asked[path] == asked
 
@@ -327,7 +327,7 @@ def test_closing_it_ends_the_calls_under_way(site: Site, tmp_path: Path) -> None
             threading.Event().wait(0.01)
         began = time.monotonic()
         web.close()
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(Refusal) as refused:
             call.result(5)
         assert time.monotonic() - began < 2
     assert (refused.value.reason, refused.value.retryable) == ("connection_failed", True)

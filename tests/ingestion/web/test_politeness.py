@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ingestion.config import WebConfig
-from ingestion.types import Refused
+from ingestion.types import Refusal
 from ingestion.web.politeness import Manners, Turns, product_token
 
 RULES = """User-agent: *
@@ -42,7 +42,7 @@ class _Site:
 def _allowed(manners: Manners, path: str) -> bool:
     try:
         manners.check(f"https://h.example{path}")
-    except Refused as refused:
+    except Refusal as refused:
         return refused.reason != "robots_forbidden"
     return True
 
@@ -80,11 +80,11 @@ def test_a_host_that_cannot_be_reached_is_refused_for_that_reason() -> None:
 
     def fetch(url: str) -> tuple[int, str]:
         asked.append(url)
-        raise Refused("certificate_invalid", "The certificate is old.")
+        raise Refusal("certificate_invalid", "The certificate is old.")
 
     manners = Manners(WebConfig(), fetch)
     for _time in range(2):
-        with pytest.raises(Refused, match=r"The certificate is old\.") as refused:
+        with pytest.raises(Refusal, match=r"The certificate is old\.") as refused:
             manners.check("https://h.example/a")
         assert refused.value.reason == "certificate_invalid"
     assert len(asked) == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 
 LIMITS = ExtractionLimits()
 _CONTAINER = (
@@ -71,7 +71,7 @@ def test_a_protected_book_is_refused_and_one_with_hidden_fonts_is_read(
     if readable:
         assert extract(path, LIMITS, None).pages == 2
         return
-    with pytest.raises(FileRefused) as caught:
+    with pytest.raises(Refusal) as caught:
         extract(path, LIMITS, None)
     assert caught.value.reason == "encrypted"
 
@@ -85,6 +85,6 @@ def test_an_entity_of_a_book_is_not_expanded(tmp_path: Path) -> None:
 
 
 def test_a_book_without_its_package_is_damaged(tmp_path: Path) -> None:
-    with pytest.raises(FileRefused) as caught:
+    with pytest.raises(Refusal) as caught:
         extract(epub(tmp_path / "a.epub", without="OEBPS/book.opf"), LIMITS, None)
     assert caught.value.reason == "damaged"

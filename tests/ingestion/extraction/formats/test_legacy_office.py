@@ -10,7 +10,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 from tests.ingestion.documents import docx
 
 LIMITS = ExtractionLimits()
@@ -51,8 +51,8 @@ def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     monkeypatch.setenv("PATH", f"{made}:/usr/bin:/bin")
 
 
-def refusal(path: Path, limits: ExtractionLimits = LIMITS) -> FileRefused:
-    with pytest.raises(FileRefused) as caught:
+def refusal(path: Path, limits: ExtractionLimits = LIMITS) -> Refusal:
+    with pytest.raises(Refusal) as caught:
         extract(path, limits, None)
     assert path.name in caught.value.args[0]
     return caught.value

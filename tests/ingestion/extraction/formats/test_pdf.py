@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.ocr.choose import choose_ocr
-from ingestion.types import ExtractionLimits, FileRefused, OcrLine, Picture
+from ingestion.types import ExtractionLimits, OcrLine, Picture, Refusal
 from rag_engine.errors import BackendError
 from rag_engine.types import Box, ExtractedText
 from tests.ingestion.documents import pdf
@@ -226,7 +226,7 @@ def test_an_engine_that_does_not_run_is_our_failure_and_names_the_file(tmp_path:
         blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
         document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
         document.save(path)
-    with pytest.raises(FileRefused, match=r"scan\.pdf .* no engine") as caught:
+    with pytest.raises(Refusal, match=r"scan\.pdf .* no engine") as caught:
         extract(path, LIMITS, _Broken())
     assert (caught.value.reason, caught.value.status) == ("ocr_missing", "failed")
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 from rag_engine.types import ExtractedText
 
 FONTS = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset162 Arial Tur;}{\f2\fcharset204 Arial Cyr;}}"
@@ -76,13 +76,13 @@ def test_a_file_of_nothing_but_links_is_read_in_time(tmp_path: Path) -> None:
 def test_broken_rtf_is_read_or_refused(tmp_path: Path, body: str) -> None:
     path = tmp_path / "a.rtf"
     path.write_bytes(rf"{{\rtf1{FONTS}{body}}}".encode("latin-1"))
-    with suppress(FileRefused):
+    with suppress(Refusal):
         extract(path, ExtractionLimits(), None).text.encode("utf-8")
 
 
 def test_rtf_of_an_unknown_font_alphabet_is_refused_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "a.rtf"
     path.write_bytes(rb"{\rtf1\ansi{\fonttbl{\f0\fcharset78 Osaka;}}\f0\'83\'65\par}")
-    with pytest.raises(FileRefused) as caught:
+    with pytest.raises(Refusal) as caught:
         extract(path, ExtractionLimits(), None)
     assert caught.value.reason == "damaged"

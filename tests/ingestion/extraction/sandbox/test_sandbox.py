@@ -13,7 +13,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits, FileRefused
+from ingestion.types import ExtractionLimits, Refusal
 from tests.ingestion.documents import pdf
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -32,7 +32,7 @@ def test_a_refusal_crosses_the_pipe_and_the_child_lives_on(tmp_path: Path, sandb
     (tmp_path / "empty.pdf").write_bytes(b"")
     sandbox.extract(pdf(tmp_path / "a.pdf", ["Words"]))
     child = sandbox.process_id
-    with pytest.raises(FileRefused, match=r"empty\.pdf is empty") as caught:
+    with pytest.raises(Refusal, match=r"empty\.pdf is empty") as caught:
         sandbox.extract(tmp_path / "empty.pdf")
     assert (caught.value.reason, caught.value.status) == ("empty", "rejected")
     assert sandbox.process_id == child
@@ -44,7 +44,7 @@ def test_a_child_that_hangs_is_replaced_and_the_next_file_is_read(tmp_path: Path
         hung = sandbox.process_id
         assert hung is not None
         os.kill(hung, signal.SIGSTOP)
-        with pytest.raises(FileRefused, match=r"a\.pdf was not read within 0.5 seconds") as caught:
+        with pytest.raises(Refusal, match=r"a\.pdf was not read within 0.5 seconds") as caught:
             sandbox.extract(path)
         assert (caught.value.reason, caught.value.status) == ("too_slow", "failed")
         assert not psutil.pid_exists(hung)
@@ -59,7 +59,7 @@ def test_a_child_that_is_killed_is_replaced_and_the_next_file_is_read(tmp_path: 
         os.kill(child, signal.SIGSTOP)
         killer = threading.Timer(0.2, os.kill, (child, signal.SIGKILL))
         killer.start()
-        with pytest.raises(FileRefused, match="signal 9") as caught:
+        with pytest.raises(Refusal, match="signal 9") as caught:
             sandbox.extract(path)
         killer.join()
         assert caught.value.reason == "crashed"
@@ -71,7 +71,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "big.txt"
     path.write_bytes(b"flood plan\n" * 12_000_000)
     with Sandbox(ExtractionLimits(memory_bytes=800_000_000), ocr="none") as sandbox:
-        with pytest.raises(FileRefused, match="memory") as caught:
+        with pytest.raises(Refusal, match="memory") as caught:
             sandbox.extract(path)
         assert (caught.value.reason, caught.value.status) == ("too_much_memory", "failed")
         assert sandbox.extract(pdf(tmp_path / "a.pdf", ["Words"])).text == "Words"
