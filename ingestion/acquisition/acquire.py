@@ -19,8 +19,8 @@ from ingestion.file_names import file_hash, place_for, safe_code, slug_of
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
-from ingestion.web.html import Page, read_page, saved_page
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
+from ingestion.web.page import Page, read_page, saved_page
 from ingestion.web.urls import normal_url
 from rag_engine.atomic_write import write_atomic
 

@@ -9,9 +9,9 @@ from ingestion.acquisition.link_choice import RankedLink, link_similarity, rank_
 from ingestion.acquisition.relevance import is_excluded, policy_word
 from ingestion.protocols import LanguageModel
 from ingestion.types import PageKind
-from ingestion.web.html import Page
 from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
+from ingestion.web.page import Page
 from rag_engine.errors import BackendError
 
 _DIRECTORY_LINKS = 3

@@ -17,7 +17,7 @@ from ingestion.catalogues.oai_pmh import oai_error, oai_records, oai_token, pars
 from ingestion.catalogues.record import Record
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Refusal
-from ingestion.web.html import Page
+from ingestion.web.page import Page
 
 CatalogueKind = Literal["", "CKAN", "DCAT", "OAI-PMH"]
 

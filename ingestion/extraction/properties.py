@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lxml import etree, html
+from lxml import etree
 
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.date_patterns import declared_date
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, safe_parser
 from ingestion.types import ExtractionLimits, FileProperties, Refusal
+from ingestion.web.html import parse
 
 _LONGEST_NAME = 500
 _LONGEST_TEXT = 2_000
@@ -256,11 +257,9 @@ _META: dict[str, tuple[str, ...]] = {
 def _page(path: Path) -> FileProperties:
     with path.open("rb") as file:
         raw = file.read(_HEAD)
-    text = re.sub(r"^\s*<\?xml[^>]{0,200}\?>", "", _decoded(raw))
-    root = html.document_fromstring(
-        text,
-        parser=html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True),
-    )
+    root = parse(raw)
+    if root is None:
+        return FileProperties()
     metas: dict[str, list[str]] = {}
     for element in root.iter("meta"):
         name = (element.get("name") or element.get("property") or element.get("itemprop") or "").strip().lower()
@@ -280,18 +279,6 @@ def _page(path: Path) -> FileProperties:
         description=[*told["description"], *_values(items, "description", of=_WORKS)],
         created=map(declared_date, _values(items, "dateModified") + metas.get("article:modified_time", [])),
     )
-
-
-def _decoded(raw: bytes) -> str:
-    """The page by its byte order mark or declared charset, else as UTF-8; a damaged letter costs only itself."""
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return raw.decode("utf-16", "replace")
-    found = re.search(rb"(?:charset|encoding)\s{0,3}=\s{0,3}[\"']?\s{0,3}([\w.:-]{3,40})", raw[:8_192], re.IGNORECASE)
-    charset = found[1].decode("ascii", "replace").lower() if found else "utf-8"
-    try:
-        return raw.decode("cp1252" if charset in ("iso-8859-1", "latin1") else charset, "replace").lstrip("\ufeff")
-    except LookupError:
-        return raw.decode("utf-8", "replace")
 
 
 def _tongues(root: Element) -> list[str]:

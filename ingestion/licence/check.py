@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ingestion.file_names import safe_name
-from ingestion.licence.html_marks import mark_of, marks_of, parse_page, read_xmp
+from ingestion.licence.html_marks import MOST_BYTES, mark_of, marks_of, read_xmp
 from ingestion.licence.model import ask_model
 from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
 from ingestion.licence.patterns import PLAIN, read_statements
@@ -31,6 +31,7 @@ from ingestion.types import (
     Refusal,
     SeedSource,
 )
+from ingestion.web.html import parse
 from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
@@ -155,14 +156,14 @@ def _read_fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> 
         start = file.read(1024)
     looks_html = re.search(rb"<(?:!doctype html|html|head|body)", start, re.IGNORECASE)
     if not start.startswith(b"%PDF-") and (fetched.media_type in _HTML or looks_html):
-        return _read_page(path.read_bytes(), fetched.url)
+        return _read_page(path.read_bytes(), fetched.url, fetched.charset)
     # The extractor tells a file by its bytes and, where these say nothing, by its name, which a refusal bears too.
     name = safe_name(fetched.file_name or unquote(urlsplit(fetched.url).path) or "document")
     return _read_file(path.rename(path.with_name(name)), extractor)
 
 
-def _read_page(page: bytes, url: str) -> _Reading:
-    root = parse_page(page)
+def _read_page(page: bytes, url: str, charset: str = "") -> _Reading:
+    root = parse(page[:MOST_BYTES], charset)
     if root is None:
         return _Reading(warnings=("The page is empty.",))
     text = text_of(root)

@@ -13,11 +13,11 @@ from lxml import etree, html
 from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in
 from ingestion.licence.patterns import NOTICE, PLAIN, read_statements
 from ingestion.types import LicenceMark, Light
+from ingestion.web.html import parse
 
 META, LINK = 30.0, 25.0
-MINING = "Text and data mining reserved"
 
-_MOST_BYTES = 10_000_000
+MOST_BYTES = 10_000_000
 _JSON_BYTES = 1_000_000
 _JSON_NODES = 5_000
 _QUOTE = 300
@@ -72,7 +72,7 @@ _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pd
 
 def read_marks(page: bytes | str, url: str) -> list[LicenceMark]:
     """The marks of an HTML page; those of a picture, a widget or a theme on it are left out."""
-    root = parse_page(page)
+    root = parse(page[:MOST_BYTES])
     return [] if root is None else marks_of(root, url)
 
 
@@ -80,21 +80,6 @@ def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
     """As `read_marks`, of a page that is parsed already; changes nothing in it."""
     marks = [*_metas(root), *_links(root, url), *_json_ld(root, url), *_properties(root, url)]
     return list(dict.fromkeys(marks))
-
-
-def parse_page(page: bytes | str) -> html.HtmlElement | None:
-    """The page as a tree, without fetching anything; None when it holds no element."""
-    page = page[:_MOST_BYTES]
-    if isinstance(page, bytes):
-        page = _decoded(page)
-    page = re.sub(r"^[\s\ufeff]{0,100}<\?xml[^>]{0,200}\?>", "", page).replace("\0", "")
-    if not page.strip():
-        return None
-    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
-    try:
-        return html.document_fromstring(page, parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return None
 
 
 def read_xmp(raw: bytes) -> list[LicenceMark]:
@@ -298,16 +283,3 @@ def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
                 yield mark
             elif name.endswith("xap/1.0/rights/}Marked") and value.strip().lower() == "true":
                 yield LicenceMark("mark", "YELLOW", NOTICE, 0.0, "Marked: True", "XMP xmpRights:Marked")
-
-
-def _decoded(raw: bytes) -> str:
-    declared = re.search(
-        rb"<meta[^>]{1,200}charset\s{0,5}=\s{0,5}[\"']?\s{0,5}([\w.:-]{1,40})", raw[:4096], re.IGNORECASE
-    )
-    charset = declared[1].decode("ascii") if declared else "utf-8"
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        charset = "utf-16"
-    try:
-        return raw.decode("cp1252" if charset.lower() in ("iso-8859-1", "latin1") else charset, "replace")
-    except LookupError:
-        return raw.decode("utf-8", "replace")

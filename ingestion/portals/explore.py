@@ -16,9 +16,9 @@ from ingestion.catalogues.record import Record
 from ingestion.config import IngestionConfig
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
-from ingestion.web.html import Page, read_page
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
+from ingestion.web.page import Page, read_page
 from ingestion.web.urls import normal_url
 
 # A page below a portal is a document when it has so much text of its own.

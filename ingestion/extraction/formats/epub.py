@@ -44,7 +44,7 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
             if name not in names:
                 warnings.append(f"Chapter {number} ({name}) is listed but not in the file.")
                 continue
-            found, _ = html_blocks(read_entry(archive, name, path), path)
+            found, _ = html_blocks(read_entry(archive, name, path))
             blocks += [replace(block, page=number) for block in found]
         title = root.find(f"{_OPF}metadata/{_TITLE}")
     return blocks, "" if title is None else title.text or "", max(1, len(chapters)), tuple(warnings)

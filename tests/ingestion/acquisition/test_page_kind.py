@@ -6,7 +6,7 @@ import pytest
 
 from ingestion.acquisition.page_kind import PageVerdict, link_share, page_kind
 from ingestion.protocols import LanguageModel
-from ingestion.web.html import Page, read_page
+from ingestion.web.page import Page, read_page
 from tests.ingestion.small_web import WORDS, SmallJudge, listing, page
 
 AT = "https://water.example/en/water/index.html"

@@ -1,132 +1,122 @@
-"""Pages: content without furniture, saved so that nothing changes while the page does not."""
+"""HTML is decoded, parsed and cleaned in one way, whichever room asks."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from ingestion.web.html import Page, read_page, saved_page
-from tests.ingestion.small_web import WORDS
+from ingestion.extraction.extract import extract
+from ingestion.extraction.properties import read_declared
+from ingestion.licence.html_marks import read_marks
+from ingestion.types import ExtractionLimits
+from ingestion.web.html import clean, decode, main_content, parse, text_of
+from ingestion.web.page import read_page
 
-AT = "https://a.example/list;jsessionid=1?id=2&utm_source=x"
+RIGHTS = "Tous droits réservés"
+PROSE = f"Plan d'été pour la ville, préparé à l'école. {RIGHTS}. " * 8
 
 
-def read(html: str, charset: str = "") -> Page:
-    return read_page(html.encode(), charset, AT)
+def as_page(body: bytes, _folder: Path) -> str:
+    return read_page(body, "", "https://a.example/").text
 
 
-def test_what_the_head_says_of_the_document_is_kept_and_the_rest_goes() -> None:
-    head = (
-        '<title>Plan | Site</title><meta name="DC.date" content="2020-01-02"><meta name="csrf-token" content="x9">'
-        '<meta property="og:title" content="Plan"><meta name="viewport" content="width=1">'
-        '<link rel="stylesheet" href="x">'
+def as_extracted(body: bytes, folder: Path) -> str:
+    (folder / "a.html").write_bytes(body)
+    return extract(folder / "a.html", ExtractionLimits(), None).text
+
+
+def as_properties(body: bytes, folder: Path) -> str:
+    (folder / "a.html").write_bytes(body)
+    return read_declared(folder / "a.html").description
+
+
+def as_licence(body: bytes, _folder: Path) -> str:
+    return " ".join(mark.quote for mark in read_marks(body, "https://a.example/"))
+
+
+Room = Callable[[bytes, Path], str]
+ROOMS: list[Room] = [as_page, as_extracted, as_properties, as_licence]
+
+
+def page(head: str = "", text: str = PROSE) -> str:
+    return (
+        f'<html><head>{head}<meta name="description" content="{RIGHTS}"><meta name="rights" content="{RIGHTS}">'
+        f"</head><body><main><p>{text}</p></main></body></html>"
     )
-    saved = saved_page(read(f'<html lang="it-IT"><head>{head}</head><body><p>{WORDS}</p></body></html>')).decode()
-    assert '<html lang="it">' in saved
-    assert '<meta name="DC.date" content="2020-01-02">' in saved
-    assert '<meta property="og:title" content="Plan">' in saved
-    assert not [word for word in ("csrf", "viewport", "stylesheet", "jsessionid", "utm_source") if word in saved]
 
 
-def test_other_forms_of_a_page_do_not_change_its_address() -> None:
-    found = read('<html><head><link rel="alternate" type="application/ld+json" href="/a.jsonld"></head></html>')
-    assert found.address == AT
-    assert found.feeds == (("https://a.example/a.jsonld", "application/ld+json"),)
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_latin_1_page_without_a_charset_is_read_in_every_room(room: Room, tmp_path: Path) -> None:
+    assert RIGHTS in room(page().encode("latin-1"), tmp_path)
 
 
-def test_what_changes_by_itself_does_not_change_the_file() -> None:
-    def made(token: str) -> str:
-        return (
-            f'<html><head><meta name="token" content="{token}"><script>{token}</script></head><body><nav>{token}</nav>'
-            f'<main data-x="{token}"><p>{WORDS * 3}</p><a href="/b?sid={token}">Law</a></main></body></html>'
-        )
+@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<!-- <meta charset=utf-16> -->",
+        "<title>Use charset=utf-16 in exports</title>",
+        '<meta name="keywords" content="charset=utf-16">',
+        '<meta charset="utf-16">',
+        "<script>var a = '<meta charset=utf-16>'</script>",
+    ],
+)
+def test_a_charset_in_running_text_declares_nothing(room: Room, head: str, tmp_path: Path) -> None:
+    assert RIGHTS in room(page(head, f"Save it with charset=utf-16. {PROSE}").encode(), tmp_path)
 
-    assert saved_page(read(made("1"))) == saved_page(read(made("2")))
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Управление рисками наводнений требует сотрудничества городов и областей.", "cp1251"),
+        ("Η διαχείριση κινδύνων πλημμύρας απαιτεί συνεργασία όλων των δήμων.", "cp1253"),
+        ("洪水のリスク管理には、すべての自治体の協力が必要です。", "shift_jis"),
+    ],
+)
+def test_other_scripts_without_a_charset_are_identified(text: str, encoding: str) -> None:
+    assert text in decode(f"<html><body><p class='intro'>{text}</p></body></html>".encode(encoding))
 
 
-def test_nothing_in_a_saved_page_runs_or_loads() -> None:
-    body = (
-        f'<main><p onmouseover="x()" style="color:red">{WORDS * 3}</p><a href="javascript:x()">A</a><img src="http://t/x">'
-        '<svg onload="x()"></svg><iframe src="http://t"></iframe><form action="http://t"><input name="q"></form>'
-        '<link rel="stylesheet" href="http://t/x.css"><video src="http://t/v"></video><base href="http://t/"></main>'
+@pytest.mark.parametrize("text", ["Überflutung", "©", "§ 1 Zweck", "30 °C", "La comunità", "¿Qué año?", "“Plan” – A"])
+def test_few_accents_are_windows_1252_as_in_a_browser(text: str) -> None:
+    assert decode(text.encode("cp1252")) == text
+
+
+def test_one_damaged_letter_costs_only_itself() -> None:
+    body = f"<p>{PROSE}</p>".encode().replace("é".encode(), b"\xff", 1)
+    assert decode(body, "utf-8").count("\ufffd") == 1
+    assert RIGHTS in decode(body, "utf-8")
+
+
+def test_the_server_is_believed_before_the_page() -> None:
+    assert "ş" in decode('<meta charset="iso-8859-1">ş'.encode("iso-8859-9"), "iso-8859-9")
+
+
+def test_a_charset_of_the_xml_declaration_counts() -> None:
+    assert "ş" in decode('<?xml version="1.0" encoding="iso-8859-9"?><html>ş</html>'.encode("iso-8859-9"))
+
+
+@pytest.mark.parametrize("html", ["<div>" * 5000 + PROSE, "<table><tr><td>" * 500 + PROSE, "<b>" * 50_000])
+@pytest.mark.parametrize("room", [as_page, as_properties, as_licence])
+def test_deep_nesting_is_tolerated(room: Room, html: str, tmp_path: Path) -> None:
+    room(page(text=html).encode(), tmp_path)
+
+
+@pytest.mark.parametrize("body", ["", "\0\0", " \n ", "<!-- x -->"])
+def test_a_document_without_elements_has_no_tree(body: str) -> None:
+    root = parse(body)
+    assert root is None or not text_of(root)
+
+
+def test_cleaning_leaves_what_a_reader_came_for() -> None:
+    root = parse(
+        f"<body><header>Menu</header><form>Search</form><p hidden>no</p><p style='display: none'>no</p>"
+        f"<main><header>Title</header><p>{PROSE}</p><aside>no</aside></main><div class=breadcrumb>Crumbs</div></body>"
     )
-    saved = saved_page(read(f"<html><body>{body}</body></html>")).decode()
-    assert not [word for word in ("http://t", "javascript", "onload", "onmouseover", "style=") if word in saved]
-
-
-def test_the_heading_outside_the_content_is_kept() -> None:
-    saved = saved_page(
-        read(f"<html><body><header><h1>Plan</h1></header><main>{WORDS * 3}</main></body></html>")
-    ).decode()
-    assert "<main><h1>Plan</h1>The river" in saved
-
-
-@pytest.mark.parametrize(
-    ("body", "charset"),
-    [
-        ("Überflutung".encode(), ""),
-        ("Überflutung".encode("latin-1"), "iso-8859-1"),
-        ('<meta charset="windows-1252">Überflutung'.encode("cp1252"), ""),
-        ("Überflutung".encode("utf-16"), ""),
-        ("Überflutung".encode("latin-1"), "no-such-charset"),
-        ("Überflutung".encode("latin-1"), "utf-8"),
-    ],
-)
-def test_any_charset_is_read(body: bytes, charset: str) -> None:
-    assert "Überflutung" in read_page(body, charset, AT).text
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"\x00\x00", b"<!-- -->", b"<?xml version='1.0'?>", b"\xff\xfe", b"<a", b"<html/>"]
-)
-def test_pages_that_are_none_have_no_text(body: bytes) -> None:
-    found = read_page(body, "", AT)
-    assert len(found.text) < 5
-    assert saved_page(found)
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        '<div id="root"></div><script src="a.js"></script>',
-        "<noscript>Please enable JavaScript to see this page.</noscript><script>1</script>"
-        "<p>Water and more water for all who live here in the valley, in summer as in winter.</p>",
-        "<app-root></app-root><script>1</script>",
-    ],
-)
-def test_a_page_that_shows_nothing_without_scripts_is_a_shell(html: str) -> None:
-    assert read(f"<html><body>{html}</body></html>").shell
-
-
-def test_a_short_page_without_scripts_is_no_shell() -> None:
-    assert not read("<html><body><p>Soon.</p></body></html>").shell
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<div class=nav>" * 250 + "x" * 200_000,
-        "<p style='display" + ":" * 100_000 + "'>",
-        "<table>" * 5000,
-        "<a href='" + "a" * 1_000_000 + "'>x</a>",
-        "<b>" * 50_000,
-        "&lt;" * 500_000,
-    ],
-)
-def test_hostile_pages_take_no_time(html: str) -> None:
-    started = time.monotonic()
-    saved_page(read(f"<html><body>{html}</body></html>"))
-    assert time.monotonic() - started < 10
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<h1>Plan&#1;\ufffe</h1><main>&#xFFFE;Text</main>",
-        "<?xml version='1.0' encoding='utf-16'?><?xml version='1.0' encoding='utf-16'?><html><p lang='&#2;'>Plan",
-        "<head><title>&#3;Plan</title><meta name=author content='&#4;'></head><a href='/&#5;'>A</a>",
-    ],
-)
-def test_characters_that_no_file_can_hold_do_no_harm(html: str) -> None:
-    assert b"Plan" in saved_page(read(html))
+    assert root is not None
+    clean(root)
+    assert text_of(root) == f"Title {PROSE}Crumbs".strip()
+    clean(root, menus=True)
+    assert text_of(main_content(root)) == f"Title {PROSE}".strip()

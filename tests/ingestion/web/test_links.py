@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from ingestion.web.html import read_page
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_document, promises_file, without_session
+from ingestion.web.page import read_page
 
 AT = "https://a.example/docs/list.html"
 
