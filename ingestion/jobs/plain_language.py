@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ingestion.prompts import COMMAND_RULES, COMMAND_SCHEMA
 from ingestion.protocols import LanguageModel
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from rag_engine.errors import BackendError
@@ -26,24 +27,6 @@ _FAILED = "fail|error|retry|again what|fehl|fallit|falli|echou|echec|fallid|falh
 _ALL = r"\ball\b|everything|every source|again|\balle[sn]?\b|noch ?mal|tutt[oiae]|\btou[st]|todo|todas|hepsi|tum\b"
 _NEWER = "refresh|updat|newer|changed|aktualis|aggiorn|mise a jour|actualiz|atualiz|guncel"
 _RUN = "run|start|process|pipeline|check|pruef|pruf|avvia|control|lance|verif|ejecut|comprueb|execut|calistir"
-_SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "phases": {"type": "array", "items": {"enum": list(PHASES)}},
-        "which": {"enum": ["due", "failed", "all"]},
-        "codes": {"type": "array", "items": {"type": "string"}},
-        "refresh": {"type": "boolean"},
-        "understood": {"type": "boolean"},
-    },
-    "required": ["phases", "which", "codes", "refresh", "understood"],
-    "additionalProperties": False,
-}
-_SYSTEM = """You turn an administrator's wish about a document collection into one JSON request.
-Phases, in order: licence (may it be used), acquisition (download), portals (look for documents on list pages),
-extraction (read text), quality, deduplication, metadata (describe), indexing. No phase named means all of them.
-which: "failed" for what went wrong, "all" to do again what was done, otherwise "due".
-codes: only codes that stand in the wish. refresh: true to look for newer files at known addresses.
-understood: false when the wish is not about running these phases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +70,7 @@ def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
 
 def _by_model(words: str, codes: Collection[str], language_model: LanguageModel, seconds: float) -> RunRequest | None:
     try:
-        said = language_model.complete_json(_SYSTEM, words[:1000], _SCHEMA, seconds=seconds)
+        said = language_model.complete_json(COMMAND_RULES, words[:1000], COMMAND_SCHEMA, seconds=seconds)
     except BackendError:
         return None
     phases, which = said.get("phases"), said.get("which")

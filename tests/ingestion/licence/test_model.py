@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.licence.model import SCHEMA, ask_model
+from ingestion.licence.model import ask_model
+from ingestion.prompts import LICENCE_SCHEMA
 from rag_engine.errors import BackendError
 
 GRANT = "Users are free to copy and redistribute this report."
@@ -18,7 +19,7 @@ class Model:
         self.asked = ""
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        assert schema is SCHEMA
+        assert schema is LICENCE_SCHEMA
         self.asked = user
         return dict(self.answer)
 
