@@ -5,7 +5,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.frame import open_frame
 
 if get_script_run_ctx(suppress_warning=True) is None:
@@ -14,5 +14,5 @@ if get_script_run_ctx(suppress_warning=True) is None:
     app = st.App(__file__, middleware=[checked])
 else:
     # Around all of it: where the collection cannot be opened there is no page to run.
-    with told():
+    with show_errors():
         open_frame().run()

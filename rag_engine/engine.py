@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.language_identification import identify_language
-from rag_engine.backends.page_drawing import draw_page, draw_text
+from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config, RetrievalConfig
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
@@ -52,6 +53,7 @@ class Engine:
         self.catalog: Catalog = open_catalog(config.workspace, config.catalog_url)
         self._lock = threading.RLock()
         self._models = Models(config, embedder)
+        self._page_renderer = PageRenderer()
         self._sparse: tuple[int, TantivyIndex] | None = None
         self._dense: ChromaIndex | None = None
         self._dense_url = ""
@@ -146,8 +148,12 @@ class Engine:
             boost=self._boost,
         )
 
-    def load_models(self) -> None:
-        """Nothing; loads what the first question would wait for. What cannot be loaded is said when it is needed."""
+    def load_in_background(self) -> None:
+        """Begin to load what the first question and its page would wait for; errors are reported when it is needed."""
+        self._page_renderer.start()
+        threading.Thread(target=self._load_models, name="load the models", daemon=True).start()
+
+    def _load_models(self) -> None:
         with suppress(SextantError):
             self.embedder()
             if self.config.retrieval.rerank:
@@ -175,16 +181,16 @@ class Engine:
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
-    ) -> bytes:
-        """PNG of the page where the text [start, end) of a document stands, with it and the quotes in it marked.
+    ) -> Future[bytes]:
+        """Draw the page where the text [start, end) of a document is, with it and the quotes in it marked, as a PNG.
 
         `page` chooses another page; an empty passage marks nothing. A format without page geometry is drawn as a
-        plain sheet.
+        plain sheet. The future fails with a SextantError where the page cannot be drawn within the limits.
         """
         lines = self.catalog.lines(document.key)
         if not any(line.box for line in lines):
-            return draw_text(*sheet(self.catalog.text(document.key), start, end, quotes))
-        return draw_page(self.stored_file(document), *page_marks(lines, start, end, quotes, page))
+            return self._page_renderer.text(*sheet(self.catalog.text(document.key), start, end, quotes))
+        return self._page_renderer.page(self.stored_file(document), *page_marks(lines, start, end, quotes, page))
 
     # --- changes
 
@@ -255,6 +261,7 @@ class Engine:
         with self._lock:
             self._close_dense()
             self.catalog.close()
+        self._page_renderer.close()
 
     # --- backends
 

@@ -25,7 +25,7 @@ from ingestion.web.http import HttpWeb
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import forget, kept
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.markdown import plain
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
@@ -46,7 +46,7 @@ def draw_seed_upload() -> None:
         forget(_LIST)
         st.caption("Nothing is added before you have seen what is in it. Columns are recognised by their headings.")
         return
-    with told():
+    with show_errors():
         path = kept(_LIST, file)
         report = read_report(path)
         draw_counts(report)
@@ -169,7 +169,7 @@ def draw_discovery() -> None:
         asked = st.form_submit_button("Look for sources", icon=":material/travel_explore:", type="primary")
     if asked:
         st.session_state.pop(_FOUND, None)
-        with told(), st.spinner(f"Asking {plain(address)} (at most a minute) …", show_time=True):
+        with show_errors(), st.spinner(f"Asking {plain(address)} (at most a minute) …", show_time=True):
             st.session_state[_FOUND] = _discover(
                 address.strip(), tuple(w.strip() for w in words.split(",") if w.strip())
             )
@@ -235,7 +235,7 @@ def draw_document_upload() -> None:
     st.caption("They stay in the workspace and go through every phase, as downloaded ones do.")
     label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
     if st.button(label, type="primary", icon=":material/note_add:", disabled=not files):
-        with told():
+        with show_errors():
             _take(files)
         st.session_state["document batch"] = batch + 1
         st.rerun()

@@ -23,7 +23,7 @@ from pages._admin.field_editor import HEADINGS
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import forget, kept
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.jobs import queue
 from pages._shared.markdown import plain
 from rag_engine.errors import InputError
@@ -86,7 +86,7 @@ def _draw_import(author: str) -> None:
         forget(_WORKBOOK)
         st.caption("You see what would change before anything does.")
         return
-    with told():
+    with show_errors():
         path = kept(_WORKBOOK, file)
         report = read_corrections(path, list(resources.records().values()), author, now(), vocabulary())
         _draw_report(report)

@@ -12,7 +12,7 @@ from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.author import missing
 from pages._admin.source_detail import draw_events
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.markdown import plain, plain_paragraphs
 from rag_engine.errors import InputError
 
@@ -84,7 +84,7 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
         st.caption(f"Corrected by {plain(by.author)}, {plain(by.when[:10])}.")
         back = st.button("Take back", icon=":material/undo:", help="The extractor's value again", key="take back")
     if saved or back:
-        with told():
+        with show_errors():
             if trouble := missing(author):
                 raise InputError(trouble)
             if back:

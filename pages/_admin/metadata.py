@@ -17,7 +17,7 @@ from pages._admin.author import draw_author, missing
 from pages._admin.field_editor import HEADINGS, draw_values
 from pages._admin.tabs import open_tab
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.jobs import queue
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
@@ -105,7 +105,7 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
         alt="Documents and their fields; a cell is changed by a double click",
     )
     changed = st.session_state[key]["edited_rows"]
-    with told():
+    with show_errors():
         said = _corrections(changed, shown, author, labels)
         with st.container(horizontal=True):
             label = "Save corrections" if not said else f"Save {counted(len(said), 'correction')}"

@@ -15,7 +15,7 @@ from pages._admin.evidence import draw_address, draw_quality
 from pages._admin.review import take_word
 from pages._admin.tabs import open_tab
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.jobs import queue
 from pages._shared.markdown import plain
 
@@ -91,7 +91,7 @@ def _draw_form(code: str, author: str) -> None:
         if trouble:
             st.error(trouble)
             return
-        with told():
+        with show_errors():
             take_word([code], "restore", author, note.strip())
             st.rerun()
 
@@ -117,7 +117,7 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
             if st.button(
                 "Undo", key=f"undo restore {code}", icon=":material/undo:", type="tertiary", disabled=not author
             ):
-                with told():
+                with show_errors():
                     take_word([code], "undo", author, "")
                     st.rerun()
 

@@ -25,7 +25,7 @@ from pages._admin.author import draw_author, missing
 from pages._admin.evidence import draw_address, draw_marks, light_badge
 from pages._admin.tabs import open_tab
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.jobs import queue
 from pages._shared.markdown import plain
 
@@ -115,7 +115,7 @@ def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
         if trouble:
             st.error(trouble)
             return
-        with told():
+        with show_errors():
             take_word(codes, "GREEN" if green else "RED", author, note.strip())
             st.rerun()
 
@@ -136,7 +136,7 @@ def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
                 width="stretch",
             )
             if st.button("Undo", key=f"undo {code}", icon=":material/undo:", type="tertiary", disabled=not author):
-                with told():
+                with show_errors():
                     take_word([code], "undo", author, "")
                     st.rerun()
     if len(decided) > _DECIDED:

@@ -13,7 +13,7 @@ from ingestion.status.source_status import Station, funnel
 from ingestion.status.views import next_due, said, spoken_reason, state_of
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs, is_active, queue
 from pages._shared.markdown import plain
 
@@ -151,7 +151,7 @@ def _draw_words() -> None:
         words = st.text_input("Or say what to do", placeholder="check the licences of the new rows", max_chars=500)
         asked = st.form_submit_button("Understand", icon=":material/chat:")
     if asked and words.strip():
-        with told(), st.spinner("Reading what you wrote …"):
+        with show_errors(), st.spinner("Reading what you wrote …"):
             language_model, _ = resources.engine().language_model()
             st.session_state[_COMMAND] = words, interpret(words, list(resources.records()), language_model)
     if _COMMAND in st.session_state:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future, wait
 
 import streamlit as st
 
 from pages._ask.passage import Span, cited_place, excerpt, index_entries
 from pages._shared import resources
-from pages._shared.errors import show_trouble, told
+from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import spoken
 from pages._shared.markdown import answer_markdown, highlighted, plain, plain_paragraphs
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.types import Citation, DocumentRecord, Tier
 
 _EXCERPT = 480
+# Seconds that a page may take before its place says so, and between looks whether it is there.
+_PATIENCE = 5.0
+_LOOK_SECONDS = 1.0
 
 _TIERS: Mapping[Tier, tuple[str, str, str]] = {
     "strong": ("green", ":material/signal_cellular_alt:", "Strong"),
@@ -43,7 +47,7 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     """Nothing; draws a reply. The latest one shows its sources, and the page of the first that it cites."""
     numbers = {source.n for source in reply.sources}
     if reply.status == "error":
-        show_trouble(reply.text)
+        show_error(reply.text)
     elif reply.status == "insufficient_evidence":
         st.info(plain_paragraphs(reply.text), icon=":material/search_off:")
         st.caption("Ask in other words, lower the similarity threshold, or clear filters in the sidebar.")
@@ -182,13 +186,22 @@ def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
 
 
 def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
-    """Nothing; draws a page of a document with the passage and the quotes in it marked."""
-    with told(), st.container(border=True):
-        st.image(
-            resources.page_picture(document, passage, quotes, page),
-            width="stretch",
-            alt=f"Page of {document.metadata.title} with the passage marked",
-        )
+    """Draw a page of a document with the passage and the quotes in it marked; a page that is slow to draw follows."""
+    with show_errors(), st.container(border=True):
+        drawing = resources.engine().page_image(document, *passage, quotes, page=page)
+        with st.spinner("Drawing the page …"):
+            unfinished = wait([drawing], _PATIENCE).not_done
+        if unfinished:
+            st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
+            st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
+        else:
+            title = document.metadata.title
+            st.image(drawing.result(), width="stretch", alt=f"Page of {title} with the passage marked")
+
+
+def _await_drawing(drawing: Future[bytes]) -> None:
+    if drawing.done():
+        st.rerun()
 
 
 def draw_download(document: DocumentRecord, key: str) -> None:

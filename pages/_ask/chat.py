@@ -9,7 +9,7 @@ import streamlit as st
 from pages._ask.answer import draw_reply, draw_words
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.markdown import plain_paragraphs
 from rag_engine.answering.citations import check_marks
 from rag_engine.config import RetrievalConfig
@@ -99,7 +99,7 @@ _LOOK_SECONDS = 2.0
 
 def current_conversation(workspace: Path) -> Conversation:
     """The conversation that the address names, else a new one."""
-    with told():
+    with show_errors():
         found = read_conversation(workspace, st.query_params.get("conversation", ""))
         if found is not None:
             return found
@@ -124,7 +124,7 @@ def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrie
     if question:
         # The address first: a browser that reloads now finds the question, and soon its answer.
         st.query_params["conversation"] = conversation.id
-        with told():
+        with show_errors():
             ask(engine, conversation, question, wanted, retrieval)
             st.rerun()
 

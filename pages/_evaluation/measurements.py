@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.errors import told
+from pages._shared.errors import show_errors
 from pages._shared.markdown import plain
 from rag_engine.config import DATA, ROOT
 from rag_engine.evaluation.gold import read_gold
@@ -44,7 +44,7 @@ def draw_measurements() -> None:
 
 def draw_gold() -> None:
     """Nothing; draws the questions with known passages."""
-    with told():
+    with show_errors():
         questions = read_gold(_GOLD, "all")
         unseen = sum(one.split == "heldout" for one in questions)
         st.caption(f"{len(questions):,} questions with the passage that answers each; {unseen} were never tuned on.")

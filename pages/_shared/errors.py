@@ -1,4 +1,4 @@
-"""How an error is shown to the person whom it concerns."""
+"""Errors, drawn for the person at the page."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rag_engine.errors import SextantError
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Nothing; an error of ours inside the block is shown with its cure, and the rest of the page goes on."""
+def show_errors() -> Iterator[None]:
+    """Draw a SextantError of the block with its remedy, and go on with the rest of the page."""
     try:
         yield
     except SextantError as error:
-        show_trouble(str(error))
+        show_error(str(error))
 
 
-def show_trouble(message: str) -> None:
-    """Nothing; draws the message of an error."""
+def show_error(message: str) -> None:
+    """Draw an error message."""
     st.error(plain(message), icon=":material/error:")

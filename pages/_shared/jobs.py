@@ -16,7 +16,7 @@ from ingestion.jobs.worker import ensure_worker
 from ingestion.status.views import rate_per_minute, request_of, said, seconds_left, spoken_reason
 from ingestion.types import Progress
 from pages._shared import resources
-from pages._shared.errors import show_trouble
+from pages._shared.errors import show_error
 from pages._shared.markdown import plain
 
 _EVENTS = 500
@@ -194,7 +194,7 @@ def _draw_finished(run: Run) -> None:
     when = datetime.fromisoformat(run.queued).astimezone().strftime("%d %b %H:%M")
     st.markdown(f"**{_title(run)}** · {when} · {_ending(run)}")
     if run.message:
-        show_trouble(run.message)
+        show_error(run.message)
     if run.action == "add" and run.results:
         st.dataframe(pd.DataFrame([_file(result) for result in run.results]), hide_index=True, key=f"run {run.id}")
     if run.action == "run" and run.results:

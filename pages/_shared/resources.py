@@ -1,8 +1,7 @@
-"""What all sessions of a server share: the engine, the job queue, pictures of pages."""
+"""Resources that all sessions of a server share: the engine, the job queue, the source store."""
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +27,7 @@ class Answerer:
 def engine() -> Engine:
     """The engine over the configured workspace, one for all sessions; its models begin to load."""
     opened = open_engine(read_config())
-    threading.Thread(target=opened.load_models, name="load the models", daemon=True).start()
+    opened.load_in_background()
     return opened
 
 
@@ -75,21 +74,3 @@ def find_document(document_id: str) -> DocumentRecord | None:
     """The document of the collection with this id, or None when it is no longer there."""
     found = (record for record in engine().snapshot().documents.values() if record.document_id == document_id)
     return next(found, None)
-
-
-def page_picture(
-    document: DocumentRecord, passage: tuple[int, int], quotes: tuple[tuple[int, int], ...], page: int
-) -> bytes:
-    """PNG of a page with the passage and its quotes marked."""
-    return _page_picture(document.sha256, document, passage, quotes, page)
-
-
-@st.cache_data(max_entries=200, show_spinner="Drawing the page …")
-def _page_picture(
-    sha256: str,  # noqa: ARG001 the content is the cache's key: the record's row may change, the picture does not
-    _document: DocumentRecord,
-    passage: tuple[int, int],
-    quotes: tuple[tuple[int, int], ...],
-    page: int,
-) -> bytes:
-    return engine().page_image(_document, *passage, quotes, page=page)

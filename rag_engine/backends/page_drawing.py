@@ -1,23 +1,27 @@
-"""Pictures of pages with the passage marked, by PyMuPDF."""
+"""Drawing process: pages as pictures with the passage marked, by PyMuPDF, within limits on memory and processor time.
+
+Started by `PageRenderer`, never by hand: alone (`python -I` with this file) and importing nothing of ours, so that it
+is there at once and a document that takes it over finds little.
+"""
 
 from __future__ import annotations
 
 import html
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import json
+import resource
+import sys
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING
+from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
+import pymupdf
 from numpy.typing import NDArray
 
-from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.types import Box
-
-if TYPE_CHECKING:
-    import pymupdf
+# x0, y0, x1, y1 in points of the page as it is drawn.
+Box = tuple[float, float, float, float]
+Span = tuple[int, int]
 
 # Each colour multiplies what is printed, as a highlighter does: black stays black, white takes the colour.
 _SOFT = (0.93, 0.98, 0.75)
@@ -27,35 +31,56 @@ _MARGIN = 1.5  # points around a mark, so that it does not touch the letters
 _TALLEST = 4  # heights in widths: a page longer than this is drawn smaller, to bound memory
 _SHEET = 595.0  # points: the width of A4
 
-# MuPDF shares its state among the threads of a process and does not guard it.
-_drawing = threading.Lock()
+
+def main() -> None:
+    """Answer requests on the inherited descriptor until the other end closes it."""
+    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[1:])
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    with Connection(descriptor) as parent:
+        while True:
+            try:
+                request = json.loads(parent.recv_bytes())
+            except EOFError:
+                return
+            _limit_processor_time(seconds)
+            parent.send_bytes(answer(request))
 
 
-def draw_page(file: Path, page: int, marks: Sequence[Box], strong: Sequence[Box] = (), *, width: int = 1000) -> bytes:
-    """PNG of a page (counted from 1) with `marks` washed softly and `strong` more, `width` pixels wide.
+def answer(request: Mapping[str, Any]) -> bytes:
+    """Return the answer to a request to draw a page of a `file`, or a `text`: a word, a line break, and its details.
 
-    Boxes are in points of the page as it is drawn. A page much taller than wide comes out narrower. InputError when
-    the file has no such page, WorkspaceError when file or page cannot be read.
+    "picture" comes with the PNG, "no such page" with the number of pages, "damaged" with a message, "password" and
+    "too large" alone.
     """
-    import pymupdf
+    try:
+        if "text" in request:
+            return b"picture\n" + _draw_text(request["text"], request["marks"], request["strong"], request["width"])
+        with pymupdf.open(request["file"]) as document:
+            if document.needs_pass:
+                return b"password\n"
+            if not 1 <= request["page"] <= document.page_count:
+                return b"no such page\n" + str(document.page_count).encode()
+            page = document[request["page"] - 1]
+            return b"picture\n" + _draw(page, request["marks"], request["strong"], request["width"])
+    except (MemoryError, pymupdf.mupdf.FzErrorSystem):
+        return b"too large\n"
+    # RuntimeError at opening, IndexError for a page that the file only claims to have, the rest of MuPDF as it is.
+    except (RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
+        return b"damaged\n" + str(error).encode()
 
-    with _drawing, _damage_told(file, page), pymupdf.open(file) as document:
-        if document.needs_pass:
-            raise WorkspaceError(f"{file.name} asks for a password.", help="Add a copy without a password.")
-        if not 1 <= page <= document.page_count:
-            raise InputError(f"{file.name} has no page {page}.", help=f"It has pages 1 to {document.page_count}.")
-        return _draw(document[page - 1], marks, strong, width)
+
+def _limit_processor_time(seconds: int) -> None:
+    """Have the kernel end this process a little after the parent would: the last guard when the parent is gone."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + seconds + 5
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
-def draw_text(
-    text: str, marks: Sequence[tuple[int, int]], strong: Sequence[tuple[int, int]] = (), *, width: int = 1000
-) -> bytes:
-    """PNG of a plain sheet with the text, characters of `marks` washed softly and of `strong` more.
-
-    For formats without page geometry. The sheet is as tall as the text; all of the text is escaped.
-    """
-    import pymupdf
-
+def _draw_text(text: str, marks: Sequence[Span], strong: Sequence[Span], width: int) -> bytes:
+    """Draw a plain sheet, as tall as its text, with some characters marked; all of the text is escaped."""
     levels = np.zeros(len(text), dtype=np.int8)
     for level, spans in ((1, marks), (2, strong)):
         for start, end in spans:
@@ -65,7 +90,7 @@ def draw_text(
         "body {font-family: sans-serif; font-size: 11px; line-height: 1.45; color: #1c1c1c; white-space: pre-wrap}"
         f".m1 {{background-color: {_css(_SOFT)}}} .m2 {{background-color: {_css(_STRONG)}}}"
     )
-    with _drawing, pymupdf.open() as document:
+    with pymupdf.open() as document:
         tallest = _SHEET * _TALLEST
         page = document.new_page(width=_SHEET, height=tallest)
         frame = pymupdf.Rect(40, 32, _SHEET - 40, tallest - 32)
@@ -74,24 +99,7 @@ def draw_text(
         return _draw(page, (), (), width)
 
 
-@contextmanager
-def _damage_told(file: Path, page: int) -> Iterator[None]:
-    """Nothing; what PyMuPDF raises over a file, at opening or at a page, becomes a WorkspaceError."""
-    import pymupdf
-
-    try:
-        yield
-    # RuntimeError at opening, IndexError for a page that the file only claims to have, the rest of MuPDF as it is.
-    except (RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
-        raise WorkspaceError(
-            f"Page {page} of {file.name} cannot be drawn: {error}.",
-            help="Add the document again; its stored file is damaged or gone.",
-        ) from error
-
-
 def _draw(page: pymupdf.Page, marks: Sequence[Box], strong: Sequence[Box], width: int) -> bytes:
-    import pymupdf
-
     scale = min(width / page.rect.width, width * _TALLEST / page.rect.height)
     pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
     picture = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3)
@@ -106,7 +114,7 @@ def _draw(page: pymupdf.Page, marks: Sequence[Box], strong: Sequence[Box], width
 
 
 def _cover(picture: NDArray[np.uint8], boxes: Sequence[Box], scale: float) -> NDArray[np.bool_]:
-    """The pixels under the boxes, each counted once however many boxes overlap there."""
+    """Return the pixels under the boxes, each counted once however many boxes overlap there."""
     covered = np.zeros(picture.shape[:2], dtype=bool)
     for box in boxes:
         rows, columns = _pixels(box, scale)
@@ -121,19 +129,19 @@ def _wash(picture: NDArray[np.uint8], where: NDArray[np.bool_], colour: tuple[fl
 
 
 def _underline(picture: NDArray[np.uint8], box: Box, scale: float) -> None:
-    """A thin rule under a box: seen also on dark paper and by those who do not see the colour."""
+    """Draw a thin rule under a box: seen also on dark paper and by those who do not see the colour."""
     rows, columns = _pixels(box, scale)
     picture[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
 
 
 def _pixels(box: Box, scale: float) -> tuple[slice, slice]:
-    top, bottom = (max(round(value * scale), 0) for value in (box.y0 - _MARGIN, box.y1 + _MARGIN))
-    left, right = (max(round(value * scale), 0) for value in (box.x0 - _MARGIN, box.x1 + _MARGIN))
+    top, bottom = (max(round(value * scale), 0) for value in (box[1] - _MARGIN, box[3] + _MARGIN))
+    left, right = (max(round(value * scale), 0) for value in (box[0] - _MARGIN, box[2] + _MARGIN))
     return slice(top, bottom), slice(left, right)
 
 
 def _runs(levels: NDArray[np.int8]) -> list[tuple[int, int, int]]:
-    """Runs (start, end, level) of equal level."""
+    """Return the runs (start, end, level) of equal level."""
     edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
     return [(start, end, int(levels[start])) for start, end in pairwise(edges) if start < end]
 
@@ -146,3 +154,7 @@ def _piece(text: str, level: int) -> str:
 
 def _css(colour: tuple[float, ...]) -> str:
     return "#" + "".join(f"{round(share * 255):02x}" for share in colour)
+
+
+if __name__ == "__main__":
+    main()

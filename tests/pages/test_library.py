@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pymupdf
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion.add_files import add_paths
 from ingestion.types import Progress
 from pages._library.documents import search_titles
 from pages._shared.jobs import spoken_time, time_left
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.rag_engine.backends.test_page_renderer import page_of_shadings
 
 Start = Callable[..., AppTest]
 
@@ -111,3 +114,25 @@ def test_the_time_left_is_told_from_the_bytes_done(done: int, seconds: float, le
 @pytest.mark.parametrize(("seconds", "words"), [(41.6, "42 s"), (90.0, "2 min"), (7200.0, "2.0 h")])
 def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None:
     assert spoken_time(seconds) == words
+
+
+def test_a_page_that_is_slow_to_draw_says_so_and_the_rest_of_the_library_is_there(start: Start, tmp_path: Path) -> None:
+    with pymupdf.open() as report:
+        page = report.new_page()
+        for row in range(20):
+            page.insert_text((72, 90 + 20 * row), f"County council {row} prepares a flood plan every six years.")
+        report.save(tmp_path / "endless.pdf")
+    engine = open_engine(read_config(tmp_path / "workspace"))
+    [added] = add_paths([tmp_path / "endless.pdf"], engine)
+    assert added.status == "indexed", added.reason
+    [document] = engine.documents()
+    engine.stored_file(document).write_bytes(page_of_shadings())
+    engine.close()
+
+    app = start(tmp_path / "workspace", document=document.document_id).switch_page("pages/library.py")
+    app.query_params["document"] = document.document_id
+    app.run()
+
+    assert not app.exception
+    assert [one.value for one in app.info] == ["This page takes longer to draw …"]
+    assert list(app.dataframe[0].value["File"]) == ["endless.pdf"]

@@ -144,7 +144,7 @@ def test_asking_gives_evidence_then_words_then_the_checked_answer(engine: Engine
 
 def test_a_document_without_page_geometry_is_drawn_as_a_sheet(engine: Engine) -> None:
     hit = engine.search(QUESTION).hits[0]
-    assert engine.page_image(hit.document, hit.start, hit.end).startswith(b"\x89PNG")
+    assert engine.page_image(hit.document, hit.start, hit.end).result().startswith(b"\x89PNG")
 
 
 def test_a_raised_threshold_leaves_out_what_only_meaning_found(engine: Engine) -> None:
