@@ -31,6 +31,7 @@ _TURKISH_ENDING = re.compile(
     r"(?:l[ae]r)?(?:l[iuü](?:l[ae]r)?)?"
     r"(?:[dt][ae]n?(?:ki(?:l[ae]r)?)?|n?[iuü]n|[ny]?[iuüae]|n[dt][ae]n?)?$"
 )
+_LONGEST_ENDING = len("larlilardankilar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def _lookup(key: tuple[str, ...], gazetteer: Gazetteer) -> tuple[Form, ...]:
 
 def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:
     """The Turkish stem of "italyanlarin" or "almanyada"; the word itself when it has none in the table."""
-    for end in range(len(word) - 1, 3, -1):
+    for end in range(len(word) - 1, max(3, len(word) - _LONGEST_ENDING - 1), -1):
         if word[:end] in gazetteer.turkish and _TURKISH_ENDING.match(word, end):
             return word[:end]
     return word

@@ -29,7 +29,7 @@ _COLON = re.compile(
     rf"{_NUMBERING}(?P<term>[^\W\d_][^:.;|\n]{{1,79}}?)\s*(?::|\s[–—-])\s+(?P<definition>\S.+)", re.DOTALL
 )
 _CELLS = re.compile(rf"{_NUMBERING}(?P<term>[^|]{{2,80}}?)\s*\|\s*(?P<definition>[^|]{{3,}})(?:\|.*)?", re.DOTALL)
-_LEADING_NUMBER = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,7}\s?[-–—.)])\)?\.?\s+")
+_LEADING_NUMBER = re.compile(r"\A\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,7}\s?[-–—.)])\)?\.?\s+")
 
 
 def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:

@@ -38,7 +38,9 @@ _SCRIPT_RUNS = re.compile(rf"[{_UNSPACED}{_MARKS}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 
 # A word as it is cited: § 5, 5(2)(a), 2021/1119, 1/CP.21, 1.5, risk-based, dell'acqua, R&D.
-_CITED = re.compile(rf"(?:§+\s*(?=\d))?{_LETTERS}(?:(?:[-./'&]|(?<=\d)[,:](?=\d)){_LETTERS})*(?:\(\w{{1,4}}\))*")
+_CITED = re.compile(
+    rf"(?:(?<!§)§++\s*+(?=\d))?{_LETTERS}(?:(?:[-./'&]|(?<=\d)[,:](?=\d)){_LETTERS})*(?:\(\w{{1,4}}\))*"
+)
 _PART = re.compile(_LETTERS)
 _DIGIT = re.compile(r"\d")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")

@@ -214,3 +214,14 @@ def test_a_damaged_table_is_named(tmp_path: Path) -> None:
     path.write_text("[[country", encoding="utf-8")
     with pytest.raises(InputError, match=r"places\.toml"):
         load_gazetteer(path)
+
+
+@pytest.mark.parametrize("word", ["a", "lari", "Italya", "1"])
+def test_a_text_of_one_endless_word_takes_no_time(word: str) -> None:
+    started = time.process_time()
+    find_places(word * (400_000 // len(word)), GAZETTEER)
+    assert time.process_time() - started < 3
+
+
+def test_the_longest_turkish_ending_is_taken_off() -> None:
+    assert countries("Almanyalarlilardankilar") == ("Germany",)

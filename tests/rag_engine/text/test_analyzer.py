@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import unicodedata
 
 import pytest
@@ -233,3 +234,13 @@ def test_every_letter_and_digit_of_a_text_reaches_the_surface(text: str) -> None
 def test_the_form_in_which_accents_are_encoded_does_not_matter(text: str, language: str) -> None:
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     assert analyse(composed, language) == analyse(decomposed, language)
+
+
+@pytest.mark.parametrize("piece", ["§", "§ ", "a", "1.2.3.", "a-", "a'", "(", "1 "])
+def test_terms_of_a_hostile_text_are_found_in_linear_time(piece: str) -> None:
+    text = piece * (400_000 // len(piece))
+    started = time.process_time()
+    for language in ("en", "tr"):
+        analyse(text, language)
+    surface(text)
+    assert time.process_time() - started < 15
