@@ -18,12 +18,12 @@ from ingestion.indexing.phase import FROM_LIST
 from ingestion.web.browser import find_chromium
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
+from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.workspace import chroma_answers, find_serving
 
 app = typer.Typer()
 
 # What Tesseract calls the seven languages.
-_OCR_LANGUAGES = ("eng", "ita", "spa", "fra", "deu", "por", "tur")
 _DISK_WANTED = 2 * 2**30
 
 
@@ -83,9 +83,9 @@ def _language_model(engine: Engine) -> Check:
 
 def _ocr() -> Iterator[Check]:
     languages = installed_languages()
-    missing = [name for name in _OCR_LANGUAGES if name not in languages]
+    missing = [name for name in READ_LANGUAGES.values() if name not in languages]
     if not languages:
-        cure = f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in _OCR_LANGUAGES)}"
+        cure = f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in READ_LANGUAGES.values())}"
         yield Check("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", cure)
     elif missing:
         cure = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from rag_engine.text.languages import language_name
 from rag_engine.types import QueryPlan, Source
 
 INSUFFICIENT = {
@@ -40,45 +41,6 @@ REFERENCE_HEADINGS = frozenset(
         *("quellen", "quellenangaben", "referenzen", "referências", "fontes", "kaynaklar", "kaynakça", "referanslar"),
     )
 )
-
-_LANGUAGES = {
-    "en": "English",
-    "it": "Italian",
-    "fr": "French",
-    "es": "Spanish",
-    "de": "German",
-    "pt": "Portuguese",
-    "tr": "Turkish",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "ro": "Romanian",
-    "el": "Greek",
-    "cs": "Czech",
-    "sv": "Swedish",
-    "da": "Danish",
-    "no": "Norwegian",
-    "nb": "Norwegian",
-    "fi": "Finnish",
-    "hu": "Hungarian",
-    "bg": "Bulgarian",
-    "hr": "Croatian",
-    "sk": "Slovak",
-    "sl": "Slovenian",
-    "lt": "Lithuanian",
-    "lv": "Latvian",
-    "et": "Estonian",
-    "ca": "Catalan",
-    "ru": "Russian",
-    "uk": "Ukrainian",
-    "ar": "Arabic",
-    "ja": "Japanese",
-    "zh": "Chinese",
-    "ko": "Korean",
-    "sr": "Serbian",
-    "is": "Icelandic",
-    "ga": "Irish",
-    "mt": "Maltese",
-}
 
 _RULES = (
     "You help policy analysts. You answer from a set of sources and from nothing else.",
@@ -142,11 +104,6 @@ _POSING = re.compile(
 _IMAGE = re.compile(r"!(?=\[)")
 
 
-def language_name(language: str) -> str:
-    """English name of an ISO 639-1 code; "the language of the question" where we do not know it."""
-    return _LANGUAGES.get(language, "the language of the question")
-
-
 def insufficient(language: str) -> str:
     """The sentence for "not enough evidence" in the language, in English where there is none."""
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
@@ -187,7 +144,7 @@ def answer_rules(language: str) -> str:
         + insufficient(language)
         + "\n- If they answer a part of it, answer that part and say in your own words what is missing."
     )
-    name = language_name(language)
+    name = _named(language)
     return "\n".join(
         (
             *_RULES,
@@ -205,7 +162,7 @@ def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
     # Small models follow what they read last.
     parts.append(
         "Answer the question from the sources above"
-        + ("" if plan.output_instructions else f" in {language_name(plan.language)}")
+        + ("" if plan.output_instructions else f" in {_named(plan.language)}")
         + ", with [Source N] after each statement."
     )
     return "\n".join(parts)
@@ -214,3 +171,7 @@ def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
 def planner_message(question: str) -> str:
     """The user message for the planner."""
     return "\n".join(("<question>", neutralise(question).strip(), "</question>"))
+
+
+def _named(language: str) -> str:
+    return language_name(language) or "the language of the question"

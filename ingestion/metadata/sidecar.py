@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import date
@@ -16,9 +15,8 @@ from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.types import LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, canonical_country
-from rag_engine.prompts import language_name
 from rag_engine.storage.catalog import read_metadata
-from rag_engine.text.folding import fold
+from rag_engine.text.languages import language_code
 from rag_engine.types import ExtractedText, Metadata
 
 NAME = "metadata.jsonl"
@@ -26,27 +24,6 @@ NAME = "metadata.jsonl"
 _FIELDS = {field.name for field in fields(Metadata)}
 # Fields of which one that is given speaks for the others: a year that is given is not a found date's.
 _TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
-_ISO_639_1 = """
-aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
-et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
-kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
-nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te
-tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
-"""
-_OWN_NAMES = {
-    "en": "English", "it": "italiano", "fr": "français", "es": "español", "de": "Deutsch", "pt": "português",
-    "tr": "Türkçe", "nl": "Nederlands", "pl": "polski", "ro": "română", "el": "ελληνικά", "cs": "čeština",
-    "sv": "svenska", "da": "dansk", "no": "norsk", "fi": "suomi", "hu": "magyar", "bg": "български", "hr": "hrvatski",
-    "sk": "slovenčina", "sl": "slovenščina", "lt": "lietuvių", "lv": "latviešu", "et": "eesti", "ca": "català",
-    "ru": "русский", "uk": "українська", "ar": "العربية", "ja": "日本語", "zh": "中文", "ko": "한국어", "sr": "српски",
-    "is": "íslenska", "ga": "Gaeilge", "mt": "Malti",
-}  # fmt: skip
-# A name is looked up without accents, as people leave them out. The detector calls both forms of Norwegian "no".
-_NAMES = (
-    {fold(own): code for code, own in _OWN_NAMES.items()}
-    | {fold(language_name(code)): code for code in _OWN_NAMES}
-    | {"nb": "no", "nn": "no"}
-)
 
 
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
@@ -153,9 +130,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _language(place: str, given: str) -> str:
-    """ISO 639-1 code of a language given as a code, a locale (pt-BR) or by its English or own name."""
-    name = fold(given.strip())
-    code = re.split("[-_]", name, maxsplit=1)[0]
-    if found := _NAMES.get(name) or _NAMES.get(code) or (code if code in _ISO_639_1.split() else ""):
+    """Return the ISO 639-1 code of a language given by a code, a locale or a name; InputError for another word."""
+    if found := language_code(given):
         return found
     raise InputError(f"{place}: language is {given!r}.", help="Write its two letters from ISO 639-1, such as en or pt.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
+from rag_engine.text.languages import names_to_codes
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # What says where a reader came from, and not what is read; and sessions.
 _TRACKING = frozenset({
@@ -22,13 +24,9 @@ _LANGUAGE_KEYS = frozenset({
 # Path segments and file suffixes in which a language is written: /en/, /en-gb/, report_fr.pdf, page.de.html, -es.
 _SEGMENT = re.compile(r"([a-z]{2})(?:[-_][a-z]{2})?")
 _FILE_SUFFIX = re.compile(r"[-_.]([a-z]{2})(?=(?:\.[a-z]{3,5})?$)")
-_NAMES = {
-    "english": "en", "italiano": "it", "italian": "it", "espanol": "es", "spanish": "es", "francais": "fr",
-    "french": "fr", "deutsch": "de", "german": "de", "portugues": "pt", "portuguese": "pt", "turkce": "tr",
-    "turkish": "tr", "norsk": "no", "norwegian": "no", "nederlands": "nl", "dutch": "nl", "arabic": "ar",
-    "chinese": "zh", "russian": "ru",
-}  # fmt: skip
-_NAME_SUFFIX = re.compile(rf"[-_.]({'|'.join(_NAMES)})(?=(?:\.[a-z]{{3,5}})?$)")
+# The languages whose names are written out in addresses.
+_WRITTEN_OUT = ("en", "it", "es", "fr", "de", "pt", "tr", "no", "nl", "ar", "zh", "ru")
+_NAME_SUFFIX = re.compile(r"[-_.]([^\W\d_]{4,12})(?=(?:\.[a-z]{3,5})?$)")
 # ISO 639-1 codes that addresses use; left out are those that mean something else more often (id, is, my, so, am).
 _LANGUAGES = frozenset({
     "ar", "az", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr",
@@ -105,14 +103,14 @@ def _file_language(file: str) -> tuple[str, str]:
     match = _FILE_SUFFIX.search(lowered) or _NAME_SUFFIX.search(lowered)
     if match is None:
         return file, ""
-    named = _NAMES.get(match[1]) or (match[1] if match[1] in _LANGUAGES - _ONLY_SEGMENTS else "")
+    named = names_to_codes(_WRITTEN_OUT).get(match[1]) or (match[1] if match[1] in _LANGUAGES - _ONLY_SEGMENTS else "")
     return (file[: match.start()] + file[match.end() :], named) if named else (file, "")
 
 
 def _code(value: str) -> str:
     lowered = value.strip().lower()
     match = _SEGMENT.fullmatch(lowered)
-    return _NAMES.get(lowered) or (match[1] if match and match[1] in _LANGUAGES else "")
+    return names_to_codes(_WRITTEN_OUT).get(lowered) or (match[1] if match and match[1] in _LANGUAGES else "")
 
 
 def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:

@@ -8,7 +8,7 @@ from datetime import date
 import streamlit as st
 
 from rag_engine.filters import AS_OF, Facets, Filter
-from rag_engine.prompts import language_name
+from rag_engine.text.languages import language_name
 
 LABELS = {
     "hazard": "Hazard",
@@ -71,8 +71,7 @@ def spoken(name: str, value: str) -> str:
     """A facet's value as people say it: languages by name, everything else as it stands."""
     if name != "language":
         return value
-    known = language_name(value)
-    return value.upper() if known == language_name("") else known
+    return language_name(value) or value.upper()
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:

@@ -11,8 +11,8 @@ from ingestion.extraction.layout.reading_order import columns_first
 from ingestion.extraction.ocr.rapidocr import box_around
 from ingestion.types import OcrLine, Picture
 from rag_engine.errors import BackendError
+from rag_engine.text.languages import READ_LANGUAGES
 
-_LANGUAGES = ["en", "it", "es", "fr", "de", "pt", "tr"]
 _MINIMUM_SCORE = 0.3
 
 
@@ -42,7 +42,7 @@ class EasyOcr:
                     help="Run pip install 'sextant[easyocr]', or choose tesseract or rapidocr.",
                 ) from error
             try:
-                self._model = Reader(_LANGUAGES, download_enabled=False, verbose=False)
+                self._model = Reader(list(READ_LANGUAGES), download_enabled=False, verbose=False)
             except FileNotFoundError as error:
                 raise BackendError(
                     f"EasyOCR has no weights: {error}.",

@@ -14,10 +14,11 @@ from typing import Any
 from ingestion.extraction.assemble import tidy
 from ingestion.types import OcrLine, Picture
 from rag_engine.errors import BackendError
+from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types import Box
 
-# Tesseract's name and ISO 639-1 of the languages we read, most likely first.
-LANGUAGES = {"eng": "en", "ita": "it", "spa": "es", "fra": "fr", "deu": "de", "por": "pt", "tur": "tr"}
+# Tesseract's name and ISO 639-1 of the languages that are read, most likely first.
+_LANGUAGES = {name: code for code, name in READ_LANGUAGES.items()}
 _MINIMUM_CONFIDENCE = 30.0
 _MINIMUM_LETTERS = 60
 _PICTURE_AT_FAULT = "Error during processing"
@@ -97,7 +98,7 @@ def _listed() -> frozenset[str]:
 
 def installed_languages() -> tuple[str, ...]:
     """Tesseract's names of the languages that are installed here and that we read; empty without Tesseract."""
-    return tuple(language for language in LANGUAGES if language in _listed())
+    return tuple(language for language in _LANGUAGES if language in _listed())
 
 
 def parse_tsv(table: str) -> tuple[OcrLine, ...]:
@@ -130,12 +131,12 @@ def _identify(text: str, languages: tuple[str, ...]) -> str | None:
     if found is None:
         return None
     code = found.iso_code_639_1.name.lower()
-    return next((language for language in languages if LANGUAGES[language] == code), None)
+    return next((language for language in languages if _LANGUAGES[language] == code), None)
 
 
 @cache
 def _detector(languages: tuple[str, ...]) -> Any:
     from lingua import IsoCode639_1, LanguageDetectorBuilder
 
-    codes = [getattr(IsoCode639_1, LANGUAGES[language].upper()) for language in languages]
+    codes = [getattr(IsoCode639_1, _LANGUAGES[language].upper()) for language in languages]
     return LanguageDetectorBuilder.from_iso_codes_639_1(*codes).with_low_accuracy_mode().build()

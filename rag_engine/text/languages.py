@@ -1,0 +1,55 @@
+"""Names and codes of languages, from the Unicode CLDR by way of Babel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from rag_engine.text.folding import fold
+
+# The languages that documents and pages are read in, most likely first, with their codes of ISO 639-2.
+READ_LANGUAGES = {"en": "eng", "it": "ita", "es": "spa", "fr": "fra", "de": "deu", "pt": "por", "tr": "tur"}
+# Languages whose own name is understood too.
+_OWN_NAMES = tuple(
+    "en it fr es de pt tr nl pl ro el cs sv da no fi hu bg hr sk sl lt lv et ca ru uk ar ja zh ko sr is ga mt".split()  # noqa: SIM905
+)
+# The detector calls both forms of Norwegian "no".
+_ONE_CODE = {"nb": "no", "nn": "no"}
+
+
+def language_name(code: str) -> str:
+    """Return the English name of an ISO 639-1 code; "" where there is none."""
+    return _english_names().get(_ONE_CODE.get(code, code), "")
+
+
+def language_code(given: str) -> str:
+    """Return the ISO 639-1 code of a language given by its code, a locale (pt-BR), its English or its own name.
+
+    Case and accents do not matter; "" for what is no language.
+    """
+    name = fold(given.strip())
+    code = re.split("[-_]", name, maxsplit=1)[0]
+    found = names_to_codes(_OWN_NAMES).get(name) or _by_english_name().get(name, code)
+    return _ONE_CODE.get(found, found) if found in _english_names() else ""
+
+
+@cache
+def names_to_codes(codes: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the folded own and English names of the languages, each with its code."""
+    from babel import Locale
+
+    own = {fold(Locale.parse(code).get_language_name() or code): code for code in codes}
+    return own | {fold(language_name(code)): code for code in own.values()}
+
+
+@cache
+def _english_names() -> dict[str, str]:
+    from babel import Locale
+
+    return {code: name for code, name in Locale("en").languages.items() if len(code) == 2}
+
+
+@cache
+def _by_english_name() -> dict[str, str]:
+    return {fold(name): code for code, name in _english_names().items()}
