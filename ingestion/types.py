@@ -7,7 +7,7 @@ could not fetch or read in time, in memory or for lack of a program has failed a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
 from rag_engine.errors import InputError, SextantError
@@ -155,7 +155,9 @@ class LicenceMark:
 
     `light` is what this mark alone would mean; `score` its weight on the paper's scale (20 decides). `place` is for
     a person: "rel=license", "footer", "page 2", "XMP xmpRights:WebStatement", "trusted domain ec.europa.eu".
-    `licence` is the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...).
+    `licence` is the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...). `rule`
+    names the rows of data/licences.toml that decided: "granted-for-a-purpose it.granted.2"; "" where a value or a
+    person did. It is no part of what makes two pieces of evidence one.
     """
 
     layer: Literal["domain", "mark", "pattern", "model", "person"]
@@ -164,6 +166,7 @@ class LicenceMark:
     score: float
     quote: str
     place: str
+    rule: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from ingestion.file_names import safe_name
 from ingestion.licence.html_marks import MOST_BYTES, mark_of, marks_of, read_xmp
 from ingestion.licence.model import ask_model
 from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
-from ingestion.licence.patterns import PLAIN, read_statements
-from ingestion.licence.table import TrustedDomain, load_licences
+from ingestion.licence.patterns import read_statements
+from ingestion.licence.table import TrustedDomain, load_licences, score_of
 from ingestion.licence.verdict import decide
 from ingestion.types import (
     Fetched,
@@ -42,7 +42,6 @@ _REASONS: dict[Light, OutcomeReason] = {
     "YELLOW": "licence_unclear",
     "RED": "licence_reserved",
 }
-_LISTED = 15.0
 _READ_BYTES = 200_000_000
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _ELSEWHERE = re.compile(r"://|%3a%2f%2f|(?:^|&)(?:url|target|goto|redirect|link|dest)=", re.IGNORECASE)
@@ -121,8 +120,10 @@ def domain_mark(url: str) -> LicenceMark | None:
     found = next((one for one in load_licences().domains if _is_under(host, one)), None)
     if found is None or (found.light == "GREEN" and (port not in (None, 80, 443) or _ELSEWHERE.search(parts.query))):
         return None
-    score = PLAIN if found.light == "GREEN" else 0.0
-    return LicenceMark("domain", found.light, found.licence, score, host, f"trusted domain {found.suffix}")
+    score = score_of("plain") if found.light == "GREEN" else 0.0
+    return LicenceMark(
+        "domain", found.light, found.licence, score, host, f"trusted domain {found.suffix}", f"domain {found.suffix}"
+    )
 
 
 def _is_under(host: str, domain: TrustedDomain) -> bool:
@@ -134,10 +135,10 @@ def _is_under(host: str, domain: TrustedDomain) -> bool:
 
 def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
     """What the list of sources says of the licence: it counts, but does not free a document alone."""
-    mark = mark_of(source.licence, "list of sources", _LISTED)
+    mark = mark_of(source.licence, "list of sources", score_of("listed"))
     if mark is None:
         return ()
-    return (replace(mark, score=PLAIN if mark.light == "RED" else min(mark.score, _LISTED)),)
+    return (replace(mark, score=score_of("plain") if mark.light == "RED" else min(mark.score, score_of("listed"))),)
 
 
 def _read_address(url: str, web: Web, extractor: Extractor | None, folder: Path) -> _Reading:

@@ -11,60 +11,19 @@ from urllib.parse import urljoin, urlsplit
 from lxml import etree, html
 
 from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in
-from ingestion.licence.patterns import NOTICE, PLAIN, read_statements
+from ingestion.licence.patterns import read_statements
+from ingestion.licence.table import load_licences, score_of
 from ingestion.types import LicenceMark, Light
 from ingestion.web.html import parse
-
-META, LINK = 30.0, 25.0
 
 MOST_BYTES = 10_000_000
 _JSON_BYTES = 1_000_000
 _JSON_NODES = 5_000
 _QUOTE = 300
-_META = {
-    "license", "licence", "dcterms.license", "dc.license", "dc.rights", "dcterms.rights", "dc.rights.license",
-    "dcterms.accessrights", "copyright", "rights", "rights-standard", "citation_license", "cc:license",
-}  # fmt: skip
-_RDFA = {
-    "cc:license", "dct:license", "dcterms:license", "schema:license", "xhv:license", "dc:rights", "dct:rights",
-    "dcterms:rights", "http://creativecommons.org/ns#license", "http://purl.org/dc/terms/license",
-    "https://schema.org/license", "http://schema.org/license",
-}  # fmt: skip
-# What these elements hold is of someone else: pictures, widgets, quoted pages, comments, other articles' teasers.
-_ASIDE_TAGS = frozenset((
-    "figure", "figcaption", "picture", "aside", "iframe", "blockquote", "video", "audio", "object", "code", "pre",
-))  # fmt: skip
-_ASIDE_NAMES = re.compile(
-    r"(?:^|[\s_-])(?:caption|credit|credits|photo|image|img|gallery|thumb|thumbnail|widget|embed|comment|comments|"
-    r"related|teaser|attribution|theme|powered|plugin|figure|media|slideshow|carousel|card)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
-_ASIDE_TEXT = re.compile(
-    r"photo|foto|image|bild|immagin|imagen|picture|icon|logo|theme|template|plugin|powered by|software|source code|"
-    r"font|map tiles|openstreetmap|video|figure|g[oö]rsel|afbeelding|design by|built with|syntax highlight",
-    re.IGNORECASE,
-)
-_OF_THE_PAGE = {
-    "", "webpage", "article", "newsarticle", "report", "scholarlyarticle", "techarticle", "blogposting", "dataset",
-    "creativework", "website", "book", "digitaldocument", "legislation", "publicationissue", "webcontent",
-    "collectionpage", "itempage", "governmentservice", "datacatalog", "publicationvolume", "textdigitaldocument",
-    "presentationdigitaldocument",
-}  # fmt: skip
-_LICENCE_KEYS = (
-    "license", "schema:license", "http://schema.org/license", "https://schema.org/license", "dct:license",
-)  # fmt: skip
 _XMP = re.compile(rb"<x:xmpmeta[\s>]")
 _XMP_END = b"</x:xmpmeta>"
 _XMP_STREAM = re.compile(rb"/Subtype\s*/XML[^>]{0,200}>>\s*stream\r?\n|/Type\s*/Metadata[^>]{0,200}>>\s*stream\r?\n")
 _XMP_BYTES = 500_000
-_XMP_FIELDS = {
-    "{http://ns.adobe.com/xap/1.0/rights/}WebStatement": "XMP xmpRights:WebStatement",
-    "{http://ns.adobe.com/xap/1.0/rights/}UsageTerms": "XMP xmpRights:UsageTerms",
-    "{http://creativecommons.org/ns#}license": "XMP cc:license",
-    "{http://purl.org/dc/elements/1.1/}rights": "XMP dc:rights",
-    "{http://purl.org/dc/terms/}license": "XMP dcterms:license",
-    "{http://purl.org/dc/terms/}rights": "XMP dcterms:rights",
-}
 _RESOURCE = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
 # A packet that tells of a PDF is the document's; others come with the pictures in it.
 _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pdf:|pdfx/1\.3")
@@ -101,26 +60,23 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
         return None
     address = urljoin(url, value) if url and re.match(r"[./]", value) else value
     light: Light = "GREEN"
+    rule = "machine-readable"
     licence = name_of_address(address) if re.match(r"(?:https?:)?//|www\.|creativecommons", address) else ""
     if not licence and " " not in value and not re.match(r"https?:", value):
         licence = name_of_text(value.replace("_", "-")) or name_of_text(f"License: {value}")
     if not licence:
         said = read_statements(value, place)
-        if any(mark.light == "RED" for mark in said):
-            light, licence = "RED", next(mark.licence for mark in said if mark.light == "RED")
+        if deciding := next((mark for light in ("RED", "GREEN") for mark in said if mark.light == light), None):
+            light, licence, rule = deciding.light, deciding.licence, deciding.rule
+        elif re.search(r"(?i)(?<!\w)public domain(?!\w)", value) and len(value) < 40:
+            licence = "Public domain"
         else:
-            granted = [mark for mark in said if mark.light == "GREEN"]
-            licence = granted[0].licence if granted else ""
-            if not licence and re.search(r"(?i)(?<!\w)public domain(?!\w)", value) and len(value) < 40:
-                licence = "Public domain"
-            if not licence:
-                named = names_in(value)
-                light = "YELLOW"
-                licence = named[0].name if named else NOTICE
-                score = 0.0
+            named = names_in(value)
+            light, score = "YELLOW", 0.0
+            licence = named[0].name if named else "Copyright notice"
     elif licence == UNSTATED:
-        light, score = "YELLOW", PLAIN / 2
-    return LicenceMark("mark", light, licence, score, value[:_QUOTE], place)
+        light, score = "YELLOW", score_of("weak")
+    return LicenceMark("mark", light, licence, score, value[:_QUOTE], place, rule)
 
 
 def _metas(root: html.HtmlElement) -> Iterator[LicenceMark]:
@@ -129,9 +85,9 @@ def _metas(root: html.HtmlElement) -> Iterator[LicenceMark]:
         content = element.get("content") or ""
         if name in ("tdm-reservation", "tdm:reservation") and content.strip() == "1":
             yield LicenceMark(
-                "mark", "RED", "Text and data mining reserved", META, "tdm-reservation: 1", f"meta {name}"
+                "mark", "RED", "Text and data mining reserved", score_of("meta"), "tdm-reservation: 1", f"meta {name}"
             )
-        elif name in _META and (mark := mark_of(content, f"meta {name}", META)):
+        elif name in load_licences().html.metas and (mark := mark_of(content, f"meta {name}", score_of("meta"))):
             yield mark
 
 
@@ -147,9 +103,9 @@ def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
             continue
         place = f"<{element.tag} rel=license>"
         if licence == UNSTATED:
-            yield LicenceMark("mark", "YELLOW", licence, PLAIN / 2, href[:_QUOTE], place)
+            yield LicenceMark("mark", "YELLOW", licence, score_of("weak"), href[:_QUOTE], place, "licence-link")
         else:
-            yield LicenceMark("mark", "GREEN", licence, LINK, href[:_QUOTE], place)
+            yield LicenceMark("mark", "GREEN", licence, score_of("link"), href[:_QUOTE], place, "licence-link")
 
 
 def _is_sound(base: str, href: str) -> bool:
@@ -164,17 +120,18 @@ def _is_aside(element: html.HtmlElement) -> bool:
     """Whether the element speaks of a picture, a widget or a theme, by what it stands in and what stands around it."""
     if element.tag == "link":
         return False
+    words = load_licences().html
     for depth, above in enumerate(element.iterancestors()):
-        if above.tag in _ASIDE_TAGS or (
+        if above.tag in words.aside_elements or (
             above.tag not in ("html", "body", "main")
-            and _ASIDE_NAMES.search(f"{above.get('class', '')} {above.get('id', '')}")
+            and words.aside_names.search(f"{above.get('class', '')} {above.get('id', '')}")
         ):
             return True
         if depth > 12:
             break
     parent = element.getparent()
     around = "" if parent is None else " ".join(map(str, parent.itertext()))[:400]
-    if not _ASIDE_TEXT.search(around):
+    if not words.aside_text.search(around):
         return False
     # "Text and images of this site": the page after all.
     return not any(mark.light == "GREEN" for mark in read_statements(around, ""))
@@ -192,7 +149,7 @@ def _json_ld(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
         except (ValueError, RecursionError):
             continue
         for value in _json_licences(loaded):
-            if mark := mark_of(value, "JSON-LD license", META, url):
+            if mark := mark_of(value, "JSON-LD license", score_of("meta"), url):
                 yield mark
 
 
@@ -210,8 +167,8 @@ def _json_licences(loaded: object) -> Iterator[str]:
                 str(kind).rpartition("/")[2].rpartition(":")[2].lower()
                 for kind in (kinds if isinstance(kinds, list) else [kinds])
             }
-            if named & _OF_THE_PAGE:
-                for key in _LICENCE_KEYS:
+            if named & load_licences().html.page_types:
+                for key in load_licences().html.json_keys:
                     yield from _json_values(node.get(key))
                 waiting += [node[key] for key in ("@graph", "mainEntity", "mainEntityOfPage") if key in node]
 
@@ -230,15 +187,16 @@ def _json_values(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def _properties(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
+    words = load_licences().html
     for element in root.xpath("//*[@itemprop or @property]"):
         names = {name.lower() for name in f"{element.get('itemprop') or ''} {element.get('property') or ''}".split()}
         if element.tag == "meta" and not element.get("itemprop"):
             continue
-        if not (names & _RDFA or "license" in names):
+        if not (names & words.properties or "license" in names):
             continue
         scope = next((above for above in element.iterancestors() if above.get("itemtype")), None)
         kind = (scope.get("itemtype") or "").rstrip("/").rpartition("/")[2].lower() if scope is not None else ""
-        if kind not in _OF_THE_PAGE or _is_aside(element):
+        if kind not in words.page_types or _is_aside(element):
             continue
         value = (
             element.get("href")
@@ -246,7 +204,7 @@ def _properties(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
             or element.get("content")
             or " ".join(map(str, element.itertext()))
         )
-        if mark := mark_of(value, f"property {' '.join(sorted(names))}", LINK, url):
+        if mark := mark_of(value, f"property {' '.join(sorted(names))}", score_of("link"), url):
             yield mark
 
 
@@ -272,6 +230,7 @@ def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
         root = etree.fromstring(packet, parser)
     except (etree.XMLSyntaxError, ValueError):
         return
+    fields = load_licences().html.xmp
     for element in root.iter():
         if not isinstance(element.tag, str):
             continue
@@ -279,7 +238,7 @@ def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
         # Properties may be written as attributes of their description.
         values += [(str(name), str(value)) for name, value in element.attrib.items()]
         for name, value in values:
-            if name in _XMP_FIELDS and (mark := mark_of(value, _XMP_FIELDS[name], META)):
+            if name in fields and (mark := mark_of(value, fields[name], score_of("meta"))):
                 yield mark
             elif name.endswith("xap/1.0/rights/}Marked") and value.strip().lower() == "true":
-                yield LicenceMark("mark", "YELLOW", NOTICE, 0.0, "Marked: True", "XMP xmpRights:Marked")
+                yield LicenceMark("mark", "YELLOW", "Copyright notice", 0.0, "Marked: True", "XMP xmpRights:Marked")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ingestion.licence.names import name_of_text, names_in
-from ingestion.licence.patterns import RESERVED, STRONG, UNCLEAR, read_statements, says_reserved
-from ingestion.licence.table import load_licences, tidy_text
+from ingestion.licence.patterns import RESERVED, UNCLEAR, read_statements, says_reserved
+from ingestion.licence.table import load_licences, score_of, tidy_text
 from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
 from ingestion.types import LicenceMark
 from rag_engine.errors import BackendError
@@ -50,7 +50,7 @@ def ask_model(
     name = name_of_text(quote) or (UNCLEAR if decision == "GREEN" else RESERVED)
     if decision == "GREEN" and isinstance(licence, str) and name == UNCLEAR:
         name = "Reuse granted"
-    return LicenceMark("model", decision, name, STRONG, quote[:_MOST], place), spoken, ""
+    return LicenceMark("model", decision, name, score_of("strong"), quote[:_MOST], place), spoken, ""
 
 
 def _disbelief(quote: str, text: str, green: bool) -> str:

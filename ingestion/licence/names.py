@@ -12,51 +12,12 @@ from rag_engine.text.folding import fold_in_place
 
 RESTRICTIONS = ("NC", "ND", "SA")
 UNSTATED = "Creative Commons (variant not stated)"
-ALL_RIGHTS = "All rights reserved"
 
 # Most that an address or a name may be; longer ones are not read.
 _LONGEST = 2000
-_CC_ADDRESS = re.compile(
-    r"creativecommons\.org/(?:licen[cs]es|licencias|lizenzen)/(by(?:-(?:nc|nd|sa)){0,2}|nc-sa|sa|nd|nc)(?![a-z-])"
-    r"(?:/(\d\.\d))?(/igo)?"
-)
-_CC0_ADDRESS = re.compile(r"creativecommons\.org/(?:publicdomain|licenses)/zero(?:/(\d\.\d))?")
-_PDM_ADDRESS = re.compile(r"creativecommons\.org/(?:publicdomain/mark|licenses/publicdomain)")
-_CC_PLAIN = re.compile(r"creativecommons\.org/(?:licenses|$)")
 _HOSTED = re.compile(r"^(?:https?:)?//(?:web\.archive\.org/web/\w{1,20}/)?(?:https?:/{1,2})?([^/?#]{1,200})(.*)$")
 
-_JOIN = r"[\s_\-/,+–]{0,3}"
-_CC_SHORT = re.compile(
-    rf"(?<!\w)(?:\(?cc\)?{_JOIN}|creative commons[\s:,\"'(\[-]{{1,4}}(?:cc{_JOIN})?|(?:licen[cs]\w*|lizenz|lisans\w*|"
-    rf"lisens\w*|licentie)[\s:\"'(\[]{{1,4}})by((?:{_JOIN}(?:nc|nd|sa)(?!\w)){{0,3}})(?!\w)"
-)
-_CC_TOKEN = re.compile(rf"(?<![\w-])by(?:{_JOIN}(?:nc|nd|sa)(?!\w)){{1,3}}(?!\w)")
-_CC0 = re.compile(r"(?<!\w)(?:cc[\s-]?0|cc[\s-]zero|creative commons (?:zero|0|cc0))(?!\w)(?:[\s-]{0,2}(\d\.\d))?")
-_PDM = re.compile(r"(?<!\w)(?:public domain mark|pdm[ -]1\.0)")
-_CC_LONG = re.compile(r"(?<!\w)creative[ -]commons(?!\w)")
 _REACH = 140
-_ATTRIBUTION = re.compile(
-    r"attribution|attribuzione|atribucion|atribuicao|reconocimiento|paternite|namensnennung|atif|atfi|navngivelse|"
-    r"naamsvermelding|kreditering|(?<!\w)by(?!\w)|uznanie autorstwa"
-)
-_WORDS = {
-    "NC": re.compile(
-        r"(?:non|no|nao|not|nicht|ikke|niet)[\s-]{0,2}comm?er[czs]i\w+|(?:nicht|ikke)[\s-]{0,2}kommer[sz]iel\w*|"
-        r"gayri? ?ticari|ticari olmayan|pas d'utilisation commerciale|uzycie niekomercyjne|(?<!\w)nc(?!\w)"
-    ),
-    "ND": re.compile(
-        r"no[\s-]?deriv\w*|non[\s-]?opere[\s-]?derivate|"
-        r"sin[\s-]?(?:obras?)?[\s-]?derivad\w*|pas de[\s-]modification\w*|keine[\s-]?bearbeitung\w*|"
-        r"sem[\s-]?deriva\w*|turetilemez|ingen[\s-]?bearbeidel\w*|"
-        r"geen[\s-]?afgeleide\w*|pas d'oeuvre[\s-]derivee|bez[\s-]utworow|(?<!\w)nd(?!\w)"
-    ),
-    "SA": re.compile(
-        r"share[\s-]?alike|condividi allo stesso modo|compartir[\s-]?igual|partage (?:dans les memes|a l'identique)|"
-        r"weitergabe[\s-]unter[\s-]gleichen|compartilha\w*[\s-]?igual|partilha\w* nos (?:mesmos )?termos|"
-        r"ayni[\s-]?lisansla[\s-]?paylas|benzer[\s-]?paylas|lisansla(?:nma)?[\s-]?devam|del[\s-]?pa[\s-]?samme|"
-        r"gelijk[\s-]?delen|na tych samych|(?<!\w)sa(?!\w)"
-    ),
-}
 _VERSION = re.compile(r"(?<![\d.])([1-4]\.\d)(?![\d.]\d)")
 _IGO = re.compile(r"(?<!\w)igo(?!\w)")
 _WHOLE_NAME = re.compile(r"^CC BY((?:-(?:NC|ND|SA))*)")
@@ -84,13 +45,14 @@ def name_of_address(url: str) -> str:
     plain = host + hosted[2]
     # A page about a licence may have its address in its own query.
     plain = plain.partition("?")[0].partition("#")[0]
-    if found := _CC0_ADDRESS.match(plain):
+    commons = load_licences().creative_commons
+    if found := commons["zero_address"].match(plain):
         return f"CC0 {found[1] or '1.0'}"
-    if _PDM_ADDRESS.match(plain):
+    if commons["mark_address"].match(plain):
         return "Public domain"
-    if found := _CC_ADDRESS.match(plain):
+    if found := commons["address"].match(plain):
         return _creative_commons(found[1].upper().split("-"), found[2] or "", igo=bool(found[3]))
-    if _CC_PLAIN.match(plain):
+    if commons["any_address"].match(plain):
         return UNSTATED
     for named in load_licences().names:
         if found := named.address.match(plain):
@@ -101,16 +63,17 @@ def name_of_address(url: str) -> str:
 def names_in(text: str) -> list[NamedLicence]:
     """The licences that a text names, in order; of names that overlap the fuller."""
     folded = fold_in_place(text)
-    found = [NamedLicence(f"CC0 {match[1] or '1.0'}", *match.span()) for match in _CC0.finditer(folded)]
-    found += [NamedLicence("Public domain", *match.span()) for match in _PDM.finditer(folded)]
-    for match in _CC_SHORT.finditer(folded):
+    commons = load_licences().creative_commons
+    found = [NamedLicence(f"CC0 {match[1] or '1.0'}", *match.span()) for match in commons["zero"].finditer(folded)]
+    found += [NamedLicence("Public domain", *match.span()) for match in commons["mark"].finditer(folded)]
+    for match in commons["short"].finditer(folded):
         end, version, igo = _tail(folded, match.end())
         # "Sent cc by mail", "licence by the ministry": without capitals, elements or a version it is English.
         if not (match[1] or version or "BY" in text[match.start() : match.end()] or "cc-by" in match.group()):
             continue
         found.append(NamedLicence(_creative_commons(_tokens(match[1]), version, igo=igo), match.start(), end))
-    found += [_spelled_out(folded, match) for match in _CC_LONG.finditer(folded)]
-    for match in _CC_TOKEN.finditer(folded):
+    found += [_spelled_out(folded, match) for match in commons["long"].finditer(folded)]
+    for match in commons["elements"].finditer(folded):
         end, version, igo = _tail(folded, match.end())
         found.append(NamedLicence(_creative_commons(_tokens(match[0]), version, igo=igo), match.start(), end))
     for named in load_licences().names:
@@ -163,16 +126,19 @@ def _tail(folded: str, end: int) -> tuple[int, str, bool]:
 
 def _spelled_out(folded: str, match: re.Match[str]) -> NamedLicence:
     """A licence written out after "Creative Commons"; before it, in languages that put the name last."""
+    commons = load_licences().creative_commons
+    elements = {token: commons[token] for token in RESTRICTIONS}
+    attribution = commons["attribution"]
     after = re.split(r"[.;|\n](?!\d)|(?<!\w)(?:all rights|alle rechte)", folded[match.end() : match.end() + _REACH])[0]
     before = folded[max(0, match.start() - 60) : match.start()]
-    reading = after if _ATTRIBUTION.search(after) else ""
-    if not reading and _ATTRIBUTION.search(before):
+    reading = after if attribution.search(after) else ""
+    if not reading and attribution.search(before):
         reading = before
     if not reading:
         return NamedLicence(UNSTATED, *match.span())
-    tokens = [token for token, words in _WORDS.items() if words.search(reading)]
+    tokens = [token for token, words in elements.items() if words.search(reading)]
     version = _VERSION.search(after)
-    ends = [found.end() for pattern in (_ATTRIBUTION, _VERSION, *_WORDS.values()) for found in pattern.finditer(after)]
+    ends = [found.end() for pattern in (attribution, _VERSION, *elements.values()) for found in pattern.finditer(after)]
     end = match.end() + max(ends, default=0)
     name = _creative_commons(tokens, version[1] if version else "", igo=bool(_IGO.search(after)))
     return NamedLicence(name, match.start(), end)

@@ -1,25 +1,21 @@
-"""What data/licences.toml knows, ready to use: hosts, names of licences, and how languages grant and reserve rights."""
+"""The table data/licences.toml: hosts, licence names, phrases of each language, and the rules that weigh them."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from ingestion.types import Light
 from rag_engine.config import DATA
 
 _TABLE = DATA / "licences.toml"
 _GAP = r"[^.;|\n]{0,100}?"
-# What patterns may ask for; every language gives those it has.
-KINDS = (
-    "reserved", "some", "forbidden", "consent", "request", "granted", "public_domain", "licensed", "work", "part",
-    "credit", "commercial", "noncommercial", "unmodified", "purpose", "negation", "neutral", "beyond", "third",
-    "hypothetical", "terms",
-)  # fmt: skip
+_JOIN = r"[\s_\-/,+–]{0,3}"
 # Words of these kinds end where the pattern ends: "no" must not be found in "notice".
 _WHOLE = frozenset({"negation"})
 _SPACES = re.compile(r"[^\S\n]+")
@@ -48,43 +44,145 @@ class NamePattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A row that decides where every one of `needs` holds and none of `unless`; "a|b" holds where one of them does.
+
+    Without a `light` the words mean nothing there.
+    """
+
+    id: str
+    needs: tuple[str, ...]
+    unless: tuple[str, ...]
+    light: Light | None
+    licence: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlWords:
+    """Where pages and PDFs speak of their licence to machines, and what of it is of someone else."""
+
+    metas: frozenset[str]
+    properties: frozenset[str]
+    page_types: frozenset[str]
+    json_keys: tuple[str, ...]
+    xmp: Mapping[str, str]
+    aside_elements: frozenset[str]
+    aside_names: re.Pattern[str]
+    aside_text: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
 class LicenceTable:
-    """The whole table. `phrases` maps a kind to one pattern for all languages, `spoken` to one for each language."""
+    """The whole of data/licences.toml.
+
+    `phrases` maps a kind to one pattern for all languages, `rows` to the patterns of its rows by their ids
+    ("it.granted.2"); `rules` maps a group to its rules in order.
+    """
 
     domains: tuple[TrustedDomain, ...]
     names: tuple[NamePattern, ...]
     around: frozenset[str]
     phrases: Mapping[str, re.Pattern[str]]
-    spoken: Mapping[str, Mapping[str, re.Pattern[str]]]
+    rows: Mapping[str, Mapping[str, str]]
+    creative_commons: Mapping[str, re.Pattern[str]]
+    html: HtmlWords
+    scores: Mapping[str, float]
+    rules: Mapping[str, tuple[Rule, ...]]
 
 
 @cache
 def load_licences() -> LicenceTable:
-    """The table, read once."""
-    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    """Return the table, read once."""
+    table: dict[str, Any] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    scores, shared, page = table.pop("scores"), table.pop("shared"), table.pop("html")
     domains = tuple(
         TrustedDomain(row["suffix"], row["licence"], row.get("light", "GREEN"), tuple(row.get("except", ())))
         for row in table.pop("domains")
     )
-    around = frozenset(table.pop("around").split())
     names = tuple(
         NamePattern(
             row["licence"], tuple(row.get("restrictions", ())), _compile([row["pattern"]]), re.compile(row["address"])
         )
         for row in table.pop("names")
     )
-    return LicenceTable(
-        domains,
-        names,
-        around,
-        {
-            kind: _compile([p for entry in table.values() for p in entry.get(kind, [])], whole=kind in _WHOLE)
-            for kind in KINDS
-        },
-        {
-            language: {kind: _compile(listed, whole=kind in _WHOLE) for kind, listed in entry.items()}
+    around = frozenset(table.pop("around").split())
+    commons = {name: "|".join(rows).replace("JOIN", _JOIN) for name, rows in table.pop("creative_commons").items()}
+    rules = {group: tuple(_rule(row, scores) for row in rows) for group, rows in table.pop("rules").items()}
+    # What is left are the languages.
+    kinds = dict.fromkeys(kind for entry in table.values() for kind in entry)
+    rows = {
+        kind: {
+            f"{language}.{kind}.{number}": pattern
             for language, entry in table.items()
-        },
+            for number, pattern in enumerate(entry.get(kind, ()), start=1)
+        }
+        for kind in kinds
+    }
+    phrases = {kind: _compile(list(patterns.values()), whole=kind in _WHOLE) for kind, patterns in rows.items()}
+    return LicenceTable(
+        domains=domains,
+        names=names,
+        around=around,
+        phrases=phrases | {kind: re.compile("|".join(patterns)) for kind, patterns in shared.items()},
+        rows=rows,
+        creative_commons={name: re.compile(pattern) for name, pattern in commons.items()},
+        html=_html_words(page),
+        scores=scores,
+        rules=rules,
+    )
+
+
+def score_of(name: str) -> float:
+    """Return a weight by its name; on the paper's scale 20 decides."""
+    return load_licences().scores[name]
+
+
+def deciding_rule(group: str, facts: Mapping[str, Callable[[], bool]]) -> Rule:
+    """Return the first rule of the group whose conditions the facts meet; the last has none."""
+
+    def holds(names: str) -> bool:
+        return any(facts[name]() for name in names.split("|"))
+
+    rules = load_licences().rules[group]
+    return next(rule for rule in rules if all(map(holds, rule.needs)) and not any(map(holds, rule.unless)))
+
+
+def row_of(kind: str, match: re.Match[str]) -> str:
+    """Return the id of the row of a kind that gave this match: "it.granted.2"."""
+    text, start, end = match.string, match.start(), match.end()
+    ids = load_licences().rows[kind]
+    same = (found for found in ids if (one := _row(kind, found).match(text, start)) and one.end() == end)
+    return next(same, kind)
+
+
+@cache
+def _row(kind: str, row: str) -> re.Pattern[str]:
+    return _compile([load_licences().rows[kind][row]], whole=kind in _WHOLE)
+
+
+def _rule(row: Mapping[str, Any], scores: Mapping[str, float]) -> Rule:
+    return Rule(
+        id=row["id"],
+        needs=tuple(row.get("needs", ())),
+        unless=tuple(row.get("unless", ())),
+        light=row.get("light"),
+        licence=row.get("licence", ""),
+        score=scores[row.get("score", "none")],
+    )
+
+
+def _html_words(page: Mapping[str, Any]) -> HtmlWords:
+    names = "|".join(page["aside_names"])
+    return HtmlWords(
+        metas=frozenset(page["metas"]),
+        properties=frozenset(page["properties"]),
+        page_types=frozenset(page["page_types"]),
+        json_keys=tuple(page["json_keys"]),
+        xmp=page["xmp"],
+        aside_elements=frozenset(page["aside_elements"]),
+        aside_names=re.compile(rf"(?:^|[\s_-])(?:{names})(?:$|[\s_-])", re.IGNORECASE),
+        aside_text=re.compile("|".join(page["aside_text"]), re.IGNORECASE),
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingestion.licence.names import RESTRICTIONS, UNSTATED, restrictions_of
+from ingestion.licence.table import score_of
 from ingestion.types import LicenceMark, LicenceVerdict, Light
 
-# The paper's threshold; its scale gives 30 to a meta element and 25 to a licence link.
-DECIDES = 20.0
 _LICENCES = ("CC ", "CC0", "OGL", "Licence Ouverte", "dl-de", "IODL", "NLOD", "ODbL", "ODC-By", "PDDL", "GFDL", "GPL")
 
 
@@ -32,7 +31,9 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
         return LicenceVerdict("YELLOW", (green or hinted)[0].licence, kept, _restrictions(green), conflict=True)
     if red:
         best = max(red, key=lambda mark: mark.score)
-        light: Light = "RED" if sum({mark.quote: mark.score for mark in red}.values()) >= DECIDES else "YELLOW"
+        light: Light = (
+            "RED" if sum({mark.quote: mark.score for mark in red}.values()) >= score_of("decides") else "YELLOW"
+        )
         return LicenceVerdict(light, best.licence if light == "RED" else "", kept)
     if not green:
         named = next((mark.licence for mark in kept if mark.licence), "")
@@ -42,7 +43,7 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
     restrictions = _restrictions((*green, *limits))
     if _disagree(green):
         return LicenceVerdict("YELLOW", best.licence, kept, restrictions, conflict=True)
-    enough = sum({(mark.layer, mark.quote): mark.score for mark in green}.values()) >= DECIDES
+    enough = sum({(mark.layer, mark.quote): mark.score for mark in green}.values()) >= score_of("decides")
     return LicenceVerdict("GREEN" if enough else "YELLOW", best.licence, kept, restrictions)
 
 

@@ -49,6 +49,7 @@ def draw_marks(marks: Sequence[LicenceMark]) -> None:
         layer = _LAYERS.get(mark.layer, mark.layer)
         st.markdown(
             f"{light_badge(mark.light)} **{plain(mark.licence) or 'no licence named'}** · {plain(mark.place)} · {layer}"
+            + (f" · rule {plain(mark.rule)}" if mark.rule else "")
             + (f"  \n“{plain(mark.quote)}”" if mark.quote else "")
         )
     if len(marks) > _SHOWN_MARKS:

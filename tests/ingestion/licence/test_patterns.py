@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 
 import pytest
 
 from ingestion.licence.patterns import read_statements, says_reserved
+from ingestion.licence.table import deciding_rule, load_licences
 from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
 
@@ -182,3 +184,25 @@ def test_what_stands_first_and_last_is_read_of_a_text_that_speaks_of_licences_al
     talk = "The licence of each driver is checked, and copyright is explained in the course on rights. " * 3000
     for text in (f"All rights reserved.\n\n{talk}", f"{talk}\n\nAll rights reserved."):
         assert "RED" in {mark.light for mark in read_statements(text, "text")}
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("© 2021 Harbour Institute. All rights reserved.", "rights-reserved en.reserved.1"),
+        ("The photographs are © J. Doe, all rights reserved.", "rights-in-a-part en.reserved.1"),
+        ("Reproduction is authorised provided the source is acknowledged.", "granted en.granted.1"),
+        ("This report is licensed under CC BY 4.0.", "work-licensed"),
+        ("© 2020 Ministry of Works", "copyright-notice"),
+    ],
+)
+def test_each_mark_names_the_rows_that_decided(text: str, rule: str) -> None:
+    assert rule in [mark.rule for mark in read_statements(text, "page")]
+
+
+@pytest.mark.parametrize("group", load_licences().rules)
+def test_the_last_row_of_a_group_takes_what_is_left(group: str) -> None:
+    rules = load_licences().rules[group]
+    assert not rules[-1].needs
+    assert not rules[-1].unless
+    assert deciding_rule(group, defaultdict(lambda: lambda: False)) in rules
