@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, 
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.web.browser import open_browser
-from ingestion.web.cache import KeptWeb
+from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
@@ -83,7 +83,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
     with ExitStack() as stack:
         web = stack.enter_context(open_web(config))
         _remove_leftovers(workspace)
-        cached = KeptWeb(web, paths.pages(workspace))
+        cached = stack.enter_context(closing(CachedWeb(web, paths.pages(workspace))))
         browsers: list[Browser | None] = []
         lock = threading.Lock()
 

@@ -1,15 +1,22 @@
-"""Which parts of a page speak of its licence, and where the site keeps its terms."""
+"""The text and footer of a page, and the link to its site's terms."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
 
 from ingestion.licence.table import load_licences
+from ingestion.web.html import HIDDEN
 from rag_engine.text.folding import fold_in_place
+
+if TYPE_CHECKING:
+    from tldextract import ExtractResult
 
 HEAD, FOOT = 1_000, 1_000
 _SCRIPTS = ("script", "style", "noscript", "template", "svg")
@@ -19,13 +26,7 @@ _BREAKS = frozenset((
     "section", "table", "td", "th", "tr", "ul",
 ))  # fmt: skip
 _LINKS = 2_000
-# Second-level names under which others register theirs, where a country has such.
-_SHARED = frozenset((
-    "ac", "co", "com", "edu", "gob", "gov", "gouv", "gub", "govt", "go", "or", "org", "net", "nic", "mil", "gv", "k12",
-    "bel", "pol", "tsk",
-))  # fmt: skip
 _RIGHTS = re.compile("copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|autor|telif|opphav")
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +63,29 @@ def terms_link(root: html.HtmlElement, url: str) -> str:
         if not same or address.partition("#")[0] == url.partition("#")[0]:
             continue
         # "Copyright" and "licence" say more than an imprint; a whole label more than a word in a headline.
-        rank = 2 * bool(
-            re.search(r"copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|autor|telif|opphav", fold_in_place(text))
-        )
+        rank = 2 * bool(_RIGHTS.search(fold_in_place(text)))
         rank += 3 if len(found.group()) * 2 > len(text) else 0
         if best is None or rank >= best[0]:
             best = (rank, address.partition("#")[0])
     return best[1] if best else ""
 
 
+@cache
+def _registered_names() -> Callable[[str], ExtractResult]:
+    from tldextract import TLDExtract
+
+    # The list that comes with the package, so that nothing is asked of the network.
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
 def _site(url: str) -> str:
-    """The part of the host's name that one registers: example.org, example.co.uk; the address itself for a number."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    labels = host.split(".")
-    if re.fullmatch(r"[\d.]+|.*:.*", host) or len(labels) < 3:
-        return urlsplit(url).netloc.lower() if re.fullmatch(r"[\d.]+|.*:.*|localhost", host) else host
-    return ".".join(labels[-3:] if labels[-2] in _SHARED else labels[-2:])
+    """Return the part of the host's name that one registers: example.org, example.co.uk, a.github.io.
+
+    Of a number or a name without a registry it is the whole host, with its port.
+    """
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    return _registered_names()(host).top_domain_under_public_suffix or parts.netloc.lower()
 
 
 def _text(root: html.HtmlElement) -> str:
@@ -87,7 +95,7 @@ def _text(root: html.HtmlElement) -> str:
     for event, element in etree.iterwalk(root, events=("start", "end")):
         tag = element.tag if isinstance(element.tag, str) else ""
         if event == "start" and skipped is None:
-            if tag in _SCRIPTS or tag == "head" or _HIDDEN.search(element.get("style") or ""):
+            if tag in _SCRIPTS or tag == "head" or HIDDEN.search(element.get("style") or ""):
                 skipped = element
                 continue
             pieces += (_gap(tag), str(element.text or "").replace("\n", " "))

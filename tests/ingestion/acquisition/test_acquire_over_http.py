@@ -14,7 +14,7 @@ from ingestion.portals.explore import explore
 from ingestion.protocols import Browser
 from ingestion.types import Download, Outcome, PortalFindings, SeedSource
 from ingestion.web.browser import open_browser
-from ingestion.web.cache import KeptWeb
+from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
 from tests.ingestion.documents import bare_pdf
 from tests.ingestion.small_web import WORDS, listing
@@ -127,7 +127,7 @@ def test_a_portals_files_are_found_by_their_heads_and_never_stored(tmp_path: Pat
     }
     download = Download("", (), "0" * 64, 100, "text/html", "directory", NOW)
     with serving(answers) as site, HttpWeb(site.config()) as plain:
-        web = KeptWeb(plain, tmp_path / "kept")
+        web = CachedWeb(plain, tmp_path / "kept")
         source, config = SeedSource("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
         directory = replace(download, urls=(site.url("/list"),))
         explored = explore(source, directory, web, lambda: None, None, config=config, known=())

@@ -9,7 +9,9 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.licence.check import domain_mark, judge_licence
+from ingestion.licence.page_sections import terms_link
 from ingestion.types import ExtractionLimits, Fetched, LicenceVerdict, Outcome, Refusal, SeedSource
+from ingestion.web.html import parse
 from rag_engine.types import ExtractedText
 
 BY = "https://creativecommons.org/licenses/by/4.0/"
@@ -165,6 +167,25 @@ def test_the_site_s_own_terms_are_read_when_the_page_says_nothing(tmp_path: Path
     assert outcome.reason == "licence_green"
     assert web.asked == [URL, "https://example.org/note-legali"]
     assert "note-legali" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("page", "terms", "same"),
+    [
+        ("https://www.example.org/a", "https://legal.example.org/terms", True),
+        ("https://www.example.co.uk/a", "https://example.co.uk/terms", True),
+        ("https://a.example.co.uk/", "https://other.co.uk/terms", False),
+        ("https://a.github.io/x", "https://a.github.io/terms", True),
+        ("https://a.github.io/x", "https://b.github.io/terms", False),
+        ("http://10.0.0.1:8080/x", "http://10.0.0.1:8080/terms", True),
+        ("http://10.0.0.1:8080/x", "http://10.0.0.2:8080/terms", False),
+        ("http://localhost/x", "http://localhost/terms", True),
+    ],
+)
+def test_terms_are_those_of_one_registered_name(page: str, terms: str, same: bool) -> None:
+    root = parse(f'<body><a href="{terms}">Terms of use</a></body>')
+    assert root is not None
+    assert (terms_link(root, page) == terms) is same
 
 
 def test_terms_that_cannot_be_read_are_named(tmp_path: Path) -> None:

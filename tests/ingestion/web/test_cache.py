@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from diskcache import Cache
 
 from ingestion.types import Refusal, Validators
-from ingestion.web.cache import KeptWeb
+from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
 from tests.ingestion.web_server import Site, page, serving
 
@@ -28,6 +29,10 @@ def _versioned(request: BaseHTTPRequestHandler) -> None:
     page(b"" if same else b"version 1", "text/html", 304 if same else 200, ETag='"1"')(request)
 
 
+def bodies(folder: Path) -> list[Path]:
+    return sorted((folder / "kept").rglob("*.val"))
+
+
 @pytest.fixture
 def site() -> Iterator[Site]:
     answers = {
@@ -38,7 +43,7 @@ def site() -> Iterator[Site]:
         "/json": page("{}", "application/json"),
         "/empty": page(b""),
     }
-    answers |= {f"/{n}": page(bytes([n]) * 1000, "application/pdf") for n in range(10)}
+    answers |= {f"/{n}": page(bytes([n]) * 100_000, "application/pdf") for n in range(10)}
     with serving(answers) as running:
         yield running
 
@@ -50,15 +55,15 @@ def web(site: Site) -> Iterator[HttpWeb]:
 
 
 def test_a_second_call_makes_no_request_and_tells_the_same(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     first = kept.fetch(site.url("/"))
     assert kept.fetch(site.url("/#part")) == first
-    assert KeptWeb(web, tmp_path / "kept").fetch(site.url("/")) == first
+    assert CachedWeb(web, tmp_path / "kept").fetch(site.url("/")) == first
     assert site.asked["/"] == 1
 
 
 def test_a_page_that_was_looked_at_is_the_file_that_is_downloaded(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     looked_at = kept.fetch(site.url("/file"))
     downloaded = kept.fetch(site.url("/file"), into=tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes() == looked_at.body
@@ -69,7 +74,7 @@ def test_a_page_that_was_looked_at_is_the_file_that_is_downloaded(site: Site, we
 
 
 def test_a_downloaded_file_can_be_looked_at(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     kept.fetch(site.url("/file"), into=tmp_path / "a.pdf")
     (tmp_path / "a.pdf").write_bytes(b"changed by somebody")
     assert kept.fetch(site.url("/file")).body.startswith(b"%PDF")
@@ -80,7 +85,7 @@ def test_an_old_answer_is_asked_after_and_stays_when_it_has_not_changed(
     site: Site, web: HttpWeb, tmp_path: Path
 ) -> None:
     clock = _Clock()
-    kept = KeptWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
+    kept = CachedWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
     first = kept.fetch(site.url("/"))
     clock.now += 61
     assert kept.fetch(site.url("/")) == first
@@ -92,12 +97,12 @@ def test_an_old_answer_is_asked_after_and_stays_when_it_has_not_changed(
     assert kept.fetch(site.url("/")).body == b"version 2"
     assert kept.fetch(site.url("/")).body == b"version 2"
     assert site.asked["/"] == 3
-    assert len(list((tmp_path / "kept").glob("*.body"))) == 1
+    assert len(bodies(tmp_path)) == 1
 
 
 def test_an_old_answer_without_validators_is_fetched_anew(site: Site, web: HttpWeb, tmp_path: Path) -> None:
     clock = _Clock()
-    kept = KeptWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
+    kept = CachedWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
     kept.fetch(site.url("/plain"))
     clock.now += 61
     assert kept.fetch(site.url("/plain")).body == b"plain"
@@ -106,7 +111,7 @@ def test_an_old_answer_without_validators_is_fetched_anew(site: Site, web: HttpW
 
 
 def test_a_callers_own_validators_go_to_the_network(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     kept.fetch(site.url("/"))
     assert kept.fetch(site.url("/"), validators=Validators(etag='"1"')).status == 304
     assert kept.fetch(site.url("/"), validators=Validators(etag='"0"')).body == b"version 1"
@@ -114,7 +119,7 @@ def test_a_callers_own_validators_go_to_the_network(site: Site, web: HttpWeb, tm
 
 
 def test_a_refusal_is_not_kept(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     for _time in range(2):
         with pytest.raises(Refusal):
             kept.fetch(site.url("/denied"))
@@ -122,10 +127,10 @@ def test_a_refusal_is_not_kept(site: Site, web: HttpWeb, tmp_path: Path) -> None
 
 
 def test_what_is_forgotten_is_asked_for_again(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     kept.fetch(site.url("/"))
     kept.forget(site.url("/"))
-    assert list((tmp_path / "kept").iterdir()) == []
+    assert bodies(tmp_path) == []
     assert kept.fetch(site.url("/")).body == b"version 1"
     assert site.asked["/"] == 2
 
@@ -133,7 +138,7 @@ def test_what_is_forgotten_is_asked_for_again(site: Site, web: HttpWeb, tmp_path
 def test_what_is_forgotten_is_forgotten_for_other_processes_and_types_too(
     site: Site, web: HttpWeb, tmp_path: Path
 ) -> None:
-    first, second = (KeptWeb(web, tmp_path / "kept") for _process in range(2))
+    first, second = (CachedWeb(web, tmp_path / "kept") for _process in range(2))
     second.fetch(site.url("/json"), accept="application/json")
     first.forget(site.url("/json"))
     first.fetch(site.url("/json"), accept="application/json")
@@ -144,14 +149,14 @@ def test_what_is_forgotten_is_forgotten_for_other_processes_and_types_too(
 
 
 def test_another_accepted_type_is_another_answer(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     kept.fetch(site.url("/json"))
     kept.fetch(site.url("/json"), accept="application/json")
     assert site.asked["/json"] == 2
 
 
 def test_a_kept_answer_keeps_to_the_limit_of_the_call(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept", page_bytes=4000)
+    kept = CachedWeb(web, tmp_path / "kept", page_bytes=4000)
     kept.fetch(site.url("/file"), into=tmp_path / "a.pdf")
     for options in ({}, {"max_bytes": 100}, {"max_bytes": 100, "into": tmp_path / "b.pdf"}):
         with pytest.raises(Refusal) as refused:
@@ -161,48 +166,49 @@ def test_a_kept_answer_keeps_to_the_limit_of_the_call(site: Site, web: HttpWeb, 
 
 
 def test_the_oldest_answers_make_room_for_new_ones(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept", most_bytes=3500)
+    kept = CachedWeb(web, tmp_path / "kept", most_bytes=350_000)
     for n in range(6):
         kept.fetch(site.url(f"/{n}"))
-    assert sum(path.stat().st_size for path in (tmp_path / "kept").glob("*.body")) == 3000
+    assert sum(path.stat().st_size for path in bodies(tmp_path)) == 300_000
     kept.fetch(site.url("/5"))
     kept.fetch(site.url("/0"))
     assert (site.asked["/5"], site.asked["/0"]) == (1, 2)
 
 
 def test_two_processes_keep_to_the_room_together(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    processes = [KeptWeb(web, tmp_path / "kept", most_bytes=3500) for _process in range(2)]
+    processes = [CachedWeb(web, tmp_path / "kept", most_bytes=350_000) for _process in range(2)]
     for n in range(8):
         processes[n % 2].fetch(site.url(f"/{n}"))
-    assert sum(path.stat().st_size for path in (tmp_path / "kept").glob("*.body")) == 3000
+    assert sum(path.stat().st_size for path in bodies(tmp_path)) == 300_000
 
 
 def test_a_body_that_a_power_failure_emptied_is_fetched_anew(site: Site, web: HttpWeb, tmp_path: Path) -> None:
     clock = _Clock()
-    kept = KeptWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
+    kept = CachedWeb(web, tmp_path / "kept", fresh_seconds=60, clock=clock)
     whole = kept.fetch(site.url("/")).body
     for times, into in ((2, None), (3, tmp_path / "page")):
-        next((tmp_path / "kept").glob("*.body")).write_bytes(bytes(len(whole)))
+        bodies(tmp_path)[0].write_bytes(bytes(len(whole)))
         found = kept.fetch(site.url("/"), into=into)
         assert (into.read_bytes() if into else found.body) == whole
         assert site.asked["/"] == times
-    next((tmp_path / "kept").glob("*.body")).write_bytes(bytes(len(whole)))
+    bodies(tmp_path)[0].write_bytes(bytes(len(whole)))
     clock.now += 61
     assert kept.fetch(site.url("/")).body == whole
-    assert len(list((tmp_path / "kept").glob("*.body"))) == 1
+    assert len(bodies(tmp_path)) == 1
 
 
 def test_a_damaged_entry_is_fetched_anew(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
-    for pattern, damage in (("*.json", b"{"), ("*.json", b"[]"), ("*.json", b"\xff"), ("*.body", b"")):
+    kept = CachedWeb(web, tmp_path / "kept")
+    for damage in ("{", "[]", b"\xff", ["a pickle"]):
         kept.fetch(site.url("/"))
-        next((tmp_path / "kept").glob(pattern)).write_bytes(damage)
+        with Cache(str(tmp_path / "kept")) as cache:
+            cache.set(next(key for key in cache if key.startswith("head")), damage)
     assert kept.fetch(site.url("/")).body == b"version 1"
     assert site.asked["/"] == 5
 
 
 def test_an_empty_body_is_kept_too(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     assert kept.fetch(site.url("/empty")).body == b""
     kept.fetch(site.url("/empty"), into=tmp_path / "empty")
     assert (tmp_path / "empty").read_bytes() == b""
@@ -210,8 +216,8 @@ def test_an_empty_body_is_kept_too(site: Site, web: HttpWeb, tmp_path: Path) -> 
 
 
 def test_many_threads_that_ask_for_one_address_make_one_request(site: Site, web: HttpWeb, tmp_path: Path) -> None:
-    kept = KeptWeb(web, tmp_path / "kept")
+    kept = CachedWeb(web, tmp_path / "kept")
     with ThreadPoolExecutor(8) as pool:
         bodies = set(pool.map(lambda n: kept.fetch(site.url(f"/{n % 3}")).body, range(48)))
-    assert bodies == {bytes([n]) * 1000 for n in range(3)}
+    assert bodies == {bytes([n]) * 100_000 for n in range(3)}
     assert [site.asked[f"/{n}"] for n in range(3)] == [1, 1, 1]
