@@ -21,7 +21,7 @@ from report import machine, write_table
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord, anchors
-from rag_engine.book_index.matching import IndexTerms, Listed
+from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
@@ -62,7 +62,7 @@ def measure(folder: Path, book: str, language: str, sandbox: Sandbox) -> Measure
     placed = anchors(records, extracted, parents, language)
     anchoring = time.perf_counter() - start
     terms = IndexTerms(
-        Listed(one.term, one.subterm, language, book, f"{book}_p{one.child[0]}_c{one.child[1]}", one.page)
+        IndexedPassage(one.term, one.subterm, language, book, f"{book}_p{one.child[0]}_c{one.child[1]}", one.page)
         for one in placed
     )
     start = time.perf_counter()

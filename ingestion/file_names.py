@@ -16,7 +16,7 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def slug_of(*names: str) -> str:
-    """The first name that has letters or digits left in plain ASCII, joined by hyphens, of at most 60 characters.
+    """Return the first name that has letters or digits in plain ASCII, joined by hyphens, of at most 60 characters.
 
     A name is cut between words where that leaves most of it. "document" where none has anything left.
     """
@@ -32,7 +32,10 @@ def slug_of(*names: str) -> str:
 
 
 def safe_code(code: str) -> str:
-    """The code as it may stand in a file name; one that had to be changed ends in a hash, so that no two become one."""
+    """Return the code as it may stand in a file name.
+
+    One that had to be changed ends in a hash, so that no two become one.
+    """
     kept = _NOT_CODE.sub("-", code).lstrip(".-")[:_LONGEST_CODE].replace("..", "-")
     if kept and kept == code:
         return kept
@@ -40,7 +43,7 @@ def safe_code(code: str) -> str:
 
 
 def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> Path:
-    """Where a file with this content goes: a name of its own when another content has the plain one.
+    """Return where a file with this content goes: a name of its own when another content has the plain one.
 
     An older version therefore stays where it is, and the same content comes to the same name however often. `folder`
     is the workspace's downloads; a file keeps its name in quarantine, so that those names are taken as well.
@@ -54,7 +57,7 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
 
 
 def file_hash(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -64,7 +67,7 @@ _LONGEST_BYTES = 180
 
 
 def safe_name(name: str) -> str:
-    """A file name without folders, control characters or a leading dot, of at most 180 bytes; never empty."""
+    """Return a file name without folders, control characters or a leading dot, of at most 180 bytes; never empty."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")
     kept = re.sub(r'[<>:"|?*]', "_", printable).strip().lstrip(".") or "upload"

@@ -68,7 +68,7 @@ class Gazetteer:
 
 @lru_cache(maxsize=4)
 def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
-    """The gazetteer of a TOML table, read once per path; InputError when it cannot be read."""
+    """Return the gazetteer of a TOML table, read once per path; InputError when it cannot be read."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
@@ -106,7 +106,7 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
 
 
 def find_places(text: str, gazetteer: Gazetteer) -> GeographicScope:
-    """The countries and regions that a text names, in the order of their first mention."""
+    """Return the countries and regions that a text names, in the order of their first mention."""
     countries: dict[str, None] = {}
     regions: dict[str, None] = {}
     for form in _mentions(text, gazetteer):
@@ -116,7 +116,7 @@ def find_places(text: str, gazetteer: Gazetteer) -> GeographicScope:
 
 
 def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
-    """The English name of a country given by a name in any of the languages or by its ISO code, else None."""
+    """Return the English name of a country given by a name in any of the languages or by its ISO code, else None."""
     if name.strip() in gazetteer.countries:
         return gazetteer.countries[name.strip()]
     key = tuple(_WORD.findall(fold_case(name)))
@@ -130,7 +130,7 @@ def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
 def geographic_boost(
     scope: GeographicScope, metadata: Metadata, gazetteer: Gazetteer, config: RetrievalConfig
 ) -> float:
-    """The factor by which a document's fused score is multiplied (Buriasco 2026, section 5.3).
+    """Return the factor by which a document's fused score is multiplied (Buriasco 2026, section 5.3).
 
     Same country, same region, global and elsewhere are told apart; the factors come from the configuration. A
     document whose place is not known, and any document when no place is asked for, keep 1. When only the whole
@@ -156,7 +156,7 @@ def geographic_boost(
 
 
 def _document_regions(metadata: Metadata, gazetteer: Gazetteer) -> tuple[str, ...]:
-    """The regions a document is about as a whole; none for a national one."""
+    """Return the regions a document is about as a whole; none for a national one."""
     if metadata.geographical_level in gazetteer.levels:
         return gazetteer.levels[metadata.geographical_level]
     if metadata.geographical_level in ("", "National") or metadata.countries:
@@ -170,7 +170,7 @@ def _regions_named(text: str, gazetteer: Gazetteer) -> tuple[str, ...]:
 
 
 def _mentions(text: str, gazetteer: Gazetteer) -> Iterator[Form]:
-    """The forms that occur in a text, from left to right; a longer form hides the shorter ones inside it."""
+    """Yield the forms that occur in a text, from left to right; a longer form hides the shorter ones inside it."""
     text = unicodedata.normalize("NFC", text)
     matches = list(_WORD.finditer(text))
     words = [match.group() for match in matches]
@@ -204,7 +204,7 @@ def _lookup(key: tuple[str, ...], gazetteer: Gazetteer) -> tuple[Form, ...]:
 
 
 def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:
-    """The Turkish stem of "italyanlarin" or "almanyada"; the word itself when it has none in the table."""
+    """Return the Turkish stem of "italyanlarin" or "almanyada"; the word itself when it has none in the table."""
     for end in range(len(word) - 1, max(3, len(word) - _LONGEST_ENDING - 1), -1):
         if word[:end] in gazetteer.turkish and _TURKISH_ENDING.match(word, end):
             return word[:end]
@@ -212,7 +212,7 @@ def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:
 
 
 def _as_written(form: Form, written: Sequence[str], abbreviations: bool) -> bool:
-    """Whether capitals stand where the form needs them."""
+    """Return whether capitals stand where the form needs them."""
     if form.capitalised and not written[0][0].isupper():
         return False
     return all(
@@ -233,7 +233,7 @@ def _names_language(
     forms: Sequence[Form],
     gazetteer: Gazetteer,
 ) -> bool:
-    """Whether an adjective stands for the language: "documents in Italian", "the Italian version"."""
+    """Return whether an adjective stands for the language: "documents in Italian", "the Italian version"."""
     if not forms or not all(form.adjective for form in forms):
         return False
     before = folded[position - 1] if position else ""
@@ -249,7 +249,7 @@ def _names_language(
 def _written_forms(
     table: Mapping[str, Any],
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], bool, str]]:
-    """Every form of the table with its countries, its regions, whether it is an adjective, and its language."""
+    """Yield every form of the table with its countries, its regions, whether it is an adjective, and its language."""
     for pattern in table["no_place"]:
         yield from ((written, (), (), False, "") for written in _expand(pattern))
     for body in table["body"]:
@@ -265,7 +265,7 @@ def _written_forms(
 
 
 def _regions_of(table: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """For each country and region the regions that hold all of it."""
+    """Return for each country and region the regions that hold all of it."""
     members = {region["name"]: frozenset(region.get("members", ())) for region in table["region"]}
     held = {country["name"]: frozenset([country["code"]]) for country in table["country"]}
     held |= {name: codes for name, codes in members.items() if codes}
@@ -276,7 +276,7 @@ def _regions_of(table: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def _expand(pattern: str) -> list[str]:
-    """The forms that a pattern with one pair of braces stands for."""
+    """Return the forms that a pattern with one pair of braces stands for."""
     match = _BRACES.fullmatch(pattern)
     if match is None:
         return [pattern]
@@ -284,7 +284,7 @@ def _expand(pattern: str) -> list[str]:
 
 
 def _keys(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The folded words, and the same without accents, which short words need to stay apart ("ira", "oma")."""
+    """Yield the folded words, and the same without accents, which short words need to stay apart ("ira", "oma")."""
     key = tuple(fold_case(word) for word in words)
     yield key
     plain = tuple(fold(word) if len(word) >= 5 else word for word in key)

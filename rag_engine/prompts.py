@@ -105,12 +105,12 @@ _IMAGE = re.compile(r"!(?=\[)")
 
 
 def insufficient(language: str) -> str:
-    """The sentence for "not enough evidence" in the language, in English where there is none."""
+    """Return the sentence for "not enough evidence" in the language, in English where there is none."""
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
 
 
 def neutralise(text: str) -> str:
-    """Text that reads the same and can neither close a fence nor pose as a source, a role or an image."""
+    """Return text that reads the same and can neither close a fence nor pose as a source, a role or an image."""
     text = _CONTROL.sub(" ", _UNSEEN.sub("", text.replace("\r\n", "\n")))
     text = _TAG.sub("‹", _JOINER.sub("", text))
     text = _TURN.sub("(", text)
@@ -120,13 +120,13 @@ def neutralise(text: str) -> str:
 
 
 def one_line(text: str, *, limit: int | None = 300) -> str:
-    """Neutralised text on a single line, for titles and names; None is no limit."""
+    """Return neutralised text on a single line, for titles and names; None is no limit."""
     # In this order, since blanks that go can bring together what then poses as a source.
     return neutralise(" ".join(text.split()))[:limit]
 
 
 def source_block(source: Source) -> str:
-    """One numbered source for the prompt: title, year, authority; the text; hazard, level, type."""
+    """Return one numbered source for the prompt: title, year, authority; the text; hazard, level, type."""
     metadata = source.document.metadata
     year = str(metadata.year) if metadata.year else "no year"
     head = ", ".join(filter(None, (one_line(metadata.title), year, one_line(metadata.authority))))
@@ -138,7 +138,7 @@ def source_block(source: Source) -> str:
 
 
 def answer_rules(language: str) -> str:
-    """The system message: how to answer, in which language, and what to write when the sources fall short."""
+    """Return the system message: how to answer, in which language, and what to write when the sources fall short."""
     missing = (
         "- If the sources do not answer the question, write this sentence, exactly and alone: "
         + insufficient(language)
@@ -155,7 +155,7 @@ def answer_rules(language: str) -> str:
 
 
 def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
-    """The user message: the blocks as given, then the question, so that the last block stands next to it."""
+    """Return the user message: the blocks as given, then the question, so that the last block stands next to it."""
     parts = ["<sources>", *blocks, "</sources>", "<question>", neutralise(plan.question).strip(), "</question>"]
     if plan.output_instructions:
         parts.append("Wishes for form and language: " + one_line(plan.output_instructions))
@@ -169,7 +169,7 @@ def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
 
 
 def planner_message(question: str) -> str:
-    """The user message for the planner."""
+    """Return the user message for the planner."""
     return "\n".join(("<question>", neutralise(question).strip(), "</question>"))
 
 

@@ -24,7 +24,7 @@ _PDF = "application/pdf"
 
 @dataclass(frozen=True, slots=True)
 class AppliedTo:
-    """What an index lists of one document.
+    """The records of an index that name one document.
 
     `entries` of the index have `places` in it; at `named` of these the page names the entry's words. `lost` are
     pages that the index names and that the document does not have, or that bear no text.
@@ -40,7 +40,7 @@ class AppliedTo:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What became of an index table: its documents, what in it named no one document, and its query cache."""
+    """The result of applying an index table: its documents, what named no one document, and its query cache."""
 
     source: str
     documents: tuple[AppliedTo, ...]
@@ -52,7 +52,7 @@ class Applied:
 def apply_index(
     path: Path, engine: Engine, reader: FileReader, *, document: str = "", limits: ExtractionLimits | None = None
 ) -> Applied:
-    """What the index in a file lists of the collection from now on, instead of what a file of this name did before.
+    """Apply the index in a file to the collection, in place of what a file of this name listed before.
 
     Its records belong to the documents whose files they name; those that name none to `document` (id, file or title).
     The numbers of a table are pages of the files, those of a printed index are the printed ones of `document`.
@@ -80,7 +80,7 @@ def apply_index(
 
 
 def remove_index(name: str, engine: Engine) -> int:
-    """Number of documents of which an index table of this file name lists nothing any longer."""
+    """Remove an index table by its file name; return the number of documents that it listed."""
     with paths.write_lock(engine.config.workspace):
         sources = listing_sources(engine.catalog)
         # The index that a document carries goes with the document alone.
@@ -95,7 +95,7 @@ def remove_index(name: str, engine: Engine) -> int:
 def match_documents(
     records: Sequence[IndexRecord], documents: Sequence[DocumentRecord], given: DocumentRecord | None
 ) -> tuple[dict[int, list[IndexRecord]], tuple[str, ...]]:
-    """The records of each document by its key, and the file names that are not those of one document, each once.
+    """Return the records of each document by its key, and the file names that are not those of one document, each once.
 
     A record without a file belongs to `given`; one that only refers to others then holds for every document.
     """
@@ -120,7 +120,7 @@ def match_documents(
 
 
 def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
-    """The parents of a document's children in reading order, as the chunker gave them but for their depth."""
+    """Yield the parents of a document's children in reading order, as the chunker gave them but for their depth."""
     for _, group in groupby(children, key=lambda child: child.parent_key):
         own = list(group)
         first = own[0]
@@ -139,7 +139,7 @@ def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
 def _place(
     document: DocumentRecord, records: Sequence[IndexRecord], engine: Engine, source: str
 ) -> tuple[list[Listed], AppliedTo, list[CachedQuery]]:
-    """Where the records lead in a document: as the catalog keeps it, counted, and as the query cache has it."""
+    """Return where the records lead in a document: as the catalog keeps it, counted, and as the query cache has it."""
     extracted = engine.catalog.extracted(document)
     parents = list(parents_of(engine.catalog.document_children(document.key)))
     found = anchors(records, extracted, parents, document.metadata.language)
@@ -155,7 +155,7 @@ def _place(
 
 
 def _numbers(document: DocumentRecord, engine: Engine, reader: FileReader) -> PageNumbers:
-    """How the pages of a document are numbered; from 1 where it is no PDF."""
+    """Return how the pages of a document are numbered; from 1 where it is no PDF."""
     if document.media_type != _PDF:
         return PageNumbers({}, 0, document.pages, "")
     printed = reader.printed(engine.stored_file(document), ())
@@ -163,7 +163,7 @@ def _numbers(document: DocumentRecord, engine: Engine, reader: FileReader) -> Pa
 
 
 def _called(name: str, documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
-    """The documents whose file a table means by a name: with or without its folder or ending, or by the id."""
+    """Return the documents whose file a table means by a name: with or without its folder or ending, or by the id."""
     sought = _folded(name)
     ways: tuple[Mapping[int, str], ...] = (
         {one.key: _folded(one.file) for one in documents},

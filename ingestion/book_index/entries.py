@@ -12,7 +12,7 @@ from ingestion.extraction.layout.numerals import roman
 from rag_engine.book_index.anchors import IndexRecord
 
 # From a printed page number to the page of the file.
-PageOf = Callable[[str], int | None]
+PageLookup = Callable[[str], int | None]
 
 _ROMAN = r"(?-i:[ivxlc]{1,8}|[IVXLC]{2,8})"
 _FOLLOWING = r"\s?(?:ff|f|sqq|sq|sgg|sg|segg|seg|ss|et\s+seq|y\s+ss|e\s+ss|vd|passim)\b\.?"
@@ -59,17 +59,17 @@ class _Open:
 
 
 def is_locators(text: str) -> bool:
-    """Whether a text says nothing but page numbers."""
+    """Return whether a text says nothing but page numbers."""
     return len(text) <= _LONGEST_ENTRY and LOCATORS.fullmatch(text.strip()) is not None
 
 
 def has_locators(text: str) -> bool:
-    """Whether a text is a term with page numbers behind it, set off by a sign."""
+    """Return whether a text is a term with page numbers behind it, set off by a sign."""
     return len(text) <= _LONGEST_ENTRY and _SPLIT.fullmatch(text.strip()) is not None
 
 
-def records_of(entries: Iterable[IndexEntry], page_of: PageOf) -> list[IndexRecord]:
-    """The records of an index in its order; an entry under another one gives that one's term and its own as subterm.
+def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[IndexRecord]:
+    """Return the records of an index in its order; an entry under another one is a subterm of that one's term.
 
     An entry that only stands above others, or above the entries of a letter, gives no record.
     """
@@ -84,29 +84,37 @@ def records_of(entries: Iterable[IndexEntry], page_of: PageOf) -> list[IndexReco
         while above and above[-1].indent >= entry.indent:
             above.pop()
         for place, (term, pages, see) in enumerate(_parts(text, loose)):
-            if not term and not see and not above and (numbers := _SPLIT.fullmatch(text)):
-                # Where nothing stands above, the first number is the term: "1990, 45".
-                term, pages = numbers["term"], numbers["pages"]
-            if not term:
-                # Only page numbers or only a cross reference: they belong to what stands above.
-                at = above[-1].record if above else -1
-                if at >= 0:
-                    records[at] = _extended(records[at], pages, see, page_of)
-                elif above:
-                    above[-1].record = len(records)
-                    records.append(_extended(_named(above), pages, see, page_of))
-                continue
             opened = _Open(entry.indent, term)
-            if pages or see:
-                opened.record = len(records)
-                records.append(_extended(_named([*above, opened]), pages, see, page_of))
-            if place == 0:
+            if not term and above:
+                # Only page numbers or only a cross reference: they belong to what stands above.
+                _extend(records, above, pages, see, page_of)
+            elif not term and not see and (numbers := _SPLIT.fullmatch(text)):
+                # Where nothing stands above, the first number is the term: "1990, 45".
+                opened.term, locators = numbers["term"], numbers["pages"]
+                _extend(records, [opened], locators, see, page_of)
+            elif term and (pages or see):
+                _extend(records, [*above, opened], pages, see, page_of)
+            if place == 0 and opened.term:
                 above.append(opened)
     return records
 
 
+def _extend(
+    records: list[IndexRecord], path: Sequence[_Open], pages: str, see: tuple[str, ...], page_of: PageLookup
+) -> None:
+    """Add locators and references to the record of the last entry of the path, which is made where it has none."""
+    last = path[-1]
+    if last.record < 0:
+        last.record = len(records)
+        records.append(_named(path))
+    records[last.record] = _extended(records[last.record], pages, see, page_of)
+
+
 def printed_pages(locators: str) -> tuple[str, ...]:
-    """The page numbers that a list of locators stands for, each once: "12–5, 20f., xi" is 12 13 14 15 20 21 xi."""
+    """Return the page numbers that a list of locators stands for, each once.
+
+    "12–5, 20f., xi" is 12 13 14 15 20 21 xi.
+    """
     return tuple(dict.fromkeys(number for found in _ONE.finditer(locators) for number in _expanded(found)))
 
 
@@ -138,14 +146,14 @@ def _expanded(found: re.Match[str]) -> Iterator[str]:
 
 
 def _is_loose(entries: Sequence[IndexEntry]) -> bool:
-    """Whether in this index nothing but a space stands before the page numbers."""
+    """Return whether in this index nothing but a space stands before the page numbers."""
     strict = sum(has_locators(entry.text) for entry in entries)
     loose = sum(_LOOSE.fullmatch(entry.text.strip()) is not None for entry in entries)
     return strict < 0.3 * loose
 
 
 def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """(term, locators, cross references) of an entry, and of the entries that run in behind it after semicolons."""
+    """Yield (term, locators, cross references) of an entry and of those that follow in it after semicolons."""
     inner = SEE_IN_BRACKETS.search(text)
     if inner:
         term, pages, see = next(_parts(f"{text[: inner.start()].rstrip()}{text[inner.end() :]}", loose))
@@ -174,7 +182,7 @@ def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]
 
 
 def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
-    """The parts of an entry whose sub-entries run on behind semicolons; none when these are no sub-entries."""
+    """Return the parts of an entry whose sub-entries run on behind semicolons; none when these are no sub-entries."""
     pieces = [piece.strip() for piece in text.split("; ") if piece.strip()]
     parts = [next(_parts(piece, loose)) for piece in pieces]
     if not all(pages or see for _, pages, see in parts):
@@ -194,7 +202,7 @@ def _named(path: Sequence[_Open]) -> IndexRecord:
     return IndexRecord(path[0].term, ", ".join(one.term for one in path[1:]))
 
 
-def _extended(record: IndexRecord, locators: str, see: tuple[str, ...], page_of: PageOf) -> IndexRecord:
+def _extended(record: IndexRecord, locators: str, see: tuple[str, ...], page_of: PageLookup) -> IndexRecord:
     printed = tuple(dict.fromkeys((*record.printed, *printed_pages(locators))))
     pages = tuple(dict.fromkeys(page for number in printed if (page := page_of(number)) is not None))
     return replace(record, printed=printed, pages=pages, see=(*record.see, *see))

@@ -1,4 +1,4 @@
-"""Which pages of a document are its index, told by their lines: a term, page numbers, and the order of the alphabet."""
+"""Detection of index pages by their lines: a term, page numbers, and the order of the alphabet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LAST_NUMBER = re.compile(r"(\d{1,4})\W*$")
 
 
 def index_pages(extracted: ExtractedText) -> tuple[int, ...]:
-    """The pages of the document's index, or indexes, in order; empty when it has none.
+    """Return the pages of the document's index, or indexes, in order; empty when it has none.
 
     A page begins an index when it has a title of one and entries, or is half made of entries; in both cases the
     entries must be in the order of the alphabet, which those of a table of contents are not.
@@ -42,7 +42,7 @@ def index_pages(extracted: ExtractedText) -> tuple[int, ...]:
 
 
 def glossary_pages(extracted: ExtractedText) -> tuple[int, ...]:
-    """The pages on which a glossary begins by its title."""
+    """Return the pages on which a glossary begins by its title."""
     lines = lines_by_page(extracted)
     headings = {extracted.text[block.start : block.end] for block in extracted.blocks if block.kind == "heading"}
     return tuple(
@@ -53,7 +53,7 @@ def glossary_pages(extracted: ExtractedText) -> tuple[int, ...]:
 
 
 def lines_by_page(extracted: ExtractedText) -> dict[int, list[str]]:
-    """The texts of the lines of each page, in reading order."""
+    """Return the texts of the lines of each page, in reading order."""
     pages: dict[int, list[str]] = {}
     for line in extracted.lines:
         pages.setdefault(line.page, []).append(extracted.text[line.start : line.end])
@@ -61,12 +61,12 @@ def lines_by_page(extracted: ExtractedText) -> dict[int, list[str]]:
 
 
 def entry_share(texts: Sequence[str]) -> float:
-    """The share of the lines that are entries of an index, or their page numbers; 0 for no lines."""
+    """Return the share of the lines that are entries of an index, or their page numbers; 0 for no lines."""
     return sum(has_locators(text) or is_locators(text) for text in texts) / max(1, len(texts))
 
 
 def _is_alphabetical(texts: Sequence[str], *, few: bool = False) -> bool:
-    """Whether the entries among the lines are in the order of the alphabet and not in that of their pages."""
+    """Return whether the entries among the lines are in the order of the alphabet and not in that of their pages."""
     entries = [text for text in texts if has_locators(text)]
     numbers = [int(found[1]) for text in entries if (found := _LAST_NUMBER.search(text))]
     if len(numbers) >= _FEWEST_LINES // 2 and goes_up(numbers):
@@ -78,7 +78,7 @@ def _is_alphabetical(texts: Sequence[str], *, few: bool = False) -> bool:
 
 
 def is_alphabetical(initials: Sequence[str]) -> bool:
-    """Whether most entries begin with the letter of the one before or the next letter, as sub-entries need not."""
+    """Return whether most entries begin with the letter of the one before or the next; sub-entries need not."""
     steps = [ord(after) - ord(before) for before, after in pairwise(initials)]
     near = sum(0 <= step <= 1 for step in steps)
     upward = sum(step >= 0 for step in steps)
@@ -86,12 +86,12 @@ def is_alphabetical(initials: Sequence[str]) -> bool:
 
 
 def goes_up(numbers: Sequence[int]) -> bool:
-    """Whether page numbers only go up, as in a table of contents."""
+    """Return whether page numbers only go up, as in a table of contents."""
     return list(numbers) == sorted(numbers) and len(set(numbers)) > 1
 
 
 def initial_of(text: str) -> str:
-    """The first letter of an entry without case and accent; empty where it begins with a number."""
+    """Return the first letter of an entry without case and accent; empty where it begins with a number."""
     for character in text[:4]:
         if character.isdigit():
             return ""

@@ -33,7 +33,7 @@ _LEADING_NUMBER = re.compile(r"\A\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,7}\s?[-–
 
 
 def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
-    """The terms that the document's glossaries and definitions explain, with the page of each explanation.
+    """Return the terms that the document's glossaries and definitions explain, with the page of each explanation.
 
     A glossary begins with its title, an article of definitions with the words that introduce one ("For the purposes
     of this ..."); it ends where several paragraphs are no entries. Fewer than three entries are no glossary.
@@ -52,7 +52,7 @@ def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
 
 
 def bold_terms(lines: Sequence[PlacedLine]) -> list[IndexRecord]:
-    """The records of a glossary that sets its terms in bold before their explanations."""
+    """Return the records of a glossary that sets its terms in bold before their explanations."""
     records: list[IndexRecord] = []
     term, said, page = "", "", 0
 
@@ -85,7 +85,7 @@ def _introduces(text: str) -> bool:
 
 
 def _entries(blocks: Sequence[tuple[Block, str]], first: int, title: Block | None) -> tuple[list[IndexRecord], int]:
-    """The entries from a block on, and the number of the block behind the last of them.
+    """Return the entries from a block on, and the number of the block behind the last of them.
 
     Under a title each term may be a heading of its own; a larger heading, or any where terms are none, ends it.
     """

@@ -36,7 +36,7 @@ class _ColumnLine:
 
 
 def entries_of(lines: Sequence[PlacedLine], height: float) -> list[IndexEntry]:
-    """The entries that the lines of index pages make, in reading order; `height` is that of a page.
+    """Return the entries that the lines of index pages make, in reading order; `height` is that of a page.
 
     Columns are found by the empty space between them, sub-entries by their indentation. A line goes on from the one
     above when that ends in a sign that asks for more, or breaks off where its first word would not have fitted.
@@ -57,7 +57,7 @@ def entries_of(lines: Sequence[PlacedLine], height: float) -> list[IndexEntry]:
 
 
 def without_heads(lines: Sequence[PlacedLine], height: float) -> list[PlacedLine]:
-    """The lines without page numbers, running heads and the title of the index."""
+    """Return the lines without page numbers, running heads and the title of the index."""
     pages = len({line.page for line in lines})
     recurring: Counter[str] = Counter()
     for text, _ in {(folded(line.text), line.page) for line in lines if _in_margin(line, height)}:
@@ -79,7 +79,7 @@ def without_heads(lines: Sequence[PlacedLine], height: float) -> list[PlacedLine
 
 
 def gutters(lines: Sequence[PlacedLine]) -> list[float]:
-    """The middles of the empty spaces between columns of lines, from left to right, in points."""
+    """Return the middles of the empty spaces between columns of lines, from left to right, in points."""
     if not lines:
         return []
     left, right = min(line.box.x0 for line in lines), max(line.box.x1 for line in lines)
@@ -101,7 +101,7 @@ def gutters(lines: Sequence[PlacedLine]) -> list[float]:
 
 
 def columns_of(lines: Sequence[PlacedLine], edges: Sequence[float]) -> list[list[PlacedLine]]:
-    """The lines of each column between the given gutters."""
+    """Return the lines of each column between the given gutters."""
     columns: list[list[PlacedLine]] = [[] for _ in range(len(edges) + 1)]
     for line in lines:
         # By its beginning: a title that crosses a gutter belongs to the left.
@@ -110,7 +110,7 @@ def columns_of(lines: Sequence[PlacedLine], edges: Sequence[float]) -> list[list
 
 
 def rows_at_one_height(lines: Iterable[PlacedLine]) -> list[list[PlacedLine]]:
-    """Lines that stand side by side, from top to bottom and from left to right."""
+    """Return lines that stand side by side, from top to bottom and from left to right."""
     rows: list[list[PlacedLine]] = []
     for line in sorted(lines, key=lambda line: line.box.y0 + line.box.y1):
         middle = (line.box.y0 + line.box.y1) / 2
@@ -126,7 +126,7 @@ def _in_margin(line: PlacedLine, height: float) -> bool:
 
 
 def _column_lines(lines: Sequence[PlacedLine]) -> list[_ColumnLine]:
-    """The lines of all columns in reading order. Left and right pages may have different edges."""
+    """Return the lines of all columns in reading order. Left and right pages may have different edges."""
     sides: defaultdict[int, list[PlacedLine]] = defaultdict(list)
     for line in lines:
         sides[line.page % 2].append(line)
@@ -139,7 +139,7 @@ def _column_lines(lines: Sequence[PlacedLine]) -> list[_ColumnLine]:
 
 
 def _text_gutters(lines: Sequence[PlacedLine]) -> list[float]:
-    """The gutters between columns of entries: page numbers that stand far behind their terms are no column."""
+    """Return the gutters between columns of entries: page numbers that stand far behind their terms are no column."""
     edges = gutters(lines)
     columns = columns_of(lines, edges)
     kept = []
@@ -181,7 +181,7 @@ def _row_text(row: Sequence[PlacedLine]) -> str:
 
 
 def _levels(offsets: Sequence[float], step: float) -> dict[float, float]:
-    """For each distance from the edge that of its level: distances closer than `step` to the next are one.
+    """Return for each distance from the edge that of its level: distances closer than `step` to the next are one.
 
     Only places where many lines begin make levels: the odd sign that hangs out or in would join two of them.
     """
@@ -196,7 +196,7 @@ def _levels(offsets: Sequence[float], step: float) -> dict[float, float]:
 
 
 def _linked(places: Sequence[int], step: float) -> list[list[int]]:
-    """Sorted places in groups, each no further than `step` from the one before it."""
+    """Return sorted places in groups, each no further than `step` from the one before it."""
     groups: list[list[int]] = []
     for place in places:
         if groups and place - groups[-1][-1] <= step:
@@ -207,7 +207,7 @@ def _linked(places: Sequence[int], step: float) -> list[list[int]]:
 
 
 def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:
-    """The indentations at which entries begin: many of their lines stand below an entry that is complete."""
+    """Return the indentations at which entries begin: many of their lines stand below an entry that is complete."""
     after_complete: Counter[float] = Counter()
     all_lines: Counter[float] = Counter()
     for above, line in pairwise(lines):
@@ -217,7 +217,7 @@ def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:
 
 
 def _goes_on(above: _ColumnLine, line: _ColumnLine, begins_entries: bool) -> bool:
-    """Whether a line is the rest of the entry above it; `begins_entries` where others so indented are none."""
+    """Return whether a line is the rest of the entry above it; `begins_entries` where others so indented are none."""
     text = above.text.rstrip()
     complete = has_locators(text) or SEE.search(text) is not None
     open_end = text.endswith((",", ";", "–", "-", "(", "/")) or ENDS_IN_SEE.search(text) is not None
@@ -236,7 +236,7 @@ def _goes_on(above: _ColumnLine, line: _ColumnLine, begins_entries: bool) -> boo
 
 
 def _width_of_first_word(line: _ColumnLine) -> float:
-    """About how much room the first word of a line would have needed at the end of the one above, in points."""
+    """Return about how much room the first word of a line would have needed at the end of the one above, in points."""
     return 0.5 * line.size * (len(line.text.split(maxsplit=1)[0]) + 1) if line.text.strip() else 0.0
 
 

@@ -20,7 +20,7 @@ Printed = tuple[bool, int]
 
 @dataclass(frozen=True, slots=True)
 class PageNumbers:
-    """Which page of the file bears a printed number; `told_by` says how that is known.
+    """The page of the file that bears each printed number; `told_by` says how that is known.
 
     `pages` maps (is Roman, value) to a page from 1. Numbers that are on no page follow `shift`, the distance that
     most Arabic numbers have; 0 when nothing was known.
@@ -32,7 +32,7 @@ class PageNumbers:
     told_by: str
 
     def page(self, printed: str) -> int | None:
-        """The page of the file that bears a printed number; None when the file has no such page."""
+        """Return the page of the file that bears a printed number; None when the file has no such page."""
         number = value_of(printed)
         if number is None:
             return None
@@ -43,7 +43,7 @@ class PageNumbers:
 
 
 def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], count: int) -> PageNumbers:
-    """The page numbers of a file of `count` pages.
+    """Return the page numbers of a file of `count` pages.
 
     `labels` are its page labels, one a page, empty when it has none; `margins` are the lines at the top and bottom of
     its pages. Labels that the printed numbers contradict are not believed: many programs number from 1 whatever is
@@ -62,7 +62,7 @@ def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], co
 
 
 def value_of(printed: str) -> Printed | None:
-    """Whether a printed number is Roman, and its value; None for what is no number."""
+    """Return whether a printed number is Roman, and its value; None for what is no number."""
     text = printed.strip().lower()
     if text.isdecimal():
         return False, int(text)
@@ -74,7 +74,7 @@ def value_of(printed: str) -> Printed | None:
 
 
 def _from_labels(labels: Sequence[str]) -> dict[Printed, int]:
-    """Numbers to pages; a number that labels two pages belongs to the longer run of labels."""
+    """Return the page of each number; a number that labels two pages belongs to the longer run of labels."""
     runs: list[list[tuple[Printed, int]]] = []
     for page, label in enumerate(labels, 1):
         number = value_of(label)
@@ -91,7 +91,7 @@ def _from_labels(labels: Sequence[str]) -> dict[Printed, int]:
 
 
 def _printed_numbers(margins: Mapping[int, Sequence[str]]) -> dict[Printed, int]:
-    """Numbers to pages, from the numbers in the margins that go up with the pages.
+    """Return the page of each number, from the numbers in the margins that go up with the pages.
 
     Each number of a margin votes for its distance from the page's own; a distance that three pages in a row, or every
     other one of six, show is believed, and the one with the most votes wins where two claim the same number.
@@ -116,7 +116,7 @@ def _numbers_in(line: str) -> list[Printed]:
 
 
 def _in_a_row(pages: Sequence[int]) -> int:
-    """The most pages that follow each other, at most one being left out between two."""
+    """Return the most pages that follow each other, at most one being left out between two."""
     best = run = 1
     for before, page in pairwise(pages):
         run = run + 1 if page - before <= 2 else 1

@@ -30,18 +30,18 @@ class FileReader(Protocol):
     """Reads foreign files in a process of its own, as `Sandbox` does."""
 
     def extract(self, path: Path) -> ExtractedText:
-        """What the file says."""
+        """Return the text of the file with its positions."""
         ...
 
     def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """The lines of some pages of a PDF and how its pages are numbered."""
+        """Return the lines of some pages of a PDF and how its pages are numbered."""
         ...
 
 
 def index_of_file(
     path: Path, reader: FileReader, limits: ExtractionLimits | None = None, *, numbers: PageNumbers | None = None
 ) -> IndexTable:
-    """The records of a file that is an index table, a glossary, or a book with an index.
+    """Return the records of a file that is an index table, a glossary, or a book with an index.
 
     `numbers` are those of the book whose index it is, where that is another file: a printed index names printed pages.
     Refusal when the file cannot be read, InputError when it has nothing of the kind.
@@ -68,7 +68,7 @@ def index_of_file(
 def index_of_document(
     extracted: ExtractedText, path: Path, reader: FileReader, numbers: PageNumbers | None = None
 ) -> IndexTable:
-    """The records of the index and the glossary that a document carries itself; none for most documents.
+    """Return the records of the index and the glossary that a document carries itself; none for most documents.
 
     `path` is the file that was read into `extracted`. It is opened again only when pages of an index or a glossary
     are seen in the text, so that this costs next to nothing for all others. `numbers` are those of the pages that the
@@ -101,7 +101,7 @@ def index_of_document(
 
 
 def own_index(extracted: ExtractedText, path: Path, reader: FileReader) -> IndexTable:
-    """As `index_of_document`; where the index cannot be read, no records and a warning that says why."""
+    """Return the `index_of_document`; where it cannot be read, no records and a warning that says why."""
     try:
         return index_of_document(extracted, path, reader)
     except Refusal as refusal:
@@ -109,7 +109,7 @@ def own_index(extracted: ExtractedText, path: Path, reader: FileReader) -> Index
 
 
 def placed_lines(extracted: ExtractedText, printed: PrintedPages, pages: Sequence[int]) -> list[PlacedLine]:
-    """The lines of pages with their boxes: from the text layer, and from OCR where that had to read the page."""
+    """Return the lines of pages with their boxes: from the text layer, and from OCR where that had to read the page."""
     by_page: dict[int, list[PlacedLine]] = {page: [] for page in pages}
     for line in printed.lines:
         if line.page in by_page:
@@ -140,7 +140,10 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 
 
 def _of_tables(extracted: ExtractedText, path: Path, reader: FileReader) -> list[IndexRecord]:
-    """The records of the tables of terms in a file: each table by itself, those of a PDF by where its lines stand."""
+    """Return the records of the tables of terms in a file.
+
+    Each table by itself, those of a PDF by where its lines stand.
+    """
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []
     for block in extracted.blocks:

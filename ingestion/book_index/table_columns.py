@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ingestion.book_index.entries import PageOf, is_locators, printed_pages
+from ingestion.book_index.entries import PageLookup, is_locators, printed_pages
 from ingestion.book_index.find_pages import goes_up, initial_of, is_alphabetical
 from ingestion.book_index.layout import columns_of, gutters, rows_at_one_height, without_heads
 from ingestion.book_index.vocabulary import COLUMNS, folded
@@ -24,14 +24,14 @@ Roles = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """What the columns hold, and the number of rows above the first record."""
+    """The contents of the columns, and the number of rows above the first record."""
 
     roles: Roles
     above: int
 
 
-def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageOf, *, guess: bool = True) -> list[IndexRecord]:
-    """The records of a table, one a row; empty when its columns are not those of a table of terms.
+def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess: bool = True) -> list[IndexRecord]:
+    """Return the records of a table, one a row; empty when its columns are not those of a table of terms.
 
     Columns without names are told by what stands in them, if `guess`.
 
@@ -66,12 +66,12 @@ def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageOf, *, guess: bo
 
 
 def _subterm(text: str, term: str) -> str:
-    """What a column of sub-entries adds to the term: neither a running number nor the term itself."""
+    """Return what a column of sub-entries adds to the term: neither a running number nor the term itself."""
     return "" if text.isdecimal() or text == term else text
 
 
 def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
-    """The rows of a table that is printed without rules: its columns are parted by empty space.
+    """Return the rows of a table that is printed without rules: its columns are parted by empty space.
 
     A row begins where there is a page number or a file, since a long term goes on below; without such a column at
     every line that the first column has.
@@ -107,7 +107,10 @@ def _named_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
 
 
 def _roles(row: Sequence[str]) -> Roles:
-    """What the names in a row say their columns hold; a name that fits as a whole goes before one that fits in part."""
+    """Return what the names in a row say their columns hold.
+
+    A name that fits as a whole goes before one that fits in part.
+    """
     names = [folded(cell.replace("_", " ")) for cell in row]
     roles: Roles = {}
     for fits in (_is_name, _has_name):
@@ -127,7 +130,7 @@ def _has_name(name: str, known: frozenset[str]) -> bool:
 
 
 def _guessed_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
-    """The columns of a table without names: page numbers, files, and the first other column as the term."""
+    """Return the columns of a table without names: page numbers, files, and the first other column as the term."""
     if len(rows) < _FEWEST_ROWS:
         return None
     width = max(map(len, rows))
@@ -148,14 +151,14 @@ def _guessed_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
 
 
 def _is_ordered(terms: Sequence[tuple[str, str]]) -> bool:
-    """Whether terms are in the order of the alphabet, and their first pages are not in that of the document."""
+    """Return whether terms are in the order of the alphabet, and their first pages are not in that of the document."""
     initials = [initial for term, _ in terms if (initial := initial_of(term))]
     numbers = [int(first) for _, pages in terms for first in printed_pages(pages)[:1] if first.isdecimal()]
     return len(initials) >= _FEWEST_TERMS and is_alphabetical(initials) and not goes_up(numbers)
 
 
 def _share(rows: Sequence[Sequence[str]], at: int, fits: Callable[[str], bool]) -> float:
-    """The share of the texts in a column that are of a kind; 0 for a column with next to no text."""
+    """Return the share of the texts in a column that are of a kind; 0 for a column with next to no text."""
     texts = [text for row in rows if at < len(row) and (text := row[at].strip())]
     return sum(map(fits, texts)) / len(texts) if 3 * len(texts) > len(rows) else 0.0
 
@@ -166,5 +169,5 @@ def _is_file(text: str) -> bool:
 
 
 def _is_header_again(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Whether a long table names its columns once more, as on the next page."""
+    """Return whether a long table names its columns once more, as on the next page."""
     return bool(header) and [cell.strip() for cell in header] == [cell.strip() for cell in row]

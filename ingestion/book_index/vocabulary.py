@@ -81,15 +81,15 @@ DEFINES = re.compile(
 
 
 def folded(text: str) -> str:
-    """The words of a title without case, accents, numbers and signs."""
+    """Return the words of a title without case, accents, numbers and signs."""
     return " ".join(re.sub(r"[\W\d]+", " ", fold(text)).split())
 
 
 def is_index_title(text: str) -> bool:
-    """Whether a line is the title of an index, or its running head with a page number."""
+    """Return whether a line is the title of an index, or its running head with a page number."""
     return len(text) < 60 and folded(text) in INDEX_TITLES
 
 
 def is_glossary_title(text: str) -> bool:
-    """Whether a line is the title of a glossary, a list of definitions or of abbreviations."""
+    """Return whether a line is the title of a glossary, a list of definitions or of abbreviations."""
     return len(text) < 60 and folded(text) in GLOSSARY_TITLES

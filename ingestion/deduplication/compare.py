@@ -1,4 +1,4 @@
-"""How sources stand to each other: copies, versions of one work, translations of one work."""
+"""Comparison of sources: copies, versions of one work, translations of one work."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.signatures import SIGNATURE_VERSION, TEXT_HASHES, Candidate, candidate_of, hashes, jaccard
-from ingestion.deduplication.translations import Encode, Twin, find_twins, join_twins
+from ingestion.deduplication.signatures import (
+    SIGNATURE_VERSION,
+    TEXT_HASHES,
+    ComparedSource,
+    candidate_of,
+    hashes,
+    jaccard,
+)
+from ingestion.deduplication.translations import EncodeTexts, Twin, find_twins, join_twins
 from ingestion.deduplication.versions import Version, effective_date, order_versions, version_of
 from ingestion.types import Outcome, Relation
 from ingestion.web.urls import normal_url
 
-__all__ = ["SIGNATURE_VERSION", "Candidate", "candidate_of", "relate"]
+__all__ = ["SIGNATURE_VERSION", "ComparedSource", "candidate_of", "relate"]
 
 # Bands and rows of the hash table for texts: a likeness s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .998 for .3 and .15 for .05.
@@ -50,7 +57,7 @@ _WORDS: dict[_DuplicateReason, str] = {
 class _Member:
     """A candidate with what is compared again and again."""
 
-    candidate: Candidate
+    candidate: ComparedSource
     version: Version
     hashes: NDArray[np.uint32]
     numbering: frozenset[str]
@@ -68,8 +75,10 @@ class _Duplicate:
     similarity: float
 
 
-def relate(candidates: Sequence[Candidate], config: DeduplicationConfig, encode: Encode | None) -> dict[str, Outcome]:
-    """The outcome of every candidate by code, with a Relation as evidence; the order of candidates does not matter.
+def relate(
+    candidates: Sequence[ComparedSource], config: DeduplicationConfig, encode: EncodeTexts | None
+) -> dict[str, Outcome]:
+    """Return the outcome of every candidate by code, with a Relation as evidence, whatever the candidates' order.
 
     Among copies the preferred language is kept, then the fullest, then the one with the highest score, then the
     smallest code. Of versions the newest is "done", of translations the preferred language. Without `encode`
@@ -87,16 +96,16 @@ def relate(candidates: Sequence[Candidate], config: DeduplicationConfig, encode:
     return _outcomes(candidates, members, duplicates, newer, twins)
 
 
-def _preference(config: DeduplicationConfig) -> Callable[[Candidate], tuple[int, int, float, str]]:
+def _preference(config: DeduplicationConfig) -> Callable[[ComparedSource], tuple[int, int, float, str]]:
     places = {language: place for place, language in enumerate(config.preferred_languages)}
 
-    def key(one: Candidate) -> tuple[int, int, float, str]:
+    def key(one: ComparedSource) -> tuple[int, int, float, str]:
         return places.get(one.language, len(places)), -one.characters, -one.score, one.code
 
     return key
 
 
-def _member(candidate: Candidate) -> _Member:
+def _member(candidate: ComparedSource) -> _Member:
     title = candidate.title
     # A list may carry the code in the title: ADM001 Flood plan.
     if candidate.code and title.casefold().startswith(candidate.code.casefold()):
@@ -108,8 +117,8 @@ def _member(candidate: Candidate) -> _Member:
 
 
 def _drop_equal(members: list[_Member], duplicates: dict[str, _Duplicate]) -> list[_Member]:
-    """Members with a content and an address of their own, in order of preference."""
-    passes: tuple[tuple[_DuplicateReason, Callable[[Candidate], list[str]]], ...] = (
+    """Return members with a content and an address of their own, in order of preference."""
+    passes: tuple[tuple[_DuplicateReason, Callable[[ComparedSource], list[str]]], ...] = (
         ("same_content", _contents),
         ("same_address", _addresses),
     )
@@ -130,18 +139,18 @@ def _drop_equal(members: list[_Member], duplicates: dict[str, _Duplicate]) -> li
     return members
 
 
-def _contents(one: Candidate) -> list[str]:
+def _contents(one: ComparedSource) -> list[str]:
     return [one.sha256 and f"file {one.sha256}", one.text_hash and f"text {one.text_hash}"]
 
 
-def _addresses(one: Candidate) -> list[str]:
+def _addresses(one: ComparedSource) -> list[str]:
     return [normal_url(one.url)]
 
 
 def _drop_alike(
     members: list[_Member], config: DeduplicationConfig, duplicates: dict[str, _Duplicate]
 ) -> tuple[list[_Member], list[tuple[_Member, _Member, float]]]:
-    """Members whose text is their own, and the pairs of them with a likeness that versions may have."""
+    """Return members whose text is their own, and the pairs of them with a likeness that versions may have."""
     table = MinHashLSH(num_perm=TEXT_HASHES, params=_TEXT_BANDS)
     kept: dict[str, _Member] = {}
     pairs: list[tuple[_Member, _Member, float]] = []
@@ -166,7 +175,7 @@ def _drop_alike(
 
 
 def _least_likeness(one: _Member, other: _Member, config: DeduplicationConfig) -> float:
-    """Forms and notices on a pattern differ in few words and in the number of their title: they are no copies."""
+    """Return whether two texts are forms on one pattern: few words and the number of the title differ; no copies."""
     return 1.0 if _numbered_apart(one, other) else config.text_similarity
 
 
@@ -180,7 +189,7 @@ def _drop_same_works(
     config: DeduplicationConfig,
     duplicates: dict[str, _Duplicate],
 ) -> tuple[list[_Member], list[tuple[_Member, _Member]]]:
-    """Members that are not another's work in other clothes, and the pairs of them that are versions of one work."""
+    """Return members that are not another's work reformatted, and the pairs of them that are versions of one work."""
     versions: list[tuple[_Member, _Member]] = []
     place = {member.code: place for place, member in enumerate(members)}
     # The kept one of a pair stands first; a pair whose first member has gone itself drops nothing.
@@ -204,7 +213,7 @@ def _drop_same_works(
 
 
 def _title_likeness(one: _Member, other: _Member, least: float) -> float:
-    """Similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
+    """Return similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
     if one.candidate.language != other.candidate.language or _numbered_apart(one, other):
         return 0.0
     titles = one.version.work_title, other.version.work_title
@@ -214,7 +223,7 @@ def _title_likeness(one: _Member, other: _Member, least: float) -> float:
 
 
 def _named_apart(one: str, other: str) -> bool:
-    """Whether each of two titles has a word that the other has nothing like.
+    """Return whether each of two titles has a word that the other has nothing like.
 
     Plans made after one pattern ("Emergency plan of Aix", "Emergency plan of Pau") differ in just that word.
     """
@@ -233,7 +242,7 @@ def _years_apart(one: _Member, other: _Member) -> bool:
 
 
 def _are_versions(one: _Member, other: _Member, likeness: float, config: DeduplicationConfig) -> bool:
-    """Whether two texts are versions of one work.
+    """Return whether two texts are versions of one work.
 
     A marker (draft, rev. 2, consolidated) needs little likeness of the texts, for it says so itself; years in titles
     need more, for reports of two years are two works; dates alone need most of the text.
@@ -259,7 +268,7 @@ def _same_day(one: _Member, other: _Member) -> bool:
 
 
 def _series(pairs: Iterable[tuple[_Member, _Member]]) -> list[list[str]]:
-    """Versions of each work as codes, the oldest first."""
+    """Return versions of each work as codes, the oldest first."""
     joined: dict[str, dict[str, _Member]] = {}
     for one, other in pairs:
         first = joined.setdefault(one.code, {one.code: one})
@@ -273,7 +282,7 @@ def _series(pairs: Iterable[tuple[_Member, _Member]]) -> list[list[str]]:
 
 
 def _outcomes(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[ComparedSource],
     members: Sequence[_Member],
     duplicates: dict[str, _Duplicate],
     newer: dict[str, tuple[list[str], str]],
@@ -320,7 +329,7 @@ def _outcome(
 
 
 def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str, Outcome]) -> Outcome:
-    """The rejection of a copy, which points to the one that is kept in the end."""
+    """Return the rejection of a copy, which points to the one that is kept in the end."""
     found = duplicates[code]
     kept = found.kept
     while kept in duplicates:

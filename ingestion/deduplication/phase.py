@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from ingestion.deduplication.compare import SIGNATURE_VERSION, Candidate, candidate_of, relate
+from ingestion.deduplication.compare import SIGNATURE_VERSION, ComparedSource, candidate_of, relate
 from ingestion.metadata.dates import find_dates
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
@@ -41,12 +41,13 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     run.progress(Progress(total, total, 0, 0, "", "deduplication"))
 
 
-def _candidates(run: CollectionRun) -> tuple[list[Candidate], dict[str, Outcome], dict[str, str]]:
-    """Return what documents are compared by, the failures, and what each was made of; computed again when that
-    changes.
+def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Outcome], dict[str, str]]:
+    """Return what documents are compared by, the failures, and what each was made of.
+
+    It is computed again when that changes.
     """
     cached = run.store.kept(_CANDIDATE)
-    candidates: list[Candidate] = []
+    candidates: list[ComparedSource] = []
     failed: dict[str, Outcome] = {}
     made_of: dict[str, str] = {}
     for record in run.ready:
@@ -54,7 +55,7 @@ def _candidates(run: CollectionRun) -> tuple[list[Candidate], dict[str, Outcome]
         made_of[code] = _made_of(record)
         before = cached.get(code)
         if before is not None and before[0] == made_of[code]:
-            candidates.append(Candidate(**json.loads(before[1])))
+            candidates.append(ComparedSource(**json.loads(before[1])))
             continue
         try:
             candidate = _candidate(record, run.tools)
@@ -75,7 +76,7 @@ def _made_of(record: SourceRecord) -> str:
     return json.dumps([SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title])
 
 
-def _candidate(record: SourceRecord, tools: Tools) -> Candidate:
+def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:
     reading, extraction, download = tools.read(record), record.extraction, record.download
     assert extraction is not None, "the comparison follows extraction"
     assert download is not None, "the comparison follows acquisition"

@@ -1,4 +1,4 @@
-"""What deduplication compares: each source as a few short signatures, and the likeness of two of them."""
+"""Signatures of sources that deduplication compares, and the similarity of two of them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ISBN = re.compile(r"\b97[89](?:[- ]?\d){10}\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ComparedSource:
     """A source as deduplication sees it; every field is text or a number, so that it goes through JSON as it is.
 
     `signature` is the MinHash of the text's word 5-shingles and `numbers` that of its pairs of successive numbers
@@ -96,8 +96,8 @@ def candidate_of(
     date: str,
     sha256: str = "",
     url: str = "",
-) -> Candidate:
-    """The source with its signatures; `url` is where the file came from in the end, if not from the source's address.
+) -> ComparedSource:
+    """Return the source with its signatures; `url` is the file's final address where it is not the source's.
 
     Costs about a second for a million words; the caller keeps it for as long as text and SIGNATURE_VERSION stay.
     """
@@ -105,7 +105,7 @@ def candidate_of(
     signature, shingles = _min_hash(_shingles(text), TEXT_HASHES)
     numbers, number_pairs = _min_hash(_number_pairs(extracted.text), NUMBER_HASHES)
     title = extraction.title or source.title
-    return Candidate(
+    return ComparedSource(
         code=source.code,
         url=url or source.url,
         sha256=sha256,
@@ -128,19 +128,19 @@ def candidate_of(
 
 
 def hashes(signature: str) -> NDArray[np.uint32]:
-    """The hashes of a signature, shape (128,) or (64,)."""
+    """Return the hashes of a signature, shape (128,) or (64,)."""
     return np.frombuffer(bytes.fromhex(signature), dtype="<u4")
 
 
 def jaccard(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
-    """Estimated Jaccard similarity of the sets behind two signatures (Broder 1997); 0 where there is none."""
+    """Return estimated Jaccard similarity of the sets behind two signatures (Broder 1997); 0 where there is none."""
     if not one.size or one.size != other.size:
         return 0.0
     return float(np.mean(one == other))
 
 
-def profile_likeness(one: Candidate, other: Candidate) -> float | None:
-    """Correlation of the lengths of paragraphs, which a translation keeps (Gale and Church 1993).
+def profile_likeness(one: ComparedSource, other: ComparedSource) -> float | None:
+    """Return correlation of the lengths of paragraphs, which a translation keeps (Gale and Church 1993).
 
     None where either has too few; 0 where they differ in number.
     """
@@ -156,13 +156,13 @@ def profile_likeness(one: Candidate, other: Candidate) -> float | None:
 
 
 def _profile(lengths: Iterable[int]) -> str:
-    """Two hexadecimal digits for each of the first paragraphs that are longer than a heading: 16 times the log2."""
+    """Return 16 times the log2 of the length, as two hexadecimal digits, of each of the first longer paragraphs."""
     longer = (length for length in lengths if length >= _LEAST_PARAGRAPH)
     return bytes(min(255, round(16 * math.log2(length))) for length in islice(longer, _PROFILE)).hex()
 
 
 def _min_hash(items: Iterable[bytes], permutations: int) -> tuple[str, int]:
-    """The MinHash in hexadecimal and the number of different items; "" and 0 without any."""
+    """Return the MinHash in hexadecimal and the number of different items; "" and 0 without any."""
     different = sorted(set(items))
     if not different:
         return "", 0
@@ -173,7 +173,7 @@ def _min_hash(items: Iterable[bytes], permutations: int) -> tuple[str, int]:
 
 
 def _shingles(text: str) -> Iterator[bytes]:
-    """Runs of five words; the whole text where it has fewer."""
+    """Yield runs of five words; the whole text where it has fewer."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     if 0 < len(words) < _SHINGLE:
         yield " ".join(words).encode()
@@ -182,7 +182,7 @@ def _shingles(text: str) -> Iterator[bytes]:
 
 
 def _number_pairs(text: str) -> Iterator[bytes]:
-    """Pairs of successive numbers of two digits or more: what a translation keeps.
+    """Yield pairs of successive numbers of two digits or more: what a translation keeps.
 
     A pair in counting order (Art. 15, Art. 16) is left out: every law has it.
     """

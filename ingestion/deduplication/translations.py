@@ -1,4 +1,4 @@
-"""Which sources say the same in different languages."""
+"""Detection of translations: sources that say the same in different languages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from datasketch import MinHash, MinHashLSH
 from numpy.typing import NDArray
 
-from ingestion.deduplication.signatures import NUMBER_HASHES, Candidate, hashes, jaccard, profile_likeness
+from ingestion.deduplication.signatures import NUMBER_HASHES, ComparedSource, hashes, jaccard, profile_likeness
 from ingestion.web.urls import normal_url, url_of_any_language
 
 # Texts to unit vectors of shape (len(texts), dimension).
-Encode = Callable[[list[str]], NDArray[np.float32]]
+EncodeTexts = Callable[[list[str]], NDArray[np.float32]]
 
 # A translation has .5 to 2 times the length (of characters weighed by what they say).
 _LEAST_LENGTH_RATIO = 0.5
@@ -45,8 +45,10 @@ class Twin:
     similarity: float
 
 
-def find_twins(candidates: Sequence[Candidate], translation_similarity: float, encode: Encode | None) -> list[Twin]:
-    """Pairs of candidates in different languages that are translations of one work, the surest first.
+def find_twins(
+    candidates: Sequence[ComparedSource], translation_similarity: float, encode: EncodeTexts | None
+) -> list[Twin]:
+    """Return pairs of candidates in different languages that are translations of one work, the surest first.
 
     Only candidates with a partner whose numbers, or length and paragraphs, agree are encoded, by title and lead.
     """
@@ -77,7 +79,10 @@ def find_twins(candidates: Sequence[Candidate], translation_similarity: float, e
 
 
 def join_twins(twins: Iterable[Twin], language_of: Callable[[str], str]) -> list[list[str]]:
-    """Works as lists of codes with one member per language; the surest pairs join first, so order does not matter."""
+    """Return works as lists of codes with one member per language.
+
+    The surest pairs join first, so order does not matter.
+    """
     work_of: dict[str, list[str]] = {}
     for twin in twins:
         one = work_of.setdefault(twin.one, [twin.one])
@@ -91,20 +96,20 @@ def join_twins(twins: Iterable[Twin], language_of: Callable[[str], str]) -> list
     return sorted(sorted(work) for work in works.values() if len(work) > 1)
 
 
-def _addresses(candidate: Candidate) -> list[str]:
+def _addresses(candidate: ComparedSource) -> list[str]:
     key = url_of_any_language(candidate.url)
     return [key] if key else []
 
 
-def _symbols(candidate: Candidate) -> list[str]:
+def _symbols(candidate: ComparedSource) -> list[str]:
     return candidate.symbols.split()
 
 
 def _sharing(
-    candidates: Sequence[Candidate], keys: Callable[[Candidate], list[str]]
-) -> Iterator[tuple[Candidate, Candidate]]:
-    """Pairs in different languages with a key in common."""
-    sharing: defaultdict[str, list[Candidate]] = defaultdict(list)
+    candidates: Sequence[ComparedSource], keys: Callable[[ComparedSource], list[str]]
+) -> Iterator[tuple[ComparedSource, ComparedSource]]:
+    """Yield pairs in different languages with a key in common."""
+    sharing: defaultdict[str, list[ComparedSource]] = defaultdict(list)
     for candidate in candidates:
         for key in keys(candidate):
             sharing[key].append(candidate)
@@ -119,14 +124,14 @@ def _sharing(
                 yield one, other
 
 
-def _agreement(one: Candidate, other: Candidate, numbers: dict[str, NDArray[np.uint32]]) -> float | None:
-    """Share of the pairs of numbers that two texts have in common; None where both have too few to tell."""
+def _agreement(one: ComparedSource, other: ComparedSource, numbers: dict[str, NDArray[np.uint32]]) -> float | None:
+    """Return share of the pairs of numbers that two texts have in common; None where both have too few to tell."""
     if one.number_pairs < _FEW_NUMBERS and other.number_pairs < _FEW_NUMBERS:
         return None
     return jaccard(numbers[one.code], numbers[other.code])
 
 
-def _lengths_allow(one: Candidate, other: Candidate) -> bool:
+def _lengths_allow(one: ComparedSource, other: ComparedSource) -> bool:
     return _ratio(one.length, other.length) >= _LEAST_LENGTH_RATIO
 
 
@@ -135,12 +140,12 @@ def _ratio(one: int, other: int) -> float:
 
 
 def _comparable(
-    candidates: Sequence[Candidate], numbers: dict[str, NDArray[np.uint32]]
-) -> Iterator[tuple[Candidate, Candidate]]:
-    """Pairs in different languages that meaning must decide on."""
+    candidates: Sequence[ComparedSource], numbers: dict[str, NDArray[np.uint32]]
+) -> Iterator[tuple[ComparedSource, ComparedSource]]:
+    """Yield pairs in different languages that meaning must decide on."""
     rich = [one for one in candidates if one.number_pairs >= _FEW_NUMBERS]
     table = MinHashLSH(num_perm=NUMBER_HASHES, params=_NUMBER_BANDS)
-    known: dict[str, Candidate] = {}
+    known: dict[str, ComparedSource] = {}
     for one in rich:
         minimum = MinHash(hashvalues=numbers[one.code], scheme="affine32")
         for code in sorted(table.query(minimum)):
@@ -164,8 +169,10 @@ def _comparable(
                     yield (one, other) if one.code < other.code else (other, one)
 
 
-def _by_meaning(pairs: list[tuple[Candidate, Candidate]], least: float, encode: Encode) -> Iterator[Twin]:
-    """The pairs whose title and lead, or lead alone, mean the same."""
+def _by_meaning(
+    pairs: list[tuple[ComparedSource, ComparedSource]], least: float, encode: EncodeTexts
+) -> Iterator[Twin]:
+    """Yield the pairs whose title and lead, or lead alone, mean the same."""
     wanted = {one.code: one for pair in pairs for one in pair if one.lead}
     codes = sorted(wanted)
     if not codes:

@@ -1,4 +1,4 @@
-"""Which version of which work a title speaks of, in nine languages; and in which order versions stand."""
+"""Versions of a work by their titles, in nine languages, and their order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_engine.text.folding import fold
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a title says of itself: "draft", "rev. 2", "edition 3", or only its year, or nothing.
+    """The version that a title names: "draft", "rev. 2", "edition 3", or only its year, or none.
 
     `rank` orders versions of one year: draft < unmarked < final < rev. 1 < rev. 2. `work_title` is the title in lower
     case without accents, signs, years and the marker. `marked` tells an explicit marker from a mere year.
@@ -98,12 +98,12 @@ _LONGEST_TITLE = 500
 
 
 def plain_title(title: str) -> str:
-    """The title in lower case without accents and signs; points, slashes and hyphens stay between digits."""
+    """Return the title in lower case without accents and signs; points, slashes and hyphens stay between digits."""
     return _SPACES.sub(" ", _LOOSE.sub(" ", _SIGNS.sub(" ", fold(title[:_LONGEST_TITLE])))).strip()
 
 
 def version_of(title: str, file_name: str = "", url: str = "") -> Version:
-    """The version that a title names; where it names none, the one that the file's name or the address names.
+    """Return the version that a title names; where it names none, the one that the file's name or the address names.
 
     A year in an address is not taken but in its last segment, since folders tell when a file was put there.
     """
@@ -120,12 +120,12 @@ def version_of(title: str, file_name: str = "", url: str = "") -> Version:
 
 
 def effective_date(version: Version, date: str) -> str:
-    """The date, or the year of the title where there is none; what a date says of the same year wins."""
+    """Return the date, or the year of the title where there is none; what a date says of the same year wins."""
     return date or version.year
 
 
 def order_versions(members: Iterable[tuple[str, Version, str]]) -> list[str]:
-    """Codes from the oldest version to the newest, of (code, version, ISO date or its prefix or "").
+    """Return codes from the oldest version to the newest, of (code, version, ISO date or its prefix or "").
 
     By date, as far as every date is known, then by rank, then by code. Where one has no date the rank decides first.
     """
@@ -147,7 +147,7 @@ def _is_address(url: str) -> bool:
 
 
 def _read(plain: str) -> Version:
-    """Version of a plain title."""
+    """Return version of a plain title."""
     rest, labels, number, addition = plain, list[str](), 0.0, 0.0
     if match := _NUMBERED.search(rest):
         kind = "rev." if match[1].startswith("rev") else "version"
@@ -178,12 +178,12 @@ def _read(plain: str) -> Version:
 
 
 def _number(text: str) -> float:
-    """1.2 as 1.002, so that 1.10 comes after 1.9."""
+    """Return 1.2 as 1.002, so that 1.10 comes after 1.9."""
     return sum(float(int(part)) / 1000.0**place for place, part in enumerate(text.replace(" ", "").split(".")))
 
 
 def _first_year(match: re.Match[str]) -> str:
-    """The year in which a period begins; what is no period as it stands."""
+    """Return the year in which a period begins; what is no period as it stands."""
     is_period = len(match[2]) == 4 or int(match[2]) == (int(match[1]) + 1) % 100
     return match[1] if is_period else match[0]
 

@@ -68,7 +68,7 @@ class AuthorityTable:
 
 @lru_cache(maxsize=4)
 def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
-    """The table of a TOML file, read once per path; InputError when it cannot be read or a name stands twice."""
+    """Return the table of a TOML file, read once per path; InputError when it cannot be read or a name stands twice."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         authorities = tuple(_authority(group, entry) for group in table["group"] for entry in group["authorities"])
@@ -99,7 +99,7 @@ def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
 
 
 def canonical_authority(text: str, table: AuthorityTable | None = None) -> Authority | None:
-    """The authority that a text names and nothing else: by name, alias, acronym, or a name with a slip of the pen.
+    """Return the authority that a text names and nothing else: by name, alias, acronym, or a misspelt name.
 
     None for what is not known and for what two authorities might be.
     """
@@ -119,7 +119,7 @@ def canonical_authority(text: str, table: AuthorityTable | None = None) -> Autho
 
 
 def authority_of_host(address: str, table: AuthorityTable | None = None) -> Authority | None:
-    """The authority whose domain holds an address or a bare host name; the longest domain wins."""
+    """Return the authority whose domain holds an address or a bare host name; the longest domain wins."""
     table = table or load_authorities()
     try:
         host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").removeprefix("www.")
@@ -134,7 +134,10 @@ def authority_of_host(address: str, table: AuthorityTable | None = None) -> Auth
 
 
 def named_authorities(text: str, words: Sequence[Word], table: AuthorityTable | None = None) -> list[Naming]:
-    """Every place of a text that names an authority, in order: "symbol", "mark", "name", "acronym" or "address"."""
+    """Return every place of a text that names an authority, in order.
+
+    "symbol", "mark", "name", "acronym" or "address".
+    """
     table = table or load_authorities()
     by_name = {authority.name: authority for authority in table.authorities}
     found = [
@@ -155,7 +158,7 @@ def named_authorities(text: str, words: Sequence[Word], table: AuthorityTable | 
 
 
 def _longest(namings: Sequence[Naming]) -> list[Naming]:
-    """The namings without those that lie inside another: "WHO Europe" is not "WHO"."""
+    """Return the namings without those that lie inside another: "WHO Europe" is not "WHO"."""
     kept: list[Naming] = []
     for one in sorted(namings, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:
@@ -170,7 +173,7 @@ def _naming(by_name: Mapping[str, Authority], mention: Mention, kind: str) -> Na
 
 
 def _nearly(key: str, table: AuthorityTable) -> Authority | None:
-    """The one authority whose name differs by a slip in a word; None when there are two or the name is short."""
+    """Return the one authority whose name differs by a slip in a word; None when there are two or the name is short."""
     if len(key) < _FUZZY_LENGTH:
         return None
     words = key.split()

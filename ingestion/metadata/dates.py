@@ -103,7 +103,7 @@ class _Guess:
 def find_dates(
     extracted: ExtractedText, source: SeedSource, declared: FileProperties, language: str, *, today: date
 ) -> list[FieldValue]:
-    """The dates that may be the document's own, the likeliest first, each with the line that says it.
+    """Return the dates that may be the document's own, the likeliest first, each with the line that says it.
 
     Today's and yesterday's are the day of printing or of the visit, never that of publication.
     """
@@ -149,7 +149,7 @@ def _borne_out(guess: _Guess, guesses: Sequence[_Guess]) -> _Guess:
 
 
 def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterator[_Guess]:
-    """The dates of the first pages and of the last."""
+    """Yield the dates of the first pages and of the last."""
     last = max((block.page for block in extracted.blocks[-50:]), default=1)
     starts = [line.start for line in extracted.lines]
     for number, (block, cut) in enumerate(_looked_at(extracted.blocks, last)):
@@ -166,7 +166,7 @@ def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterat
 
 
 def _looked_at(blocks: Sequence[Block], last: int) -> Iterator[tuple[Block, int]]:
-    """The blocks of the first pages, then those of the last, with how much of each is read."""
+    """Yield the blocks of the first pages, then those of the last, with how much of each is read."""
     left = 3 * _OPENING
     for block in blocks:
         if block.page > _FIRST_PAGES or left <= 0:
@@ -205,30 +205,29 @@ def _confidence(
     clause = re.split(r"[;.]\s|\n", before)[-1]
     if _RANGE.search(before):
         return sure - 0.45
-    running = len(text[block.start : start].split()) > _LONGEST_LEAD and block.kind != "table"
-    if running and block.page > 1:
+    inside = len(text[block.start : start].split()) > _LONGEST_LEAD and block.kind != "table" and block.page > 1
+    if inside:
         sure -= 0.15
-    issued = _ISSUED.search(clause) and not (running and block.page > 1)
+    issued = bool(_ISSUED.search(clause)) and not inside
     if issued or (_ISSUED.search(above) and not clause.strip()):
         sure += 0.3 if length <= 250 or block.kind == "table" else 0.0
     elif _LAW_LINE.match(here) and length <= 250 and number < 40:
         sure += 0.25
     elif _CITED.search(clause) and (length > 120 or found.precision != "day"):
         sure -= 0.3
-    if _LATER.search(clause):
-        sure -= 0.28
-    elif _OTHERS.search(clause):
-        sure -= 0.3
-    if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
-        # Several numbers in a line are data, or the years that were looked at.
-        sure -= 0.15
     if block.kind == "note" or (block.kind == "table" and found.precision == "year" and not issued):
         sure -= 0.3
-    if _RIGHTS.search(here):
-        sure += 0.2
-    if found.precision != "day" and _ISSUE.search(here):
-        sure += 0.15
-    return sure
+    return sure + _by_words(found, clause, here)
+
+
+def _by_words(found: WrittenDate, clause: str, here: str) -> float:
+    """Return what the words before a date and those of its line add to the confidence in it."""
+    added = -0.28 if _LATER.search(clause) else -0.3 if _OTHERS.search(clause) else 0.0
+    if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
+        # Several numbers in a line are data, or the years that were looked at.
+        added -= 0.15
+    added += 0.2 if _RIGHTS.search(here) else 0.0
+    return added + (0.15 if found.precision != "day" and _ISSUE.search(here) else 0.0)
 
 
 def _place(block: Block, number: int, closing: bool) -> float:
@@ -240,7 +239,7 @@ def _place(block: Block, number: int, closing: bool) -> float:
 
 
 def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> str:
-    """The block when it is short, else the line, else what stands around the date."""
+    """Return the block when it is short, else the line, else what stands around the date."""
     start, end = block.start + found.start, block.start + found.end
     if block.end - block.start <= _LONGEST_QUOTE:
         return text[block.start : block.end]
@@ -250,7 +249,7 @@ def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> st
 
 
 def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
-    """The dates in formulas of signature; in the text of a treaty or constitution nothing is surer."""
+    """Yield the dates in formulas of signature; in the text of a treaty or constitution nothing is surer."""
     for block in extracted.blocks:
         if _SIGNED.match(extracted.text, block.start):
             line = extracted.text[block.start : min(block.end, block.start + _LONGEST_QUOTE)]
@@ -260,7 +259,7 @@ def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
 
 
 def _running(declared: FileProperties, month_first: bool) -> Iterator[_Guess]:
-    """The dates in running heads; one with the time of day is that of printing, and so is the file's own."""
+    """Yield the dates in running heads; one with the time of day is that of printing, and so is the file's own."""
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _LATER.search(line):
             continue
@@ -272,7 +271,7 @@ def _running(declared: FileProperties, month_first: bool) -> Iterator[_Guess]:
 
 
 def _symbols(extracted: ExtractedText) -> Iterator[_Guess]:
-    """The years inside document symbols such as FCCC/CP/2015/10: those of the session, not of the issue."""
+    """Yield the years inside document symbols such as FCCC/CP/2015/10: those of the session, not of the issue."""
     for block in extracted.blocks[:40]:
         if block.page == 1:
             for match in _SYMBOL.finditer(extracted.text[block.start : min(block.end, block.start + 200)]):
@@ -292,7 +291,7 @@ def _declared(declared: FileProperties, media_type: str) -> Iterator[_Guess]:
 
 
 def _addressed(source: SeedSource) -> Iterator[_Guess]:
-    """The dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
+    """Yield the dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
     for where, name in (("address", unquote(urlsplit(source.url).path)), ("file name", source.path)):
         for match in _ADDRESS.finditer(name[-300:]):
             value = "-".join(filter(None, match.group(1, 3, 4)))

@@ -36,7 +36,7 @@ def describe_source(
     config: IngestionConfig,
     today: Callable[[], date] = date.today,
 ) -> Outcome:
-    """Done, with the Description as evidence; by rules alone where no model answers, which is then said.
+    """Return done, with the Description as evidence; by rules alone where no model answers, which is then said.
 
     A model is waited for no longer than `config.model_seconds`.
     """
@@ -86,7 +86,7 @@ def describe_source(
 
 
 def clues_of(source: SeedSource, declared: FileProperties) -> Clues:
-    """The names and addresses that speak for the issuing body."""
+    """Return the names and addresses that speak for the issuing body."""
     names = [(what, name) for what, name in _names(declared) if name.strip()]
     return Clues(tuple(names), tuple(filter(None, (source.url,))))
 

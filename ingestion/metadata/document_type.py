@@ -59,7 +59,7 @@ class TypeGuess:
 
 
 def guess_types(title: str, extracted: ExtractedText, words: Sequence[Word]) -> list[TypeGuess]:
-    """Possible types, the likeliest first; "Other" alone where nothing speaks for any."""
+    """Return possible types, the likeliest first; "Other" alone where nothing speaks for any."""
     guesses = [
         *_by_title(title),
         *_by_opening(extracted, words),

@@ -1,4 +1,4 @@
-"""Where in the world a document belongs: its level in the taxonomy and its countries.
+"""Geography of a document: its level in the taxonomy and its countries.
 
 A document that mentions a country is not about it. The issuing body comes first, then the title; then what the text
 speaks of throughout, counted in paragraphs; then the names of regions and laws that belong to one country.
@@ -54,7 +54,7 @@ _MOST_CHARACTERS = 80_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceGuess:
     """A level or a country, how sure it is, and the place in the text that says so (-1: none), else why."""
 
     value: str
@@ -68,8 +68,8 @@ class Place:
 class Geography:
     """The level of a document and its countries; both may be missing."""
 
-    level: Place | None
-    countries: tuple[Place, ...] = ()
+    level: PlaceGuess | None
+    countries: tuple[PlaceGuess, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def locate(
     gazetteer: Gazetteer,
     issuer: str = "",
 ) -> Geography:
-    """The level and countries of a document; Geography(None) where nothing tells.
+    """Return the level and countries of a document; Geography(None) where nothing tells.
 
     `issuer` is the name of an issuing body that no table knows, which may hold a country's.
     """
@@ -133,14 +133,16 @@ def _located(
         return _national(spoken, 0.7, counts, "most paragraphs that name a country name it")
     if authority is not None:
         why = f"{authority.name} works at this level"
-        return Geography(Place(authority.level, 0.9, *counts.first.get(_region_for(authority.level), (-1, -1)), why))
+        return Geography(
+            PlaceGuess(authority.level, 0.9, *counts.first.get(_region_for(authority.level), (-1, -1)), why)
+        )
     if titled.regions:
-        return Geography(Place(_level(titled.regions[0]), 0.8, why="the title names the region"))
+        return Geography(PlaceGuess(_level(titled.regions[0]), 0.8, why="the title names the region"))
     return _by_traces(words, language, counts, url, gazetteer)
 
 
 def country_of_address(address: str, gazetteer: Gazetteer) -> str:
-    """The English name of the country whose top-level domain an address has, or ""."""
+    """Return the English name of the country whose top-level domain an address has, or ""."""
     try:
         host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
     except ValueError:
@@ -149,8 +151,8 @@ def country_of_address(address: str, gazetteer: Gazetteer) -> str:
     return gazetteer.countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
 
 
-def _pinned(place: Place, extracted: ExtractedText, language: str, gazetteer: Gazetteer) -> Place:
-    """The place moved from the beginning of its paragraph to the sentence that names it."""
+def _pinned(place: PlaceGuess, extracted: ExtractedText, language: str, gazetteer: Gazetteer) -> PlaceGuess:
+    """Return the place moved from the beginning of its paragraph to the sentence that names it."""
     if place.start < 0:
         return place
     stop = next((block.end for block in extracted.blocks if block.start == place.start), place.end)
@@ -168,7 +170,7 @@ def _by_traces(
     url: str,
     gazetteer: Gazetteer,
 ) -> Geography:
-    """What regions, laws, addresses and the language give away where no body and no title does."""
+    """Return what regions, laws, addresses and the language give away where no body and no title does."""
     traces: Counter[str] = Counter()
     first = dict(counts.first)
     for mention in find_terms(words, _subnational()):
@@ -190,28 +192,28 @@ def _by_traces(
             why = (
                 "" if start >= 0 else ("its address lies there" if country == home else "its language is spoken there")
             )
-            place = Place(country, 0.55, start, end, why)
-            return Geography(Place(NATIONAL, 0.55, start, end, why), (place,))
+            place = PlaceGuess(country, 0.55, start, end, why)
+            return Geography(PlaceGuess(NATIONAL, 0.55, start, end, why), (place,))
     if len(counts.countries) == 1 and not counts.regions and counts.words <= _SHORT_WORDS:
         # A short text that names one country alone is hardly about another.
         return _national(tuple(counts.countries), 0.5, counts, "no other country is named")
     if common and common[0][1] >= _FEWEST:
         region = common[0][0]
-        return Geography(Place(_level(region), 0.5, *counts.first[region]))
+        return Geography(PlaceGuess(_level(region), 0.5, *counts.first[region]))
     return Geography(None)
 
 
 def _national(countries: Sequence[str], confidence: float, counts: _Counts, why: str) -> Geography:
     places = tuple(
-        Place(country, confidence, *counts.first.get(country, (-1, -1)), why)
+        PlaceGuess(country, confidence, *counts.first.get(country, (-1, -1)), why)
         for country in dict.fromkeys(countries)
         if country
     )
-    return Geography(Place(NATIONAL, confidence, places[0].start, places[0].end, why) if places else None, places)
+    return Geography(PlaceGuess(NATIONAL, confidence, places[0].start, places[0].end, why) if places else None, places)
 
 
 def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
-    """The one to four countries that the text is about throughout, judged by their share of all mentions."""
+    """Return the one to four countries that the text is about throughout, judged by their share of all mentions."""
     total = counts.countries.total()
     if not total or not counts.words:
         return ()
@@ -240,7 +242,7 @@ def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
 
 
 def _count(extracted: ExtractedText, words: Sequence[Word], gazetteer: Gazetteer) -> _Counts:
-    """In how many paragraphs each country and region is named, and where first."""
+    """Return in how many paragraphs each country and region is named, and where first."""
     countries: Counter[str] = Counter()
     regions: Counter[str] = Counter()
     first: dict[str, tuple[int, int]] = {}
@@ -256,7 +258,7 @@ def _count(extracted: ExtractedText, words: Sequence[Word], gazetteer: Gazetteer
 
 
 def _before_venue(title: str) -> str:
-    """The title without the place where a meeting was held, which says nothing of what it was about."""
+    """Return the title without the place where a meeting was held, which says nothing of what it was about."""
     folded = title.casefold()
     for word in (" held in ", " held at ", ", held ", " celebrad", " tenue à ", " tenu à ", " svoltas", " abgehalten "):
         at = folded.find(word)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.metadata.authorities import (
     Authority,
     AuthorityTable,
+    Naming,
     authority_of_host,
     canonical_authority,
     load_authorities,
@@ -89,7 +91,7 @@ def find_issuers(
     words: Sequence[Word] | None = None,
     table: AuthorityTable | None = None,
 ) -> list[Issuer]:
-    """Bodies that may have issued a document, the likeliest first.
+    """Return bodies that may have issued a document, the likeliest first.
 
     `declared` holds (what declares it, name) pairs such as ("publisher", "European Environment Agency"), the most
     trustworthy first; `addresses` are those that the file came from.
@@ -117,7 +119,7 @@ def find_issuers(
 
 
 def is_body(name: str) -> bool:
-    """Whether a name is that of an organisation as far as its words tell, not that of a person or a program."""
+    """Return whether a name is that of an organisation as far as its words tell, not that of a person or a program."""
     return 3 <= len(name) <= 160 and _BODY.search(name) is not None
 
 
@@ -146,7 +148,7 @@ def _hosts(addresses: Sequence[str], table: AuthorityTable) -> list[Issuer]:
 
 
 def _titled(title: str, table: AuthorityTable) -> list[Issuer]:
-    """Bodies in the title: "Directive of the European Parliament and of the Council"."""
+    """Return bodies in the title: "Directive of the European Parliament and of the Council"."""
     return [
         Issuer(one.authority.name, 0.35 if one.authority.weak else 0.6, one.authority, "the title")
         for one in named_authorities(title, cut_words(title), table)
@@ -155,43 +157,27 @@ def _titled(title: str, table: AuthorityTable) -> list[Issuer]:
 
 
 def _written(extracted: ExtractedText, words: Sequence[Word], table: AuthorityTable) -> list[Issuer]:
-    """Bodies that the first page, the last lines, or throughout the text name."""
+    """Return bodies that the first page, the last lines, or throughout the text name."""
     text = extracted.text
-    head = text[:_HEAD]
     # A page cut out of a document has no first page: what it speaks of throughout is the next best.
     whole = text[:_WHOLE]
     shown = bisect_right(words, len(whole), key=lambda word: word.end)
     namings = named_authorities(whole, words[:shown], table)
+    counts = Counter(one.authority.name for one in namings)
+    total = counts.total()
     tail_start = max(len(whole), len(text) - _TAIL)
     tail = text[tail_start:]
     last = named_authorities(tail, cut_words(tail), table)
     found: dict[str, Issuer] = {}
-    counts: dict[str, int] = {}
-    for one in namings:
-        counts[one.authority.name] = counts.get(one.authority.name, 0) + 1
-    strong = sum(count for count in counts.values())
     before_end = 0
     for one in namings:
         name = one.authority.name
-        weight = _WEIGHT[one.kind] - (0.27 if one.authority.weak else 0.0)
-        if one.start < len(head):
-            weight -= 0.26 * one.start / _HEAD
-        elif one.kind in ("symbol", "mark"):
-            weight = 0.2
-        else:
-            weight -= 0.34
         # "Published by A and B" is A's document first of all.
         before = whole[max(before_end, one.start - 60) : one.start]
         before_end = max(before_end, one.end)
-        if _ISSUED.search(before):
-            weight += 0.2
-        elif one.start < 400 and one.kind in ("name", "acronym"):
-            weight += 0.08
-        if _quoted_as_source(before):
-            weight -= 0.3
-        share = counts[name] / strong
+        weight = _weight(one, before)
         if counts[name] >= 3:
-            weight += 0.12 * share + 0.02 * min(math.log(counts[name]), 3)
+            weight += 0.12 * counts[name] / total + 0.02 * min(math.log(counts[name]), 3)
         weight = min(weight, 0.93)
         if name not in found or found[name].confidence < weight:
             found[name] = Issuer(name, weight, one.authority, "its first pages", one.start, one.end)
@@ -210,13 +196,29 @@ def _written(extracted: ExtractedText, words: Sequence[Word], table: AuthorityTa
     return list(found.values())
 
 
+def _weight(named: Naming, before: str) -> float:
+    """Return how much one naming speaks for its body, by its kind, its place and the words before it."""
+    weight = _WEIGHT[named.kind] - (0.27 if named.authority.weak else 0.0)
+    if named.start < _HEAD:
+        weight -= 0.26 * named.start / _HEAD
+    elif named.kind in ("symbol", "mark"):
+        weight = 0.2
+    else:
+        weight -= 0.34
+    if _ISSUED.search(before):
+        weight += 0.2
+    elif named.start < 400 and named.kind in ("name", "acronym"):
+        weight += 0.08
+    return weight - (0.3 if _quoted_as_source(before) else 0.0)
+
+
 def _quoted_as_source(before: str) -> bool:
-    """Whether what stands before a name makes it the source of a figure, not of the document."""
+    """Return whether what stands before a name makes it the source of a figure, not of the document."""
     return _SOURCE.search(before) is not None
 
 
 def _land_ministry(text: str, table: AuthorityTable) -> list[Issuer]:
-    """The ministry of a German Land that calls itself by its office alone, with the Land that the text names most."""
+    """Return the ministry of a German Land that is named by its office alone, with the Land named most."""
     match = _VAGUE_MINISTRY.search(text[:_HEAD])
     if match is None:
         return []
@@ -230,7 +232,10 @@ def _land_ministry(text: str, table: AuthorityTable) -> list[Issuer]:
 
 
 def _issued_by(text: str) -> list[Issuer]:
-    """A body that no table knows, where the first page says that it issued the document: "prepared by the ..."."""
+    """Return a body that no table knows, where the first page says that it issued the document.
+
+    "prepared by the ...".
+    """
     found = []
     for issued in _ISSUED.finditer(text, 0, _HEAD):
         match = _NAME.match(text, issued.end())
@@ -240,13 +245,13 @@ def _issued_by(text: str) -> list[Issuer]:
 
 
 def _is_name(written: str) -> bool:
-    """Whether a line has the capitals of a name and not those of a sentence."""
+    """Return whether a line has the capitals of a name and not those of a sentence."""
     words: list[str] = re.findall(r"[^\W\d_]{4,}", written)
     return 2 * sum(word[0].isupper() for word in words) > len(words)
 
 
 def _letterhead(extracted: ExtractedText) -> list[Issuer]:
-    """A line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
+    """Return a line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
     found: list[Issuer] = []
     for line in extracted.lines[:_LETTERHEAD_LINES]:
         if line.page <= 2 and _names_body(extracted.text[line.start : line.end]):
@@ -259,7 +264,7 @@ def _letterhead(extracted: ExtractedText) -> list[Issuer]:
 
 
 def _names_body(line: str) -> bool:
-    """Whether a line is the name of a body and nothing else."""
+    """Return whether a line is the name of a body and nothing else."""
     written = line.strip(_BULLETS)
     if not 5 <= len(written) <= 110 or len(written.split()) > 14 or not written[0].isupper():
         return False

@@ -1,4 +1,4 @@
-"""What rules and a model say of a document, made one: where they agree it is surer, where they differ one wins."""
+"""Merging of the rules' and the model's metadata: where they agree it is surer, where they differ one wins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RULE_WINS: frozenset[FieldName] = frozenset({"language", "date"})
 
 
 def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[str]]:
-    """The values of both, one for each single-valued field, in the order of the fields; and what was not taken."""
+    """Return the values of both, one for each single-valued field in the order of the fields, and what was left out."""
     merged: list[FieldValue] = []
     warnings: list[str] = []
     rules = list(rules)
@@ -42,7 +42,7 @@ def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[lis
 
 
 def fits(name: FieldName, text: str) -> bool:
-    """Whether a description or target has about as many words as it should and ends as a sentence."""
+    """Return whether a description or target has about as many words as it should and ends as a sentence."""
     least, most = DESCRIPTION_WORDS if name == "description" else TARGET_WORDS
     count = len(text.split())
     return least * (1 - _SLACK) <= count <= most * (1 + _SLACK) and text.rstrip().endswith((".", "!", "?", "”", '"'))
@@ -56,7 +56,7 @@ def _canonical(value: FieldValue) -> FieldValue:
 
 
 def _union(by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> list[FieldValue]:
-    """Every label of either side; the model's have been held against the text before."""
+    """Return every label of either side; the model's have been held against the text before."""
     said = {value.value: value for value in by_model}
     merged = [_surer(value) if value.value in said else value for value in by_rules]
     ruled = {value.value for value in by_rules}
@@ -80,7 +80,7 @@ def _countries(
     by_rules: Sequence[FieldValue],
     by_model: Sequence[FieldValue],
 ) -> list[FieldValue]:
-    """Countries follow the side whose geographical level was taken, so that the two fit each other."""
+    """Return the countries of the side whose geographical level was taken, so that the two fit each other."""
     level = _single(
         "geographical_level",
         [value for value in rules if value.field == "geographical_level"][:1],
@@ -95,7 +95,7 @@ def _countries(
 def _prose(
     name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue], warnings: list[str]
 ) -> list[FieldValue]:
-    """The model's text where it has the length that it should have, else the document's own sentences."""
+    """Return the model's text where it has the length that it should have, else the document's own sentences."""
     if not by_model:
         return list(by_rules[:1])
     if fits(name, by_model[0].value):

@@ -1,4 +1,4 @@
-"""What a language model says of a document, held against the text before it is believed.
+"""Metadata from a language model, checked against the text before it is believed.
 
 The document is data between two marks that its own text cannot write; every label must come with a quotation that
 stands in the text. Nothing the model says reaches a description without passing `read_answer`.
@@ -36,7 +36,7 @@ _UNQUOTED = 0.4
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What of a model's answer stands up, and what was dropped from it, in words."""
+    """The values of a model's answer that the text confirms, and warnings on those that were dropped."""
 
     values: tuple[FieldValue, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class _Reader:
         self.joined = " " + " ".join(word.folded for word in self.words) + " "
 
     def find(self, quote: str) -> tuple[int, int] | None:
-        """Where the text has the words of a quotation, whatever its case, accents, spaces and punctuation."""
+        """Return where the text has the words of a quotation, whatever its case, accents, spaces and punctuation."""
         wanted = [word.folded for word in cut_words(quote)]
         if len(wanted) < _QUOTE_WORDS:
             return None
@@ -73,7 +73,7 @@ def ask_model(
     *,
     seconds: float,
 ) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
-    """The model's answer under the schema, or None with the reasons; a broken answer is asked for once more.
+    """Return the model's answer under the schema, or None with the reasons; a broken answer is asked for once more.
 
     It returns within `seconds` even when the model does not.
     """
@@ -109,7 +109,7 @@ def read_answer(
     *,
     today: date,
 ) -> ModelReply:
-    """The values of an answer that are allowed and stand up, with a warning for each that does not."""
+    """Return the values of an answer that are allowed and stand up, with a warning for each that does not."""
     reader = _Reader(words, passages)
     values: list[FieldValue] = []
     warnings: list[str] = []
@@ -152,7 +152,7 @@ def prompt_for(taxonomy: Taxonomy) -> tuple[str, dict[str, object]]:
 
 
 def _within(language_model: LanguageModel, system: str, user: str, schema: dict[str, object], seconds: float) -> object:
-    """The judge's object, or in words why there is none. A judge that overruns its time is left behind."""
+    """Return the model's object, or in words why there is none. A model that overruns its time is left behind."""
     box: queue.SimpleQueue[object] = queue.SimpleQueue()
 
     def run() -> None:
@@ -202,7 +202,7 @@ def _value(name: FieldName, value: str, quote: str, reader: _Reader) -> FieldVal
 
 
 def _date(entry: tuple[str, str], reader: _Reader, warnings: list[str], today: date) -> list[FieldValue]:
-    """A date of publication in ISO form that lies in the past and is not the day on which the model was asked."""
+    """Return a date of publication in ISO form that is past and is not the day on which the model was asked."""
     text = entry[0].strip()
     if not text:
         return []
@@ -231,7 +231,7 @@ def _entries(value: object) -> list[tuple[str, str]]:
 
 
 def _entry(value: object) -> tuple[str, str]:
-    """The value and quotation of an answer's entry, whatever a model makes of it."""
+    """Return the value and quotation of an answer's entry, whatever a model makes of it."""
     if isinstance(value, str):
         return value, ""
     if isinstance(value, dict):

@@ -12,14 +12,14 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class QuotedSentence:
     """A sentence, verbatim, with the page it stands on (None for nowhere)."""
 
     text: str
     page: int | None
 
 
-NOWHERE = Quote("", None)
+NOWHERE = QuotedSentence("", None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,8 +30,8 @@ class Passages:
     language: str
     starts: tuple[int, ...]
 
-    def at(self, start: int, end: int | None = None) -> Quote:
-        """The sentence that holds [start, end); it is cut around them where it is very long."""
+    def at(self, start: int, end: int | None = None) -> QuotedSentence:
+        """Return the sentence that holds [start, end); it is cut around them where it is very long."""
         text = self.extracted.text
         if not 0 <= start < len(text):
             return NOWHERE
@@ -51,7 +51,7 @@ class Passages:
                     first = max(first, text.rfind("\n", 0, start) + 1)
                     stop = text.find("\n", end)
                     last = min(last, stop if stop >= 0 else last)
-                    return Quote(text[first:last].strip(), page)
+                    return QuotedSentence(text[first:last].strip(), page)
         if first > whole:
             # The window began inside a word or line; what is left of it is no sentence.
             gap = text.find("\n", first, start)
@@ -59,10 +59,10 @@ class Passages:
             first = gap + 1 if gap >= 0 else first
         for one, other in sentence_spans(text[first:last], self.language):
             if first + one <= start < first + other:
-                return Quote(text[first + one : max(first + other, end)][:_LONGEST].strip(), page)
-        return Quote(text[start:end], page)
+                return QuotedSentence(text[first + one : max(first + other, end)][:_LONGEST].strip(), page)
+        return QuotedSentence(text[start:end], page)
 
 
 def passages_of(extracted: ExtractedText, language: str) -> Passages:
-    """The passages of a document."""
+    """Return the passages of a document."""
     return Passages(extracted, language, tuple(block.start for block in extracted.blocks))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.metadata.authorities import Authority, canonical_authority
 from ingestion.metadata.document_type import TypeGuess, guess_types
-from ingestion.metadata.geography import Place, locate
+from ingestion.metadata.geography import PlaceGuess, locate
 from ingestion.metadata.issuers import Issuer, find_issuers
 from ingestion.metadata.quotes import Passages, passages_of
 from ingestion.metadata.summary import Summary, summarise
@@ -30,7 +30,7 @@ _BESIDE_FOREMOST = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What stands outside the text: names that the file declares, best first, and addresses that it came from."""
+    """Names that the file declares, best first, and addresses that it came from."""
 
     names: tuple[tuple[str, str], ...] = ()
     addresses: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ def describe_by_rules(
     clues: Clues,
     gazetteer: Gazetteer,
 ) -> list[FieldValue]:
-    """The fields that rules can fill, one value for each single-valued one; what is not known is left out."""
+    """Return the fields that rules can fill, one value for each single-valued one; what is not known is left out."""
     words = cut_words(extracted.text)
     passages = passages_of(extracted, language)
     taxonomy = load_taxonomy()
@@ -72,7 +72,7 @@ def describe_by_rules(
 
 
 def notes_on(values: Sequence[FieldValue]) -> list[str]:
-    """What a person should look at, in sentences."""
+    """Return what a person should look at, in sentences."""
     notes = []
     for field, name in _NAMES.items():
         found = [value for value in values if value.field == field]
@@ -96,7 +96,7 @@ _NAMES: dict[FieldName, str] = {
 
 
 def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
-    """The title that the analyst's list gives; the words of a portal's link only stand in for a doubtful one."""
+    """Return the title that the analyst's list gives; the words of a portal's link only stand in for a doubtful one."""
     listed = " ".join(source.title.split())
     if not listed:
         return titles
@@ -111,7 +111,7 @@ def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldV
 def _authority(
     source: SeedSource, issuers: Sequence[Issuer], passages: Passages
 ) -> tuple[FieldValue | None, Authority | None]:
-    """The issuing body under its canonical name; what the analyst's list says comes first."""
+    """Return the issuing body under its canonical name; what the analyst's list says comes first."""
     if source.authority.strip():
         known = canonical_authority(source.authority)
         name = known.name if known else " ".join(source.authority.split())
@@ -150,7 +150,7 @@ def _hazards(
     taxonomy: Taxonomy,
     passages: Passages,
 ) -> list[FieldValue]:
-    """Hazards that the title names or the text treats; three and more make it multi-hazard as well."""
+    """Return hazards that the title names or the text treats; three and more make it multi-hazard as well."""
     table = term_table(language, "hazards")
     titled = {mention.label for mention in find_terms(cut_words(title), table)}
     usage = count_usage(find_terms(words, table), len(words), len(extracted.text))
@@ -186,7 +186,7 @@ def _labels(
     taxonomy: Taxonomy,
     passages: Passages,
 ) -> list[FieldValue]:
-    """Criteria or tags with enough evidence for their definition."""
+    """Return criteria or tags with enough evidence for their definition."""
     mentions = find_terms(words, term_table(language, vocabulary))
     usage = count_usage(mentions, len(words), len(extracted.text))
     values = []
@@ -203,13 +203,16 @@ def _enough(used: Usage, mentions: int, places: int, per_thousand: float) -> boo
 
 
 def _sure(used: Usage, per_thousand: float) -> float:
-    """How far above the least evidence the mentions stand, as 0.55 to 0.9."""
+    """Return how far above the least evidence the mentions stand, as 0.55 to 0.9."""
     above = used.per_thousand / max(per_thousand, 0.01)
     return round(min(0.9, 0.5 + 0.05 * above + 0.01 * used.places), 2)
 
 
 def _first(used: Usage | None, passages: Passages, title: str) -> tuple[str, int | None]:
-    """The sentence that justifies a label: of the first mentions the one in the longest sentence, else the title."""
+    """Return the sentence that justifies a label.
+
+    Of the first mentions the one in the longest sentence, else the title.
+    """
     if used is None or not used.mentions:
         return title, None
     found = [passages.at(one.start, one.end) for one in used.mentions[:5]]
@@ -239,7 +242,7 @@ def _geography(
     return values + [_place("countries", country, passages) for country in found.countries]
 
 
-def _place(field: FieldName, place: Place, passages: Passages) -> FieldValue:
+def _place(field: FieldName, place: PlaceGuess, passages: Passages) -> FieldValue:
     if place.start < 0:
         return FieldValue(field, place.value, "rule", place.why, None, place.confidence)
     passage = passages.at(place.start, place.end)

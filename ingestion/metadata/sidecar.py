@@ -1,4 +1,4 @@
-"""What is known of a file that is added: the metadata.jsonl beside it, and for the rest what rules find in it."""
+"""Metadata of a file that is added: from the metadata.jsonl beside it, for the rest by rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
 
 
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
-    """Given metadata by file name, from the folder's metadata.jsonl; empty without one."""
+    """Return given metadata by file name, from the folder's metadata.jsonl; empty without one."""
     path = folder / NAME
     if not path.exists():
         return {}
@@ -49,8 +49,9 @@ def describe(
     file: str = "",
     declared: FileProperties | None = None,
 ) -> Metadata:
-    """The document's metadata: what was given, title and language from the text where they were not, and the rest as
-    rules describe a source of the list. `file` is its name, `declared` what the file says of itself.
+    """Return the document's metadata: what was given, and the rest as rules describe a source of the list.
+
+    `file` is its name, `declared` its properties.
     """
     given = {field: value for field, value in given.items() if value not in ("", None)}
     values = {"title": extracted.title, "language": language} | given
@@ -87,7 +88,7 @@ def _by_rules(
 
 
 def _read(path: Path) -> str:
-    """The file's text; editors on Windows put a byte order mark before it."""
+    """Return the file's text; editors on Windows put a byte order mark before it."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -120,7 +121,7 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _fits(name: str, value: object) -> bool:
-    """Whether a field may have this value."""
+    """Return whether a field may have this value."""
     if name in LIST_FIELDS:
         return isinstance(value, list) and all(isinstance(element, str) for element in value)
     if name == "year":

@@ -47,6 +47,7 @@ class Summary:
 
     @property
     def words(self) -> int:
+        """The number of words."""
         return len(self.text.split())
 
 
@@ -61,7 +62,7 @@ class _Candidate:
 
 
 def summarise(extracted: ExtractedText, language: str) -> tuple[Summary, Summary]:
-    """The description and the target of a document."""
+    """Return the description and the target of a document."""
     candidates = _candidates(extracted, language)
     description = _best_set(candidates, DESCRIPTION_WORDS, [one.weight for one in candidates])
     used = {(one.start, one.end) for one in description}
@@ -80,7 +81,7 @@ def _summary(chosen: Sequence[_Candidate]) -> Summary:
 
 
 def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
-    """Sentences of prose that may stand in a summary, weighed by how central and how early they are."""
+    """Return sentences of prose that may stand in a summary, weighed by how central and how early they are."""
     stop = load_phrasing().stop_words.get(language, frozenset())
     found: list[tuple[int, int, str, set[str]]] = []
     seen: set[str] = set()
@@ -118,7 +119,7 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
 
 
 def _best_set(candidates: Sequence[_Candidate], wanted: tuple[int, int], weights: Sequence[float]) -> list[_Candidate]:
-    """The sentences whose words together lie within the bounds and whose weights sum to the most."""
+    """Return the sentences whose words together lie within the bounds and whose weights sum to the most."""
     for least, most in (wanted, _LOOSE[wanted]):
         # table[w] is the best sum of weights with exactly w words, and the set that has it.
         table: list[tuple[float, tuple[int, ...]] | None] = [None] * (most + 1)

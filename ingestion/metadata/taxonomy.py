@@ -48,21 +48,21 @@ class Taxonomy:
     tags: tuple[Label, ...]
 
     def labels(self, field: str) -> tuple[str, ...]:
-        """The names allowed in a field ("hazards", "document_type", "geographical_level", ...)."""
+        """Return the names allowed in a field ("hazards", "document_type", "geographical_level", ...)."""
         found: Sequence[Label] = getattr(self, {"document_type": "document_types"}.get(field, field), None) or (
             self.geographical_levels
         )
         return tuple(label.name for label in found)
 
     def label(self, vocabulary: Vocabulary, name: str) -> Label:
-        """One label of a vocabulary by its name."""
+        """Return one label of a vocabulary by its name."""
         found: Sequence[Label] = getattr(self, vocabulary)
         return next(label for label in found if label.name == name)
 
 
 @lru_cache(maxsize=4)
 def load_taxonomy(path: Path = DEFAULT_TAXONOMY) -> Taxonomy:
-    """The taxonomy of a TOML table, read once per path; InputError when it cannot be read."""
+    """Return the taxonomy of a TOML table, read once per path; InputError when it cannot be read."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         return Taxonomy(
@@ -78,7 +78,10 @@ def load_taxonomy(path: Path = DEFAULT_TAXONOMY) -> Taxonomy:
 
 @cache
 def term_table(language: str, vocabulary: Vocabulary, path: Path = DEFAULT_TAXONOMY) -> TermTable:
-    """The terms of one vocabulary in a language and in English; in all languages where it has none of its own."""
+    """Return the terms of one vocabulary in a language and in English.
+
+    In all languages where it has none of its own.
+    """
     labels: Sequence[Label] = getattr(load_taxonomy(path), vocabulary)
     pairs = []
     for label in labels:
@@ -90,7 +93,7 @@ def term_table(language: str, vocabulary: Vocabulary, path: Path = DEFAULT_TAXON
 
 @cache
 def type_table(where: Literal["named", "opening"], path: Path = DEFAULT_TAXONOMY) -> TermTable:
-    """The words that give a document type away, of all languages: in titles ("named") or on first pages."""
+    """Return the words that give a document type away, of all languages: in titles ("named") or on first pages."""
     types = load_taxonomy(path).document_types
     return build_table((one.name, term) for one in types for term in (one.named if where == "named" else one.opening))
 

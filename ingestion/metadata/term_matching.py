@@ -41,7 +41,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How often and how widely the terms of a label stand in a text of `words` words.
+    """The frequency and spread of the terms of a label in a text of `words` words.
 
     `places` counts those of the twenty equal parts of the text that hold a mention.
     """
@@ -53,6 +53,7 @@ class Usage:
 
     @property
     def count(self) -> int:
+        """The number of mentions."""
         return len(self.mentions)
 
     @property
@@ -84,7 +85,7 @@ class TermTable:
 
 
 def cut_words(text: str) -> list[Word]:
-    """The words of a text in order."""
+    """Return the words of a text in order."""
     # Accents may stand as characters of their own; putting them together first would move every offset.
     pattern = _WORD if unicodedata.is_normalized("NFC", text) else _DECOMPOSED_WORD
     folded: dict[str, str] = {}
@@ -99,7 +100,7 @@ def cut_words(text: str) -> list[Word]:
 
 
 def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
-    """The search table for (label, term) pairs; a term may have stars at the ends of its words.
+    """Return the search table for (label, term) pairs; a term may have stars at the ends of its words.
 
     A term of one word in capitals alone ("WHO") matches only in capitals.
     """
@@ -133,7 +134,7 @@ def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
 
 
 def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
-    """Every mention of a term, in the order of the text; of one label the longer hides the shorter inside it."""
+    """Return every mention of a term, in the order of the text; of one label the longer hides the shorter inside it."""
     forms = {folded: _forms(folded, table) for folded in {word.folded for word in words}}
     mentions: list[Mention] = []
     covered: dict[str, int] = {}
@@ -154,7 +155,7 @@ def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
 
 
 def count_usage(mentions: Iterable[Mention], words: int, length: int) -> dict[str, Usage]:
-    """For each label that is mentioned its usage in a text of `words` words and `length` characters."""
+    """Return for each label that is mentioned its usage in a text of `words` words and `length` characters."""
     grouped: dict[str, list[Mention]] = {}
     for mention in mentions:
         grouped.setdefault(mention.label, []).append(mention)
@@ -166,7 +167,7 @@ def count_usage(mentions: Iterable[Mention], words: int, length: int) -> dict[st
 
 
 def _forms(folded: str, table: TermTable) -> tuple[str, ...]:
-    """The ways in which the vocabulary writes what matches this word."""
+    """Return the ways in which the vocabulary writes what matches this word."""
     forms = [folded] if folded in table.exact else []
     for length in table.lengths:
         if length > len(folded):

@@ -1,4 +1,4 @@
-"""What a document may be called: as it is printed, as the file declares it, as the list or the link names it."""
+"""Titles that a document may have: as printed, as the file declares it, as the list or the link names it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find_titles(
     declared: FileProperties,
     language: str = "",  # noqa: ARG001 - named by the seam; the words that are known are those of nine languages at once
 ) -> list[FieldValue]:
-    """The titles that the document may have, the likeliest first; the title of the extraction is among them.
+    """Return the titles that the document may have, the likeliest first; the title of the extraction is among them.
 
     A declared title that is printed as well is the surest; one that is not printed may be left over from another
     document, and gives way to a line that stands out.
@@ -41,7 +41,7 @@ def find_titles(
 
 
 def without_site(title: str, text: str) -> str:
-    """A page's title without the name of its site: the part that the page prints, else the longer end."""
+    """Return a page's title without the name of its site: the part that the page prints, else the longer end."""
     parts = [part.strip() for part in _SITE.split(title) if part.strip()]
     if len(parts) < 2:
         return title
@@ -78,7 +78,7 @@ def _listed(source: SeedSource) -> Iterator[FieldValue]:
 
 
 def _extracted(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
-    """What the extraction chose; a file's name, where it stands neither in the text nor in the properties."""
+    """Yield what the extraction chose; a file's name, where it stands neither in the text nor in the properties."""
     title = extracted.title
     known = is_printed(title, extracted.text) or tidy(declared.title) == title
     yield FieldValue("title", title, "rule", title if known else "The file has this name.", None, 0.5 if known else 0.2)

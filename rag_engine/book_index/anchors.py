@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from rag_engine.book_index.matching import (
-    Word,
+    KeyedWord,
     find_literal,
     find_phrase,
     find_together,
@@ -55,7 +55,7 @@ class IndexRecord:
 
 @dataclass(frozen=True, slots=True)
 class IndexTable:
-    """What an index says, in its own order, and what a person should know of how it was read."""
+    """The records of an index in its own order, with warnings on how it was read."""
 
     records: tuple[IndexRecord, ...]
     warnings: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class CachedQuery:
 def anchors(
     records: Iterable[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str
 ) -> list[Anchor]:
-    """One anchor for each record and page, in the order of the records; pages without a text give none.
+    """Return one anchor for each record and page, in the order of the records; pages without a text give none.
 
     `parents` are the chunks of `extracted.text`; `language` (ISO 639-1) decides which forms of a word are the same.
     """
@@ -121,7 +121,7 @@ class _Places:
                 spans[-1] = (spans[-1][0], line.end)
             else:
                 spans.append((line.start, line.end))
-        self._words: dict[int, list[list[Word]]] = {}
+        self._words: dict[int, list[list[KeyedWord]]] = {}
         self._sentences = sentence_spans(extracted.text, language)
         self._sentence_starts = [start for start, _ in self._sentences]
         self._children = sorted(
@@ -132,7 +132,7 @@ class _Places:
         self._longest_child = max((end - start for start, end, *_ in self._children), default=0)
 
     def anchor(self, record: IndexRecord, page: int) -> Anchor | None:
-        """The place of a record on one page; None where the page has no text, or no child holds it."""
+        """Return the place of a record on one page; None where the page has no text, or no child holds it."""
         spans = self._spans.get(page)
         if not spans:
             return None
@@ -149,25 +149,23 @@ class _Places:
         if page not in self._words:
             self._words[page] = [words_of(self._text, self._language, *span) for span in spans]
         for phrase in phrases_of(record.term, record.subterm):
-            if is_symbolic(phrase):
-                found = next(filter(None, (find_literal(self._text, phrase, *span) for span in spans)), None)
-                if found:
-                    return found
-            sought = tuple(word.key for word in words_of(phrase, self._language))
-            if not sought:
-                continue
-            for words in self._words[page]:
-                found = find_phrase(words, sought)
-                if found:
-                    return found
-            for words, span in zip(self._words[page], spans, strict=True):
-                for part in self._sentences_in(words, span) if len(sought) > 1 else ():
-                    found = find_together(part, sought)
-                    if found:
-                        return found
+            if found := next(self._places(phrase, page, spans), None):
+                return found
         return None
 
-    def _sentences_in(self, words: Sequence[Word], span: Span) -> Iterator[Sequence[Word]]:
+    def _places(self, phrase: str, page: int, spans: Sequence[Span]) -> Iterator[Span]:
+        """Yield where a page has a phrase: letter by letter for a sign, as a phrase, and within one sentence."""
+        if is_symbolic(phrase):
+            yield from filter(None, (find_literal(self._text, phrase, *span) for span in spans))
+        sought = tuple(word.key for word in words_of(phrase, self._language))
+        if not sought:
+            return
+        yield from filter(None, (find_phrase(words, sought) for words in self._words[page]))
+        if len(sought) > 1:
+            for words, span in zip(self._words[page], spans, strict=True):
+                yield from filter(None, (find_together(part, sought) for part in self._sentences_in(words, span)))
+
+    def _sentences_in(self, words: Sequence[KeyedWord], span: Span) -> Iterator[Sequence[KeyedWord]]:
         first = max(0, bisect_right(self._sentence_starts, span[0]) - 1)
         beyond = bisect_left(self._sentence_starts, span[1])
         starts = [word.start for word in words]
@@ -176,13 +174,16 @@ class _Places:
             yield words[a:b]
 
     def _context(self, place: int) -> Span:
-        """The sentence at a place and the next two, as far as they stand in the same run of paragraphs."""
+        """Return the sentence at a place and the next two, as far as they stand in the same run of paragraphs."""
         at = max(0, bisect_right(self._sentence_starts, place) - 1)
         last = min(at + _CONTEXT_SENTENCES, len(self._sentences)) - 1
         return self._sentences[at][0], self._sentences[last][1]
 
     def _child_at(self, place: Span) -> tuple[int, int, int, int] | None:
-        """The child that holds most around a place: where several overlap, the one with the place furthest inside."""
+        """Return the child that holds most around a place.
+
+        Where several overlap, the one with the place furthest inside.
+        """
         beyond = bisect_right(self._children, (place[0], len(self._text) + 1))
         best: tuple[int, tuple[int, int, int, int]] | None = None
         for child in reversed(self._children[:beyond]):
@@ -197,7 +198,7 @@ class _Places:
 
 
 def query_cache(found: Iterable[Anchor], extracted: ExtractedText, file: str) -> list[CachedQuery]:
-    """The anchors of one file with their sentences, white space evened out."""
+    """Return the anchors of one file with their sentences, white space evened out."""
     return [
         CachedQuery(
             anchor.term,
@@ -212,12 +213,12 @@ def query_cache(found: Iterable[Anchor], extracted: ExtractedText, file: str) ->
 
 
 def to_metadata_json(queries: Iterable[CachedQuery]) -> str:
-    """The query cache as the text of a metadata.json."""
+    """Return the query cache as the text of a metadata.json."""
     return json.dumps([asdict(query) for query in queries], ensure_ascii=False, indent=1) + "\n"
 
 
 def from_metadata_json(text: str) -> list[CachedQuery]:
-    """The query cache that a metadata.json holds; InputError when it holds something else."""
+    """Return the query cache that a metadata.json holds; InputError when it holds something else."""
     try:
         read: Any = json.loads(text)
         queries = [CachedQuery(**one) for one in read]

@@ -1,4 +1,4 @@
-"""Which entries of the collection's indexes a question names, and the passages that these lead to."""
+"""Matching of questions with the entries of the collection's book indexes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class KeyedWord:
     """A word that says something, with its key and its place in the text."""
 
     key: str
@@ -30,31 +30,30 @@ class Word:
     end: int
 
 
-def words_of(text: str, language: str, start: int = 0, end: int | None = None) -> list[Word]:
-    """The words of text[start:end] that are no stop words, in order, with offsets in the whole text."""
+def words_of(text: str, language: str, start: int = 0, end: int | None = None) -> list[KeyedWord]:
+    """Return the words of text[start:end] that are no stop words, in order, with offsets in the whole text."""
     matches = list(_WORD.finditer(text, start, len(text) if end is None else end))
     written = [_BREAK.sub("", match[0]) for match in matches]
     shouted = [len(word) > 1 and word.isupper() for word in written]
     found = []
     for at, (match, word) in enumerate(zip(matches, written, strict=True)):
         # A word in capitals is an acronym and no stop word, but not where its neighbours are in capitals too.
-        if shouted[at] and any(shouted[max(0, at - 1) : at] + shouted[at + 1 : at + 2]):
-            word = word.lower()
-        key = word_key(word, language)
+        in_capitals = shouted[at] and any(shouted[max(0, at - 1) : at] + shouted[at + 1 : at + 2])
+        key = word_key(word.lower() if in_capitals else word, language)
         if key:
-            found.append(Word(key, match.start(), match.end()))
+            found.append(KeyedWord(key, match.start(), match.end()))
     return found
 
 
 @lru_cache(maxsize=100_000)
 def word_key(word: str, language: str) -> str:
-    """What the forms of a word have in common: its stem; empty for a stop word."""
+    """Return what the forms of a word have in common: its stem; empty for a stop word."""
     terms = analyse(word, language)
     return terms[0] if terms else ""
 
 
 def phrases_of(term: str, subterm: str) -> list[str]:
-    """The forms in which a text may name an entry, the most telling first.
+    """Return the forms in which a text may name an entry, the most telling first.
 
     "climate, change of" is also "change of climate", and a sub-entry is sought with its head, then alone, then the
     head alone.
@@ -67,7 +66,7 @@ def phrases_of(term: str, subterm: str) -> list[str]:
 
 
 def turned(term: str) -> list[str]:
-    """A term as it reads, before that the form in which its words were turned for the alphabet."""
+    """Return a term as it reads, before that the form in which its words were turned for the alphabet."""
     head, comma, rest = term.partition(", ")
     if not comma or not head.strip() or not rest.strip():
         return [term]
@@ -75,17 +74,20 @@ def turned(term: str) -> list[str]:
 
 
 def is_symbolic(term: str) -> bool:
-    r"""Whether a term is a sign or a command, which is sought letter by letter: "§", "\label", "%"."""
+    r"""Return whether a term is a sign or a command, which is sought letter by letter: "§", "\label", "%"."""
     return bool(_SYMBOL.search(term)) or not _LETTER.search(term)
 
 
 def says_enough(keys: Sequence[str]) -> bool:
-    """Whether a phrase of these words can be looked for in a question: more than one letter and more than a number."""
+    """Return whether a phrase of these words can be looked for in a question.
+
+    More than one letter and more than a number.
+    """
     return any(len(key) > 1 and _LETTER.search(key) for key in keys)
 
 
 def find_literal(text: str, term: str, start: int, end: int) -> Span | None:
-    """The first place where text[start:end] has the very characters of a term; no word goes on behind it."""
+    """Return the first place where text[start:end] has the very characters of a term; no word goes on behind it."""
     sought = term.strip()
     place = text.find(sought, start, end) if sought else -1
     while place >= 0:
@@ -96,8 +98,8 @@ def find_literal(text: str, term: str, start: int, end: int) -> Span | None:
     return None
 
 
-def find_phrase(words: Sequence[Word], sought: Sequence[str]) -> Span | None:
-    """The first place where the words follow each other; stop words between them do not count."""
+def find_phrase(words: Sequence[KeyedWord], sought: Sequence[str]) -> Span | None:
+    """Return the first place where the words follow each other; stop words between them do not count."""
     length = len(sought)
     for at in range(len(words) - length + 1):
         if words[at].key == sought[0] and all(words[at + i].key == sought[i] for i in range(1, length)):
@@ -105,8 +107,8 @@ def find_phrase(words: Sequence[Word], sought: Sequence[str]) -> Span | None:
     return None
 
 
-def find_together(words: Sequence[Word], sought: Sequence[str]) -> Span | None:
-    """The first stretch of a sentence, at most a dozen words long, that holds all the words in any order."""
+def find_together(words: Sequence[KeyedWord], sought: Sequence[str]) -> Span | None:
+    """Return the first stretch of a sentence, at most a dozen words long, that holds all the words in any order."""
     wanted = set(sought)
     last: dict[str, int] = {}
     for at, word in enumerate(words):
@@ -124,11 +126,11 @@ _FARTHEST_REFERENCE = 3
 # A word of another language must be at least so long to be taken for a name that both share.
 _SHORTEST_SHARED = 4
 
-Key = tuple[str, ...]
+TermKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class IndexedPassage:
     """One passage that an index lists: its entry, its place, and the language of the index.
 
     `see` are the entries that this one refers to; an entry that only refers has no child (empty) and page 0.
@@ -144,7 +146,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedEntry:
     """An entry that a question names, why, the ids of the children it leads to, and its pages (document id, page)."""
 
     term: str
@@ -160,8 +162,8 @@ class _Entry:
 
     term: str
     subterm: str
-    head: Key
-    sub: Key
+    head: TermKey
+    sub: TermKey
     children: tuple[str, ...]
     pages: tuple[tuple[str, int], ...]
     see: tuple[str, ...]
@@ -170,8 +172,8 @@ class _Entry:
 class IndexTerms:
     """The entries of all indexes by the words that name them; built once, asked for every question."""
 
-    def __init__(self, listed: Iterable[Listed]) -> None:
-        by_language: defaultdict[str, list[Listed]] = defaultdict(list)
+    def __init__(self, listed: Iterable[IndexedPassage]) -> None:
+        by_language: defaultdict[str, list[IndexedPassage]] = defaultdict(list)
         for one in listed:
             by_language[one.language].append(one)
         self._of_language = {language: _Entries(ones, language) for language, ones in by_language.items()}
@@ -179,8 +181,8 @@ class IndexTerms:
     def __len__(self) -> int:
         return sum(len(entries) for entries in self._of_language.values())
 
-    def match(self, question: str, language: str) -> list[Matched]:
-        """The entries that the question names, the longest names first, each once.
+    def match(self, question: str, language: str) -> list[MatchedEntry]:
+        """Return the entries that the question names, the longest names first, each once.
 
         Forms of a word are the same in an index of the question's language (ISO 639-1); in one of another language
         only words that stand there letter by letter count. A name inside a longer one does not count. Entries that
@@ -196,11 +198,11 @@ class IndexTerms:
 class _Entries:
     """The entries of the indexes of one language."""
 
-    def __init__(self, listed: Sequence[Listed], language: str) -> None:
+    def __init__(self, listed: Sequence[IndexedPassage], language: str) -> None:
         self._language = language
-        self._by_head: defaultdict[Key, list[_Entry]] = defaultdict(list)
+        self._by_head: defaultdict[TermKey, list[_Entry]] = defaultdict(list)
         self._by_sign: defaultdict[str, list[_Entry]] = defaultdict(list)
-        self._by_surface: defaultdict[Key, list[_Entry]] = defaultdict(list)
+        self._by_surface: defaultdict[TermKey, list[_Entry]] = defaultdict(list)
         self._count = 0
         ordered = sorted(listed, key=lambda one: (one.term, one.subterm))
         for (term, subterm), group in groupby(ordered, key=lambda one: (one.term, one.subterm)):
@@ -211,7 +213,7 @@ class _Entries:
     def __len__(self) -> int:
         return self._count
 
-    def _add(self, term: str, subterm: str, group: Sequence[Listed]) -> None:
+    def _add(self, term: str, subterm: str, group: Sequence[IndexedPassage]) -> None:
         forms = [_key(form, self._language) for form in turned(term)]
         entry = _Entry(
             term,
@@ -234,8 +236,8 @@ class _Entries:
             if says_enough(words) and (len(words) > 1 or len(words[0]) >= _SHORTEST_SHARED):
                 self._by_surface[words].append(entry)
 
-    def match(self, question: str, same_language: bool, language: str) -> Iterator[Matched]:
-        """As `IndexTerms.match`, of this language's entries."""
+    def match(self, question: str, same_language: bool, language: str) -> Iterator[MatchedEntry]:
+        """Yield as `IndexTerms.match`, of this language's entries."""
         if same_language:
             words = [word.key for word in words_of(question, self._language)]
             heads = _longest_first(words, self._by_head, self._longest)
@@ -252,8 +254,8 @@ class _Entries:
                 if not (inside.issuperset(entry.head) and entry.head and not _is_sub_named(entry, words)):
                     yield from self._followed(entry, told)
 
-    def _followed(self, entry: _Entry, told: set[tuple[str, str]]) -> Iterator[Matched]:
-        """The entry and those that it refers to, a few references far; what was told before is left out."""
+    def _followed(self, entry: _Entry, told: set[tuple[str, str]]) -> Iterator[MatchedEntry]:
+        """Yield the entry and those that it refers to, a few references far; what was told before is left out."""
         waiting: list[tuple[_Entry, str, int]] = [(entry, "", 0)]
         while waiting:
             at, via, far = waiting.pop(0)
@@ -261,13 +263,16 @@ class _Entries:
                 continue
             told.add((at.term, at.subterm))
             if at.pages:
-                yield Matched(at.term, at.subterm, _explanation(at, via), at.children, at.pages)
+                yield MatchedEntry(at.term, at.subterm, _explanation(at, via), at.children, at.pages)
             # "See also" leads one step on; a chain is followed only through entries that have nothing themselves.
             if far == 0 or (far < _FARTHEST_REFERENCE and not at.pages):
                 waiting += [(target, _shown(at), far + 1) for name in at.see for target in self._referred(name)]
 
     def _referred(self, name: str) -> list[_Entry]:
-        """The entries that a reference names: the head, or its sub-entry where the reference goes on with one."""
+        """Return the entries that a reference names.
+
+        The head, or its sub-entry where the reference goes on with one.
+        """
         whole = [entry for entry in self._by_head.get(_key(name, self._language), []) if not entry.subterm]
         if whole:
             return whole
@@ -278,7 +283,7 @@ class _Entries:
 
 
 def _named(entries: Sequence[_Entry], words: set[str]) -> list[_Entry]:
-    """Of the entries under one head: those whose own words are in the question too, and the head itself.
+    """Return of the entries under one head: those whose own words are in the question too, and the head itself.
 
     Where neither has a page, all entries under the head.
     """
@@ -288,7 +293,7 @@ def _named(entries: Sequence[_Entry], words: set[str]) -> list[_Entry]:
 
 
 def _written(question: str) -> list[str]:
-    """The words of a question as they are written, with and without the sign behind them."""
+    """Return the words of a question as they are written, with and without the sign behind them."""
     words = [word.strip("\"'“”«»()?!,;:") for word in question.split()]
     return list(dict.fromkeys(form for word in words for form in (word, word.rstrip(".")) if form))
 
@@ -298,12 +303,12 @@ def _is_sub_named(entry: _Entry, words: Sequence[str]) -> bool:
 
 
 def _present(entries: Sequence[_Entry], question: str) -> list[_Entry]:
-    """The entries without those for a sign or command that the question does not write as the index does."""
+    """Return the entries without those for a sign or command that the question does not write as the index does."""
     return [entry for entry in entries if not is_symbolic(entry.term) or entry.term in question]
 
 
-def _longest_first(words: Sequence[str], known: Mapping[Key, list[_Entry]], longest: int) -> Iterator[list[_Entry]]:
-    """The entries of every run of words that is known and does not lie in a longer one."""
+def _longest_first(words: Sequence[str], known: Mapping[TermKey, list[_Entry]], longest: int) -> Iterator[list[_Entry]]:
+    """Yield the entries of every run of words that is known and does not lie in a longer one."""
     taken = [False] * len(words)
     for length in range(min(longest, len(words)), 0, -1):
         for at in range(len(words) - length + 1):
@@ -315,7 +320,7 @@ def _longest_first(words: Sequence[str], known: Mapping[Key, list[_Entry]], long
                 yield found
 
 
-def _key(text: str, language: str) -> Key:
+def _key(text: str, language: str) -> TermKey:
     return tuple(word.key for word in words_of(text, language))
 
 

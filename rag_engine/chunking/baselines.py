@@ -25,7 +25,7 @@ _WORD_END = re.compile(r"\s+")
 
 
 def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Parents of `fixed_words` words, each beginning with the last `fixed_overlap` words of the one before.
+    """Return parents of `fixed_words` words, each beginning with the last `fixed_overlap` words of the one before.
 
     Words stand for tokens: how many tokens a word has depends on the encoder, and a text is to be cut alike for all.
     """
@@ -44,13 +44,13 @@ def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent
 
 
 def newline_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """A parent for every line of the text, however short: paragraphs, headings, rows of tables."""
+    """Return a parent for every line of the text, however short: paragraphs, headings, rows of tables."""
     lines = [found.span() for found in _LINE.finditer(text)]
     return parents_of(text, lines, sentence_spans(text, language), config)
 
 
 def recursive_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Parents of at most `parent_size` characters, without overlap.
+    """Return parents of at most `parent_size` characters, without overlap.
 
     A text that is too long is cut where its paragraphs end, a piece that still is where its lines end, then its
     sentences, then its words, at last anywhere; neighbouring pieces stay together as far as they fit.

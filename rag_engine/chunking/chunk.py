@@ -49,7 +49,7 @@ def chunk(
     encode: Callable[[Sequence[str]], Vectors],
     config: ChunkingConfig,
 ) -> Chunked:
-    """Parents in reading order, each with its children, by `config.strategy`.
+    """Return parents in reading order, each with its children, by `config.strategy`.
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
     character but white space lies in a parent and, within it, in a child. A text that fits into one child is one
@@ -88,7 +88,7 @@ def chunk(
 
 
 def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes: ChunkSizes) -> list[Parent]:
-    """The text as one parent; a lone section keeps its number, for it is cited by it however short it is."""
+    """Return the text as one parent; a lone section keeps its number, for it is cited by it however short it is."""
     whole = parents_of(text, [(0, len(text))], sentence_spans(text, language), sizes)
     sections = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
     if len(whole) == len(sections) == 1:
@@ -99,7 +99,7 @@ def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes:
 
 @dataclass(frozen=True, slots=True)
 class _Structure:
-    """How many pieces of one kind a text has, that in words, and whether they are enough to cut by."""
+    """The number of pieces of one kind in a text, that in words, and whether they are enough to chunk by."""
 
     count: int
     found: str
@@ -109,7 +109,7 @@ class _Structure:
 def _chosen(
     text: str, language: str, title: str, blocks: Sequence[Block], lines: Sequence[Line], config: ChunkingConfig
 ) -> tuple[Strategy, str]:
-    """The strategy, never "auto", and why it is this one."""
+    """Return the strategy, never "auto", and why it is this one."""
     named: Strategy = config.strategy
     if named not in ("auto", "section", "paragraph"):
         return named, "Asked for by name."

@@ -58,7 +58,7 @@ class _Level:
 
 
 def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_title: str) -> list[Title]:
-    """The titles among the blocks, in reading order.
+    """Return the titles among the blocks, in reading order.
 
     A title is a heading set no smaller than the body of the text, or a short line that its number and its capitals
     make one. It stands under the last title in larger type and, in the same type, under the one whose numbering it
@@ -100,7 +100,7 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
 
 
 def body_size(blocks: Sequence[Block]) -> float:
-    """The type size, in points, that most characters of running text are set in; 0 where no size is known."""
+    """Return the type size, in points, that most characters of running text are set in; 0 where no size is known."""
     sizes: Counter[float] = Counter()
     for block in blocks:
         if block.kind == "text" and block.font_size:
@@ -160,7 +160,7 @@ def _level(words: str, block: Block, stack: Sequence[_Level], body: float) -> _L
 
 
 def _above(level: _Level, stack: list[_Level], numbered: dict[tuple[str, ...], list[_Level]]) -> list[_Level]:
-    """The titles that a new one stands under, given those that the one before it stood under."""
+    """Return the titles that a new one stands under, given those that the one before it stood under."""
     if level.style == "decimal" and level.numbers[:-1] in numbered:
         # Labels of a figure, in larger type, may stand between a section and its subsection.
         return numbered[level.numbers[:-1]]
@@ -182,7 +182,7 @@ def _above(level: _Level, stack: list[_Level], numbered: dict[tuple[str, ...], l
 
 
 def _names(level: _Level, label: _Level) -> bool:
-    """Whether the title is the name of the label on the line before: "Chapter IV", "Of the Senate"."""
+    """Return whether the title is the name of the label on the line before: "Chapter IV", "Of the Senate"."""
     found = _LABEL.match(label.words)
     return level.style == "plain" and found is not None and not _plain(label.words[found.end() :])
 

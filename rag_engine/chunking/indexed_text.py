@@ -1,4 +1,4 @@
-"""What the two indexes read of a child: its text, and of what surrounds it what a person would cite it by.
+"""Texts that the two indexes read of a child: its own, and what a person would cite it by.
 
 A child that stands in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris
 Agreement". What the child's own text says already is not said twice, and long titles are cut: every word put
@@ -23,30 +23,40 @@ _BARE_NUMBER = re.compile(r"^\d+(?=\(|$)")
 
 
 class Sectioned(Protocol):
-    """What knows its place in a document: a parent, or a child as the catalog keeps it."""
+    """A parent, or a child as the catalog stores it, with its position in a document."""
 
     @property
-    def act(self) -> str: ...
+    def act(self) -> str:
+        """The act that the section belongs to, or ""."""
+        ...
 
     @property
-    def section(self) -> str: ...
+    def section(self) -> str:
+        """The label of the section, or ""."""
+        ...
 
     @property
-    def headings(self) -> Sequence[str]: ...
+    def headings(self) -> Sequence[str]:
+        """The headings above it, the outermost first."""
+        ...
 
 
-class Clause(Protocol):
-    """What is searched: a child, or a child as the catalog keeps it."""
+class IndexedChild(Protocol):
+    """A child, or a child as the catalog stores it, as it is searched."""
 
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The child's own text."""
+        ...
 
     @property
-    def clause(self) -> str: ...
+    def clause(self) -> str:
+        """The label of the clause that it begins in, or ""."""
+        ...
 
 
 def context_header(metadata: Metadata) -> str:
-    """One line that says what a document is: title | authority | hazard | geography | type | language.
+    """Return one line that says what a document is: title | authority | hazard | geography | type | language.
 
     Fields that are not known are left out. For the encoder only.
     """
@@ -63,12 +73,12 @@ def context_header(metadata: Metadata) -> str:
 
 
 def under_header(header: str, text: str) -> str:
-    """The text with web and e-mail addresses masked, below a header and a blank line where there is a header."""
+    """Return the text with web and e-mail addresses masked, below a header and a blank line where there is a header."""
     return f"{header}\n\n{masked(text)}" if header else masked(text)
 
 
-def encoder_text(header: str, parent: Sectioned, child: Clause) -> str:
-    """What the encoder reads for a child: the document's header, where in it the child stands, the child's text.
+def encoder_text(header: str, parent: Sectioned, child: IndexedChild) -> str:
+    """Return what the encoder reads for a child: the document's header, where in it the child stands, the child's text.
 
     The second line is act | headings | section and clause, without what the header or the beginning of the child
     says already; of the headings the innermost two.
@@ -78,35 +88,37 @@ def encoder_text(header: str, parent: Sectioned, child: Clause) -> str:
     return under_header("\n".join(filter(None, (header, " | ".join([*around, *label])))), child.text)
 
 
-def keyword_text(title: str, parent: Sectioned, child: Clause) -> str:
-    """What the keyword index reads for a child: section and clause, act (else the document's title) and innermost
-    heading on a line of their own, as far as the child's text does not hold them, then the text.
+def keyword_text(title: str, parent: Sectioned, child: IndexedChild) -> str:
+    """Return what the keyword index reads for a child: a line of its place, then its text.
+
+    The line has section and clause, act (else the document's title) and innermost heading, as far as the child's text
+    does not hold them.
     """
     given = (cited(parent.section, child.clause), parent.act or title, *_titles(parent)[-1:])
     return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
 
 
 def child_id(sha256: str, parent: int, child: int) -> str:
-    """The id of a child: first twelve digits of its document's hash, index of its parent, its own index."""
+    """Return the id of a child: first twelve digits of its document's hash, index of its parent, its own index."""
     return f"{sha256[:12]}_p{parent}_c{child}"
 
 
 def cited(section: str, clause: str) -> str:
-    """A place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2", "Art. 7 II"; empty without a section."""
+    """Return a place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2", "Art. 7 II"; empty without a section."""
     if not section or not clause:
         return section
     return f"{section} " + _BARE_NUMBER.sub(r"(\g<0>)", clause)
 
 
 def _titles(parent: Sectioned) -> list[str]:
-    """The headings without the section that they number: "Kosten" of "§ 29 Kosten"."""
+    """Return the headings without the section that they number: "Kosten" of "§ 29 Kosten"."""
     number = re.compile(rf"{re.escape(parent.section)}(?!\w)[\s.:–—-]*")
     titles = (number.sub("", heading, count=1) if number.match(heading) else heading for heading in parent.headings)
     return [title for title in titles if title]
 
 
 def _new(given: Iterable[str], *said: str) -> list[str]:
-    """Those of the given, each cut to a length, that neither the texts nor another of the given says."""
+    """Return those of the given, each cut to a length, that neither the texts nor another of the given says."""
     texts = [_folded(text) for text in said]
     parts: list[str] = []
     for part in dict.fromkeys(_cut(" ".join(one.split())) for one in given):
@@ -116,7 +128,7 @@ def _new(given: Iterable[str], *said: str) -> list[str]:
 
 
 def _says(text: str, part: str) -> bool:
-    """Whether the part stands in the text as whole words: "Article 1" does not stand in "Article 12"."""
+    """Return whether the part stands in the text as whole words: "Article 1" does not stand in "Article 12"."""
     return part in text and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
@@ -125,5 +137,5 @@ def _folded(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """The text itself, or its first words where it is too long."""
+    """Return the text itself, or its first words where it is too long."""
     return text if len(text) <= _LONGEST else text[: _LONGEST + 1].rpartition(" ")[0] or text[:_LONGEST]

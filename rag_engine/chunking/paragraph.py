@@ -33,7 +33,7 @@ class _Passage:
 def paragraph_chunks(
     text: str, language: str, *, blocks: Sequence[Block], lines: Sequence[Line], title: str, config: ChunkSizes
 ) -> list[Parent]:
-    """Parents in reading order: each a title with all that stands before the next one, and its heading path.
+    """Return parents in reading order: each a title with all that stands before the next one, and its heading path.
 
     What stands before the first title has an empty path, as has a document without titles. A title with nothing
     below it joins what follows, and so does a passage shorter than `child_minimum`, unless it ends a chapter: then
@@ -56,7 +56,7 @@ def paragraph_chunks(
 
 
 def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
-    """What stands before the first title, then each title with what stands before the next."""
+    """Yield what stands before the first title, then each title with what stands before the next."""
     starts = [*(one.start for one in found), len(text)]
     if text[: starts[0]].strip():
         yield _Passage(0, starts[0], ())
@@ -65,7 +65,7 @@ def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
 
 
 def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage]:
-    """The passages, each joined by the titles before it that have nothing below them.
+    """Yield the passages, each joined by the titles before it that have nothing below them.
 
     Many titles in a row that do not lead to the passage are a list of contents, which stays by itself.
     """
@@ -87,7 +87,7 @@ def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage
 
 
 def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passage]:
-    """The passages, where one shorter than `child_minimum` has joined the next, or at a chapter's end the last."""
+    """Return the passages; one shorter than `child_minimum` has joined the next, or at a chapter's end the last."""
     joined: list[_Passage] = []
     short: _Passage | None = None
     for following in passages:
@@ -108,14 +108,14 @@ def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passa
 
 
 def _together(passages: Sequence[_Passage]) -> _Passage:
-    """Neighbours as one, below the titles that all of them stand under."""
+    """Return neighbours as one, below the titles that all of them stand under."""
     levels = zip(*(passage.path for passage in passages), strict=False)
     path = tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
     return _Passage(passages[0].start, passages[-1].end, path)
 
 
 def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkSizes) -> list[Span]:
-    """The passage, or the parts it is cut into when it is much longer than a parent."""
+    """Return the passage, or the parts it is cut into when it is much longer than a parent."""
     if passage.end - passage.start <= config.parent_split * config.parent_size:
         return [(passage.start, passage.end)]
     parts: list[Span] = []

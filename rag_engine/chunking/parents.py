@@ -14,7 +14,7 @@ from rag_engine.types import Parent
 
 
 def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkSizes) -> list[Parent]:
-    """A parent, with its children, for each of the spans [start, end) as `solid` leaves them.
+    """Return a parent, with its children, for each of the spans [start, end) as `solid` leaves them.
 
     `sentences` are those of the whole text; what lies beyond a span of one that crosses its edge is left out.
     """
@@ -29,7 +29,7 @@ def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], conf
 
 
 def solid(text: str, spans: Iterable[Span], config: ChunkSizes) -> Iterator[Span]:
-    """The spans without white space at their ends, parted where white space is as wide as a child's minimum.
+    """Yield the spans without white space at their ends, parted where white space is as wide as a child's minimum.
 
     Across such a gap children would have next to nothing in them. A span of white space alone vanishes.
     """
@@ -44,14 +44,14 @@ def solid(text: str, spans: Iterable[Span], config: ChunkSizes) -> Iterator[Span
 
 
 def stripped(text: str, start: int, end: int) -> Span:
-    """The span without white space at its ends."""
+    """Return the span without white space at its ends."""
     piece = text[start:end]
     first = start + len(piece) - len(piece.lstrip())
     return first, first + len(piece.strip())
 
 
 def filled(span: Span, levels: Sequence[Sequence[int]], size: int) -> Iterator[Span]:
-    """Spans of at most `size` characters that together make the span.
+    """Yield spans of at most `size` characters that together make the span.
 
     `levels` are sorted places to cut at, the preferred ones first: what is too long is cut at the first level, a
     piece that still is at the second, and so on. Pieces of one level stay together as far as they fit; the last level

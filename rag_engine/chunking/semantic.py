@@ -30,7 +30,7 @@ _WORD_START = re.compile(r"(?<!\S)\S")
 def semantic_chunks(
     text: str, language: str, *, encode: Callable[[Sequence[str]], Vectors], config: ChunkSizes
 ) -> list[Parent]:
-    """Parents in reading order, each with its children.
+    """Return parents in reading order, each with its children.
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
     character but white space lies in a parent and, within it, in a child. No child is longer than
@@ -69,7 +69,7 @@ def semantic_chunks(
 
 
 def cut_children(text: str, sentences: Sequence[Span], config: ChunkSizes) -> tuple[Child, ...]:
-    """Overlapping children of a parent's text, in order; `sentences` are spans that cover the same text.
+    """Return overlapping children of a parent's text, in order; `sentences` are spans that cover the same text.
 
     A child ends at the last sentence end within `child_overlap` of its full size, else at the last word end; only
     a word that is longer than a child is cut. The next child begins up to `child_overlap` before that, with a
@@ -110,7 +110,7 @@ def cut_children(text: str, sentences: Sequence[Span], config: ChunkSizes) -> tu
 def _topic_turns(
     text: str, sentences: Sequence[Span], encode: Callable[[Sequence[str]], Vectors], config: ChunkSizes
 ) -> list[int]:
-    """Indexes of the sentences with which a new topic begins.
+    """Return indexes of the sentences with which a new topic begins.
 
     Those before which the similarity falls below the document's own percentile, `minimum_gap` sentences apart
     from each other and from the document's ends; every `fallback_stride` sentences where too few fill the windows.
@@ -135,7 +135,7 @@ def _topic_turns(
 
 
 def window_similarities(vectors: Vectors, rows: NDArray[np.int64], window: int) -> NDArray[np.float64]:
-    """Cosines of the mean vectors of the `window` sentences before and after each place between two sentences.
+    """Return cosines of the mean vectors of the `window` sentences before and after each place between two sentences.
 
     Sentence i has the vector `vectors[rows[i]]`. The first cosine belongs to the place before sentence `window`,
     the last to the one before sentence len(rows) - window. Zero vectors have the cosine 0.
@@ -155,7 +155,7 @@ def window_similarities(vectors: Vectors, rows: NDArray[np.int64], window: int) 
 
 
 def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config: ChunkSizes) -> list[Span]:
-    """Topics as sentence ranges; one shorter than a child's minimum joins its predecessor."""
+    """Return topics as sentence ranges; one shorter than a child's minimum joins its predecessor."""
     topics: list[Span] = []
     for topic in pairwise(turns):
         joins = topics and topic[0] not in gaps
@@ -167,7 +167,7 @@ def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config:
 
 
 def _split(topic: Span, sentences: Sequence[Span], config: ChunkSizes) -> list[Span]:
-    """The topic, or the parents it is filled into greedily when it is much longer than one."""
+    """Return the topic, or the parents it is filled into greedily when it is much longer than one."""
     if _characters(sentences, topic) <= config.parent_split * config.parent_size:
         return [topic]
     first, beyond = topic
@@ -186,18 +186,18 @@ def _characters(sentences: Sequence[Span], topic: Span) -> int:
 
 
 def _overlap_start(text: str, sentence_starts: list[int], lowest: int, start: int) -> int:
-    """The first sentence start, else the first word start, from `lowest` on; at most `start`."""
+    """Return the first sentence start, else the first word start, from `lowest` on; at most `start`."""
     word = _WORD_START.search(text, lowest, start)
     return _first(sentence_starts, lowest, start) or (word.start() if word else start)
 
 
 def _first(values: list[int], lowest: int, beyond: int) -> int | None:
-    """The first of the sorted values in [lowest, beyond)."""
+    """Return the first of the sorted values in [lowest, beyond)."""
     place = bisect_left(values, lowest)
     return values[place] if place < len(values) and values[place] < beyond else None
 
 
 def _last(values: list[int], lowest: int, highest: int) -> int | None:
-    """The last of the sorted values in [lowest, highest]."""
+    """Return the last of the sorted values in [lowest, highest]."""
     place = bisect_right(values, highest) - 1
     return values[place] if place >= 0 and values[place] >= lowest else None

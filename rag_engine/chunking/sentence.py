@@ -14,7 +14,7 @@ from rag_engine.types import Parent
 def sentence_chunks(
     text: str, language: str, *, maximum_words: int, minimum_words: int, overlap_words: int, config: ChunkSizes
 ) -> list[Parent]:
-    """Chunks of whole sentences in reading order, each a parent of its own, of at most `maximum_words` words.
+    """Return chunks of whole sentences in reading order, each a parent of its own, of at most `maximum_words` words.
 
     A parent is one chunk and not several, so that the bound holds for what is read as for what is searched; it has
     one child, or several where it is longer than a child of `config` may be. Together the chunks hold every
@@ -34,7 +34,7 @@ def sentence_chunks(
 
 
 def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> Iterator[Span]:
-    """Ranges [first, beyond) of the sentences that make a chunk, given the number of words of each sentence.
+    """Yield ranges [first, beyond) of the sentences that make a chunk, given the number of words of each sentence.
 
     A chunk is closed before the sentence that would take it over `maximum` words. If it has at least `minimum`, the
     next begins with the fewest of its last sentences that have `overlap` words together, else with nothing. Of these

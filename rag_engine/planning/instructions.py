@@ -1,4 +1,4 @@
-"""How a question is put: which part says what to look for, and which how to answer.
+"""Separation of what a question looks for from how it is to be answered.
 
 The patterns stand in data/phrasing.toml, the function words in data/stopwords.toml.
 """
@@ -47,7 +47,7 @@ class Separated:
 
 @cache
 def load_phrasing() -> Phrasing:
-    """The phrasing tables, read once."""
+    """Return the phrasing tables, read once."""
     table = tomllib.loads((DATA / "phrasing.toml").read_text(encoding="utf-8"))
     acronyms = table.pop("acronyms")
     number = "(?:[0-9]+|" + "|".join(word for entry in table.values() for word in entry["numbers"].split()) + ")"
@@ -76,7 +76,7 @@ def load_phrasing() -> Phrasing:
 
 
 def separate(question: str, phrasing: Phrasing) -> Separated:
-    """What to look for and how to answer, told apart.
+    """Return what to look for and how to answer, told apart.
 
     Where instructions would be all there is ("Quote the definition of risk and name your sources"), first what
     opens a sentence counts as asked for, then every clause does, so that something is left to look for.
@@ -97,7 +97,7 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
 
 
 def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
-    """The sentence without what the pattern finds, which is added to `taken`."""
+    """Return the sentence without what the pattern finds, which is added to `taken`."""
 
     def remember(match: re.Match[str]) -> str:
         piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.?!")
@@ -110,13 +110,13 @@ def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
 
 
 def _tidy(sentence: str) -> str:
-    """The sentence on one line without the commas and conjunctions that held what was taken out."""
+    """Return the sentence on one line without the commas and conjunctions that held what was taken out."""
     sentence = _LOOSE_END.sub("", _LOOSE_START.sub("", " ".join(sentence.split())))
     return re.sub(r"\s+(?=[,.?!;])", "", sentence).strip()
 
 
 def _sentences(text: str) -> list[str]:
-    """The text cut at sentence ends before a capital, not inside brackets or after "e.g."."""
+    """Return the text cut at sentence ends before a capital, not inside brackets or after "e.g."."""
     hidden = _BRACKETS.sub(lambda match: "x" * len(match.group()), text)
     sentences: list[str] = []
     start = 0

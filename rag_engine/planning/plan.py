@@ -45,7 +45,7 @@ def plan_question(
     generator: Generator | None,
     config: Config,
 ) -> QueryPlan:
-    """The plan for a question: what to search, how to answer, where in the world.
+    """Return the plan for a question: what to search, how to answer, where in the world.
 
     InputError for a question without a letter or digit or longer than `config.question_characters`.
     """
@@ -112,7 +112,7 @@ def _plan_by_rules(
 
 
 def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
-    """The model's three queries, cut at their word limits; BackendError when one cannot be searched for."""
+    """Return the model's three queries, cut at their word limits; BackendError when one cannot be searched for."""
     queries: list[str] = []
     shortest, longest = QUERY_CHARACTERS
     for key, limit in (("query_1", CONTENT_WORDS), ("query_2", CONTENT_WORDS), ("query_3", TERM_WORDS)):
@@ -127,7 +127,7 @@ def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
 
 
 def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
-    """The queries that find something new.
+    """Return the queries that find something new.
 
     A query with the words of an earlier one is left out, and so is a third that repeats a single word or more
     than half of the second: half a question is a change of focus, nearly all of it is the same question.
@@ -146,12 +146,12 @@ def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Words of the text, with what an apostrophe cuts off apart."""
+    """Return words of the text, with what an apostrophe cuts off apart."""
     return [match.group() for match in _WORD.finditer(_APOSTROPHE.sub(" ", text))]
 
 
 def _content_words(text: str, language: str, acronyms: Collection[str], phrasing: Phrasing) -> list[str]:
-    """Words that carry what is asked, each once, in the order of the question."""
+    """Return words that carry what is asked, each once, in the order of the question."""
     stop_words = phrasing.stop_words.get(language, frozenset())
     # What follows the apostrophe is an ending in Turkish, a word in French and Italian.
     text = re.sub("(?<=\\w)['’]\\w+", "", text) if language == "tr" else text
@@ -163,7 +163,7 @@ def _content_words(text: str, language: str, acronyms: Collection[str], phrasing
 
 
 def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing) -> list[str]:
-    """Acronyms of two to five capitals; none in a question typed in capitals.
+    """Return acronyms of two to five capitals; none in a question typed in capitals.
 
     A word in capitals for emphasis (NOT, ALL) is no acronym, nor is a Roman numeral.
     """
@@ -182,13 +182,13 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
 
 
 def _quoted(text: str) -> list[str]:
-    """What stands in quotation marks of any style."""
+    """Return what stands in quotation marks of any style."""
     quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
     return list(dict.fromkeys(" ".join(quote.split()).strip(" .,;") for quote in quotes if re.search(r"\w", quote)))
 
 
 def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[str], phrasing: Phrasing) -> list[str]:
-    """Explicit terms, each word once: examples, quotations, acronyms spelled out, numbers, names."""
+    """Return explicit terms, each word once: examples, quotations, acronyms spelled out, numbers, names."""
     sources: list[str] = [match.group(1) for match in phrasing.example.finditer(text)]
     sources += quoted
     for acronym in acronyms:
@@ -203,7 +203,7 @@ def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[s
 
 
 def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> str:
-    """What the acronym stands for: in the question itself, in the question's language, in English, or ""."""
+    """Return what the acronym stands for: in the question itself, in the question's language, in English, or ""."""
     for before, inside, outside, after in _EXPANSION.findall(text):
         if outside == acronym:
             return str(after)
@@ -217,7 +217,7 @@ def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> st
 
 
 def _names(text: str, language: str) -> Iterator[str]:
-    """Words with a capital, save one that opens a sentence; none in German, where every noun has it."""
+    """Yield words with a capital, save one that opens a sentence; none in German, where every noun has it."""
     if language == "de" or _is_shouted(text):
         return
     for match in _NAME.finditer(text):

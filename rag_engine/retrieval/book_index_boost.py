@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_engine.book_index import matching as index_terms
-from rag_engine.book_index.matching import IndexTerms
+from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.storage.catalog import Catalog
 from rag_engine.storage.index_entries import children_on_listed_pages, listed_children
 from rag_engine.storage.snapshot import Snapshot
@@ -43,7 +42,7 @@ def read_collection_index(catalog: Catalog, snapshot: Snapshot, before: Collecti
         return before
     documents = list(snapshot.documents.values())
     terms = IndexTerms(
-        index_terms.Listed(
+        IndexedPassage(
             term=one.term,
             subterm=one.subterm,
             language=one.language,

@@ -1,4 +1,4 @@
-"""Text to the terms of the keyword leg: words, stems and the forms in which numbers are cited."""
+"""Terms of the keyword index: words, stems and the forms in which numbers are cited."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _stemming = threading.Lock()
 
 
 def has_analyser(language: str) -> bool:
-    """Whether words of the language (ISO 639-1) are stemmed; others are searched as they are written."""
+    """Return whether words of the language (ISO 639-1) are stemmed; others are searched as they are written."""
     return language in _SNOWBALL
 
 
 def analyse(text: str, language: str) -> list[str]:
-    """Terms of the text in reading order: stems without accents, stop words left out.
+    """Return terms of the text in reading order: stems without accents, stop words left out.
 
     A number or hyphenated word gives itself and its parts (2021/1119 also 2021 and 1119), so it is found
     however it is asked for. A word in capitals is an acronym and never a stop word (WHO, IT), unless the
@@ -81,7 +81,7 @@ def analyse(text: str, language: str) -> list[str]:
 
 
 def surface(text: str) -> list[str]:
-    """Words of the text in reading order, without case, accents and signs, the same for every language.
+    """Return words of the text in reading order, without case, accents and signs, the same for every language.
 
     A number such as 2021/1119 gives its parts in sequence, so that a phrase of them finds it as written;
     scripts without spaces give single characters.
@@ -90,12 +90,12 @@ def surface(text: str) -> list[str]:
 
 
 def acronyms(text: str) -> list[str]:
-    """Words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
+    """Return words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
     return [acronym for word in _cited(_prepare(text)) if not word.islower() for acronym in _acronyms_in(word)]
 
 
 def shared_terms(query: str) -> list[str]:
-    """What the query names in the same form in every language, as it is written there.
+    """Return what the query names in the same form in every language, as it is written there.
 
     Numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
     """
@@ -112,31 +112,31 @@ def shared_terms(query: str) -> list[str]:
 
 
 def _is_named(piece: str, *, first: bool) -> bool:
-    """Whether a piece of a word is an acronym, or a name by its capital."""
+    """Return whether a piece of a word is an acronym, or a name by its capital."""
     return bool(_acronyms_in(piece)) or (len(piece) > 1 and piece[0].isupper() and not first)
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether a text of several words is all in capitals, so that they tell nothing about acronyms."""
+    """Return whether a text of several words is all in capitals, so that they tell nothing about acronyms."""
     return text.isupper() and text.count(" ") >= 3
 
 
 @lru_cache(maxsize=8)  # terms, surface and acronyms of one child are asked for in a row
 def _cited(prepared: str) -> tuple[str, ...]:
-    """The words of a prepared text as they are cited."""
+    """Return the words of a prepared text as they are cited."""
     return tuple(_CITED.findall(prepared))
 
 
 @lru_cache(maxsize=8)
 def _prepare(text: str) -> str:
-    """The text in compatibility form (CO₂ is CO2, ﬁ is fi) with one sign for each apostrophe, hyphen and digit."""
+    """Return the text in compatibility form (CO₂ is CO2) with one sign for each apostrophe, hyphen and digit."""
     if text.isascii():
         return text.replace("`", "'").replace("_", " ")
     return unicodedata.normalize("NFKC", text).translate(_UNIFY)
 
 
 def _lower(word: str, language: str) -> str:
-    """The word in lower case; Turkish keeps its dotless ı apart from i, which its stemmer relies on."""
+    """Return the word in lower case; Turkish keeps its dotless ı apart from i, which its stemmer relies on."""
     if language == "tr":
         word = word.replace("I", "ı").replace("İ", "i")
     return word.lower()
@@ -148,7 +148,7 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 
 
 def _stem(word: str, language: str) -> str:
-    """The folded stem; words with a digit and words of other languages only folded."""
+    """Return the folded stem; words with a digit and words of other languages only folded."""
     if language not in _SNOWBALL or _DIGIT.search(word):
         return fold(word)
     with _stemming:  # a Snowball stemmer holds one word at a time
@@ -157,7 +157,7 @@ def _stem(word: str, language: str) -> str:
 
 
 def _opening(word: str, language: str, stem: str) -> list[str]:
-    """The first letters of a word in a language of long words, where they are not its stem already."""
+    """Return the first letters of a word in a language of long words, where they are not its stem already."""
     length = _OPENING_LETTERS.get(language)
     if length is None or _DIGIT.search(word):
         return []
@@ -166,7 +166,7 @@ def _opening(word: str, language: str, stem: str) -> list[str]:
 
 
 def _pieces(word: str, language: str) -> list[str]:
-    """The word cut at its apostrophes: l'acqua in two, Ankara'nın and city's without their ending."""
+    """Return the word cut at its apostrophes: l'acqua in two, Ankara'nın and city's without their ending."""
     pieces = word.split("'")
     if language == "tr":
         return pieces[:1]
@@ -176,7 +176,7 @@ def _pieces(word: str, language: str) -> list[str]:
 
 
 def _words(piece: str) -> list[str]:
-    """The parts between a word's signs: 5(2) in 5 and 2, U.S. in one, scripts without spaces by character."""
+    """Return the parts between a word's signs: 5(2) in 5 and 2, U.S. in one, scripts without spaces by character."""
     if piece.isascii() and piece.isalnum():
         return [piece]
     if _INITIALS.fullmatch(piece):
@@ -185,7 +185,7 @@ def _words(piece: str) -> list[str]:
 
 
 def _whole(piece: str) -> list[str]:
-    """The forms in which a word of several parts is cited, empty for a plain word.
+    """Return the forms in which a word of several parts is cited, empty for a plain word.
 
     5(2)(a) also as 5(2); § 5 as §5; 280,000 and 280.000 as 280000; risk-based as riskbased.
     """
@@ -203,12 +203,12 @@ def _whole(piece: str) -> list[str]:
 
 @cache
 def _analyser(language: str) -> Callable[[str], tuple[str, ...]]:
-    """Terms of one cited word, remembered: a collection repeats its words, and stemming is the slow part."""
+    """Return the cached terms of one cited word: a collection repeats its words, and stemming is the slow part."""
     return lru_cache(maxsize=200_000)(partial(_terms, language))
 
 
 def _terms(language: str, word: str) -> tuple[str, ...]:
-    """Terms of one cited word."""
+    """Return terms of one cited word."""
     left_out = stopwords(language)
     terms: list[str] = []
     for piece in _pieces(word, language):
@@ -231,7 +231,7 @@ def _terms(language: str, word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=200_000)
 def _surface_words(word: str) -> tuple[str, ...]:
-    """Folded words of one cited word, single characters of a script without spaces."""
+    """Return folded words of one cited word, single characters of a script without spaces."""
     words: list[str] = []
     for piece in word.split("'"):
         for part in _words(piece):
@@ -241,6 +241,6 @@ def _surface_words(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=200_000)
 def _acronyms_in(word: str) -> tuple[str, ...]:
-    """Parts of one cited word that are written in capitals, two characters or more."""
+    """Return parts of one cited word that are written in capitals, two characters or more."""
     parts = [part for piece in word.split("'") for part in _words(piece)]
     return tuple(fold(part).upper() for part in parts if len(part) > 1 and part.isupper())

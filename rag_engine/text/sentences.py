@@ -71,7 +71,7 @@ _TABLE_LINE = 45
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What one language says about words around a full stop."""
+    """The words of one language that matter around a full stop."""
 
     never: frozenset[str]
     number: frozenset[str]
@@ -83,7 +83,7 @@ class _Rules:
 
 @dataclass(frozen=True, slots=True)
 class _Following:
-    """What stands behind a stop: the next word, whether a bracket opens before it, whether it begins sentences."""
+    """The text behind a stop: the next word, whether a bracket opens before it, whether it begins sentences."""
 
     word: str
     bracket: bool
@@ -96,7 +96,7 @@ class _Following:
 
 
 def sentence_spans(text: str, language: str) -> list[Span]:
-    """Sentences as (start, end) offsets in reading order, none overlapping, none longer than 1,200 characters.
+    """Return sentences as (start, end) offsets in reading order, none overlapping, none longer than 1,200 characters.
 
     Together they hold every character that is not white space, and neither begin nor end with white space. None
     crosses a blank line. List items and table rows are sentences of their own. What is longer than 600
@@ -144,7 +144,7 @@ def _blocks(text: str) -> Iterator[Span]:
 
 
 def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]:
-    """Spans without white space at their ends, some of them empty, from the block text[start:end]."""
+    """Yield spans without white space at their ends, some of them empty, from the block text[start:end]."""
     start, end = _stripped(text, start, end)
     previous_line = start
     for found in _CANDIDATE.finditer(text, start, end):
@@ -164,7 +164,7 @@ def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]
 
 
 def _ends_at_line(text: str, line: int, cut: int, following: int, rules: _Rules) -> bool:
-    """Whether the line break at `cut` parts sentences: before a list item, after a semicolon or a dot leader."""
+    """Return whether the line break at `cut` parts sentences: before a list item, after a semicolon or a dot leader."""
     before = text[line:cut].rstrip()
     if before.endswith((";", "|")) or (".." in before and _LEADER.search(before)):
         return True
@@ -183,7 +183,7 @@ def _ends_at_line(text: str, line: int, cut: int, following: int, rules: _Rules)
 
 
 def _ends_at_stop(text: str, start: int, found: re.Match[str], rules: _Rules) -> bool:
-    """Whether the stop ends the sentence that began at `start`."""
+    """Return whether the stop ends the sentence that began at `start`."""
     stop, mark = found.start(), found["stop"]
     following = _following(text, found.end(), rules)
     if following.word[:1].islower() and not following.bracket:
@@ -215,7 +215,7 @@ def _following(text: str, end: int, rules: _Rules) -> _Following:
 
 
 def _is_label(sentence: str, rules: _Rules) -> bool:
-    """Whether the sentence so far is only the number of what follows: "5.2.", "Art. 10.", "• II."."""
+    """Return whether the sentence so far is only the number of what follows: "5.2.", "Art. 10.", "• II."."""
     label = _LABEL.fullmatch(sentence)
     if not label:
         return False
@@ -224,7 +224,7 @@ def _is_label(sentence: str, rules: _Rules) -> bool:
 
 
 def _is_ordinal(number: str, before: str, following: _Following, rules: _Rules) -> bool:
-    """Whether the stop makes the number an ordinal ("3. Mai") or part of a date ("3. 5. 2021")."""
+    """Return whether the stop makes the number an ordinal ("3. Mai") or part of a date ("3. 5. 2021")."""
     if len(number) <= 2 and following.word[:1].isdecimal():
         return True
     if not rules.ordinals or not following.word or (number.isdecimal() and len(number) > 3):
@@ -233,7 +233,7 @@ def _is_ordinal(number: str, before: str, following: _Following, rules: _Rules) 
 
 
 def _is_abbreviation(tokens: list[str], following: _Following, rules: _Rules, *, noted: bool) -> bool:
-    """Whether the last token is an abbreviation after which the sentence goes on."""
+    """Return whether the last token is an abbreviation after which the sentence goes on."""
     surface = _BEFORE_WORD.sub("", tokens[-1])
     word = surface.lower()
     names = {word, tokens[-1].lower()}
@@ -257,7 +257,7 @@ def _is_abbreviation(tokens: list[str], following: _Following, rules: _Rules, *,
 
 
 def _with_words(text: str, sentences: Iterable[Span]) -> list[Span]:
-    """The sentences of a block; those without a letter or digit (a bullet, a table rule) join the next one."""
+    """Return the sentences of a block; those without a letter or digit (a bullet, a table rule) join the next one."""
     joined: list[Span] = []
     wordless: Span | None = None
     for start, end in sentences:
@@ -274,7 +274,7 @@ def _with_words(text: str, sentences: Iterable[Span]) -> list[Span]:
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
-    """The sentence, or its pieces when it is long."""
+    """Yield the sentence, or its pieces when it is long."""
     if end - start > LONG_SENTENCE:
         line_ends = [end_of_line.end() for end_of_line in _LINE_END.finditer(text, start, end)]
         ragged = (end - start) / (len(line_ends) + 1) < _TABLE_LINE
@@ -293,7 +293,7 @@ def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _cut(ordered: list[list[int]], start: int, end: int) -> int | None:
-    """Where to cut the long piece [start, end); None when it may stay as long as it is."""
+    """Return where to cut the long piece [start, end); None when it may stay as long as it is."""
     for farthest in (LONG_SENTENCE, LONGEST_SENTENCE):
         for cuts in ordered[:3]:
             at = bisect_right(cuts, min(start + farthest, end - _SHORTEST_PIECE)) - 1
@@ -307,7 +307,7 @@ def _cut(ordered: list[list[int]], start: int, end: int) -> int | None:
 
 
 def _stripped(text: str, start: int, end: int) -> Span:
-    """The span without white space at its ends."""
+    """Return the span without white space at its ends."""
     piece = text[start:end]
     first = start + len(piece) - len(piece.lstrip())
     return first, first + len(piece.strip())

@@ -1,4 +1,4 @@
-"""Web and e-mail addresses, masked: to an encoder they are noise, and to a content hash mere furniture."""
+"""Masking of web and e-mail addresses: to an encoder they are noise, to a content hash boilerplate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDRESS = re.compile(
 
 
 def masked(text: str) -> str:
-    """The text with [link] and [email] in the place of addresses; the very same text when there are none."""
+    """Return the text with [link] and [email] in the place of addresses; the very same text when there are none."""
     # A plain search for what every address has is many times faster than the pattern.
     if "@" not in text and "://" not in text and "www." not in text:
         return text

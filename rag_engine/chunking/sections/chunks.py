@@ -27,7 +27,7 @@ _WORD = re.compile(r"\S+")
 def section_chunks(
     text: str, language: str, *, title: str, blocks: Sequence[Block], config: ChunkSizes
 ) -> list[Parent]:
-    """Parents in reading order, each a section or a part of a long one, with its children.
+    """Return parents in reading order, each a section or a part of a long one, with its children.
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
     character but white space lies in a parent and, within it, in a child; parents do not overlap. A section of more
@@ -45,14 +45,17 @@ def section_chunks(
 
 
 def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:
-    """Number of sections with a number, and the share 0..1 of the characters that lie in one; (0, 0.0) without any."""
+    """Return number of sections with a number, and the share 0..1 of the characters that lie in one.
+
+    (0, 0.0) without any.
+    """
     numbered = [section for section in find_outline(text, language, title=title, blocks=blocks) if section.numbered]
     covered = sum(section.end - section.start for section in numbered)
     return len(numbered), covered / len(text) if text else 0.0
 
 
 def _parents_of(text: str, language: str, section: Section, lines: Sequence[int], config: ChunkSizes) -> list[Parent]:
-    """The section as one parent, or as several with the same name."""
+    """Return the section as one parent, or as several with the same name."""
     body = text[section.start : section.end]
     inner = [(start - section.start, heading) for start, heading in section.inner]
     below = [line - section.start for line in lines if line >= section.label_start]

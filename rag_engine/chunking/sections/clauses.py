@@ -31,7 +31,7 @@ class Clause:
 
 
 def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms: Mapping[str, str]) -> list[Clause]:
-    """The clauses of a section's text in reading order; `starts` are the offsets of its lines from its label on.
+    """Return the clauses of a section's text in reading order; `starts` are the offsets of its lines from its label on.
 
     A heading inside the section, whose offsets are `headings`, belongs to the clause that follows it. `forms` say how
     a language cites a kind of clause ("Abs. {}"); without one it is cited as it is printed.
@@ -53,7 +53,7 @@ def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms:
 
 
 def clause_at(clauses: Sequence[Clause], offset: int) -> str:
-    """The label of the last clause that begins at or before the offset; empty before the first."""
+    """Return the label of the last clause that begins at or before the offset; empty before the first."""
     label = ""
     for clause in clauses:
         if clause.start > offset:
@@ -79,7 +79,7 @@ def _cited(kind: str, label: str, forms: Mapping[str, str]) -> str:
 
 
 def _joined(parts: list[str], worded: bool) -> str:
-    """(2)(a), 2(a), "§ 1º, II", "Abs. 1 Nr. 2"."""
+    """Return (2)(a), 2(a), "§ 1º, II", "Abs. 1 Nr. 2"."""
     joined = parts[0]
     for part in parts[1:]:
         joined += part if part.startswith("(") else f" {part}" if worded else f", {part}"

@@ -6,7 +6,7 @@ Each line is judged by itself here; what depends on the lines before and after i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,7 +40,7 @@ _ENDS = (".", ";", ",", ":")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HeadingLine:
     """A line of the text: characters [start, end). `first` is the first line of its block."""
 
     start: int
@@ -72,8 +72,8 @@ class Mark:
     unsure: bool = False
 
 
-def places_of(text: str, blocks: Sequence[Block]) -> list[Place]:
-    """The lines of the blocks, or of the paragraphs where there are no blocks, in reading order."""
+def places_of(text: str, blocks: Sequence[Block]) -> list[HeadingLine]:
+    """Return the lines of the blocks, or of the paragraphs where there are no blocks, in reading order."""
     spans = (
         [(block.start, block.end, block.kind, block.font_size) for block in blocks]
         if blocks
@@ -86,13 +86,13 @@ def places_of(text: str, blocks: Sequence[Block]) -> list[Place]:
             stripped = line.group().strip()
             if stripped:
                 begin = line.start() + line.group().index(stripped[0])
-                places.append(Place(begin, begin + len(stripped), first, kind, font_size))
+                places.append(HeadingLine(begin, begin + len(stripped), first, kind, font_size))
                 first = False
     return places
 
 
-def marks_of(text: str, places: Sequence[Place], rules: Rules) -> list[Mark]:
-    """Everything that may be a heading, in reading order; some of it will turn out to be none."""
+def marks_of(text: str, places: Sequence[HeadingLine], rules: Rules) -> list[Mark]:
+    """Return everything that may be a heading, in reading order; some of it will turn out to be none."""
     marks: list[Mark] = []
     for index, place in enumerate(places):
         line = text[place.start : place.end]
@@ -108,8 +108,8 @@ def marks_of(text: str, places: Sequence[Place], rules: Rules) -> list[Mark]:
     return marks
 
 
-def is_title_line(text: str, place: Place) -> bool:
-    """Whether the line may be the title below a bare label: short, no sentence, no list item."""
+def is_title_line(text: str, place: HeadingLine) -> bool:
+    """Return whether the line may be the title below a bare label: short, no sentence, no list item."""
     line = text[place.start : place.end]
     return (
         place.first
@@ -121,8 +121,8 @@ def is_title_line(text: str, place: Place) -> bool:
     )
 
 
-def _mark(line: str, index: int, place: Place, rules: Rules, *, fresh: bool) -> Mark | None:
-    """What the line heads, None when it is text."""
+def _mark(line: str, index: int, place: HeadingLine, rules: Rules, *, fresh: bool) -> Mark | None:
+    """Return what the line heads, None when it is text."""
     printed = place.kind == "heading"
     recital = _RECITAL.match(line)
     if recital:
@@ -138,8 +138,8 @@ def _mark(line: str, index: int, place: Place, rules: Rules, *, fresh: bool) -> 
     return _other(line, index, place, rules, printed=printed)
 
 
-def _other(line: str, index: int, place: Place, rules: Rules, *, printed: bool) -> Mark | None:
-    """Preambles, closings and headings without one of the nouns."""
+def _other(line: str, index: int, place: HeadingLine, rules: Rules, *, printed: bool) -> Mark | None:
+    """Return preambles, closings and headings without one of the nouns."""
 
     def mark(kind: MarkKind, label: str = "", number: str = "", title: str = "") -> Mark:
         return Mark(kind, index, place.start, label, "", number, title, printed, False, place.font_size)
@@ -159,6 +159,11 @@ def _other(line: str, index: int, place: Place, rules: Rules, *, printed: bool) 
             return mark(kind, rules.preamble_label if kind == "preamble" else "")  # type: ignore[arg-type]
     if not place.first or len(line) > LONGEST_HEADING:
         return None
+    return _numbered(line, bare, rules, mark, printed=printed)
+
+
+def _numbered(line: str, bare: str, rules: Rules, mark: Callable[..., Mark], *, printed: bool) -> Mark | None:
+    """Return headings that have a numeral, a number or nothing but their print to be told by."""
     numeral = _NUMERAL.fullmatch(line)
     if (
         numeral
@@ -184,7 +189,7 @@ def _other(line: str, index: int, place: Place, rules: Rules, *, printed: bool) 
 
 
 def _labelled(
-    kind: MarkKind, line: str, found: re.Match[str], index: int, place: Place, rules: Rules, *, unsure: bool
+    kind: MarkKind, line: str, found: re.Match[str], index: int, place: HeadingLine, rules: Rules, *, unsure: bool
 ) -> Mark:
     groups = found.groupdict()
     noun = groups["noun"] or groups.get("noun_") or ""
@@ -209,7 +214,7 @@ def _labelled(
 
 
 def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
-    """Whether a line that begins with a label, up to `end`, is a heading and not a sentence that cites it."""
+    """Return whether a line that begins with a label, up to `end`, is a heading and not a sentence that cites it."""
     rest = line[end:]
     bare = _MARKS.fullmatch(rest)
     if bare:
@@ -236,8 +241,8 @@ def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
     return printed or short
 
 
-def _inside(line: str, index: int, place: Place, rules: Rules, begin: int) -> Iterator[Mark]:
-    """Units that begin within the line, after the end of another or after their own marginal title."""
+def _inside(line: str, index: int, place: HeadingLine, rules: Rules, begin: int) -> Iterator[Mark]:
+    """Yield units that begin within the line, after the end of another or after their own marginal title."""
     assert rules.inside
     for found in rules.unit.finditer(line, begin):
         separator = _SEPARATOR.match(line, found.end())
@@ -253,12 +258,12 @@ def _inside(line: str, index: int, place: Place, rules: Rules, begin: int) -> It
 
 
 def is_marginal_title(before: str) -> bool:
-    """Whether what stands before a unit on its line can be its title: short, and no end of a sentence."""
+    """Return whether what stands before a unit on its line can be its title: short, and no end of a sentence."""
     return len(before) <= _LONGEST_MARGINAL_TITLE and before[:1].isupper() and not _SENTENCE_END.search(before)
 
 
-def _ends_paragraph(text: str, places: Sequence[Place], index: int) -> bool:
-    """Whether the line begins a paragraph: its block's first, after a line that ends one."""
+def _ends_paragraph(text: str, places: Sequence[HeadingLine], index: int) -> bool:
+    """Return whether the line begins a paragraph: its block's first, after a line that ends one."""
     place, before = places[index], places[index - 1]
     last = text[before.end - 1]
     ended = last in ".;:!?)]”\"»’'…|" or before.kind in ("heading", "table", "note") or before.end - before.start < 60

@@ -25,7 +25,7 @@ _SYMBOL = re.compile(r"\d+/[\w./-]+")
 
 
 def normal_label(label: str) -> str:
-    """The label as "kind number" in lower case: "section 302" for s. 302, "article 9" for Art. 9 and 9. madde.
+    """Return the label as "kind number" in lower case: "section 302" for s. 302, "article 9" for Art. 9 and 9. madde.
 
     Roman numbers become Arabic ("annex 2"), letters stay with their number ("article 12a"). A label without a known
     noun comes back in lower case; a number alone is a section's.
@@ -50,19 +50,22 @@ def normal_label(label: str) -> str:
 
 
 def same_section(first: str, second: str) -> bool:
-    """Whether two labels cite the same section, in any of the languages and abbreviations."""
+    """Return whether two labels cite the same section, in any of the languages and abbreviations."""
     return normal_label(first) == normal_label(second)
 
 
 def number_key(number: str) -> tuple[int, str]:
-    """A number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word."""
+    """Return a number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word."""
     normal = _number(_ORDINAL_SIGN.sub("", number.lower()).strip(" ."))
     found = _ARABIC.fullmatch(normal)
     return (int(found[1]), found[2]) if found else (0, normal)
 
 
 def _number(number: str) -> str:
-    """The number in Arabic digits, its letter or addition joined to it: "12a", "117bis", "2"; a symbol as it is."""
+    """Return the number in Arabic digits, its letter or addition joined to it: "12a", "117bis", "2".
+
+    A symbol as it is.
+    """
     number = number_words_of_all().get(number, number)
     if number in ordinals_of_all():
         return str(ordinals_of_all()[number])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from rag_engine.chunking.sections.headings import Mark, Place, marks_of, places_of
+from rag_engine.chunking.sections.headings import HeadingLine, Mark, marks_of, places_of
 from rag_engine.chunking.sections.labels import number_key
 from rag_engine.chunking.sections.reader import Opening, Reader
 from rag_engine.chunking.sections.rules import Rules, lower, rules_of
@@ -35,9 +35,9 @@ class Section:
 
 
 def laid_out(
-    text: str, places: Sequence[Place], marks: Sequence[Mark], rules: Rules, title: str, act: str
+    text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
 ) -> list[Section]:
-    """The sections in reading order; they cover the text from its first line without gaps.
+    """Return the sections in reading order; they cover the text from its first line without gaps.
 
     `title` is the document's, the outermost heading; `act` the name its units belong to.
     """
@@ -65,7 +65,7 @@ def laid_out(
 
 
 def _continues(before: Opening, one: Opening) -> bool:
-    """Whether the same section is printed again, in another wording."""
+    """Return whether the same section is printed again, in another wording."""
     return bool(one.section) and (before.section, before.act) == (one.section, one.act)
 
 
@@ -79,7 +79,7 @@ _TITLE_SEEN_WITHIN = 20_000
 
 
 def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[Section, ...]:
-    """The sections, which cover the text without gaps; one section without a name where no heading was found.
+    """Return the sections, which cover the text without gaps; one section without a name where no heading was found.
 
     `language` is an ISO 639-1 code. `blocks` tell headings and tables from text; without them paragraphs are read.
     """
@@ -97,14 +97,14 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
 
 
 def _is_named(text: str, title: str) -> bool:
-    """Whether the text confirms the title: most of its words stand near the beginning."""
+    """Return whether the text confirms the title: most of its words stand near the beginning."""
     words = set(_WORD.findall(lower(title)))
     seen = set(_WORD.findall(lower(text[:_TITLE_SEEN_WITHIN])))
     return bool(words) and len(words & seen) >= 0.7 * len(words)
 
 
 def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:
-    """The marks that stand for what they seem: no tables of contents, no citations, one kind of unit."""
+    """Return the marks that stand for what they seem: no tables of contents, no citations, one kind of unit."""
     marks = _without_contents(marks)
     units = Counter(mark.kind_of_noun for mark in marks if mark.kind == "unit")
     for kind in list(units):
@@ -132,7 +132,7 @@ def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:
 
 
 def _without_contents(marks: list[Mark]) -> list[Mark]:
-    """The marks without runs of headings that have no text between them and come again later."""
+    """Return the marks without runs of headings that have no text between them and come again later."""
     kept: list[Mark] = []
     run: list[Mark] = []
 
@@ -162,7 +162,7 @@ def _cited(mark: Mark) -> tuple[str, int, str]:
 
 
 def _in_sequence(marks: list[Mark]) -> list[Mark]:
-    """The marks without units that only cite one, judged by their numbers and by how the others are printed.
+    """Return the marks without units that only cite one, judged by their numbers and by how the others are printed.
 
     Where units are set as headings, a line of text is none. Elsewhere its number must not go back, unless to the
     start or to the same number, and an unsure one must come next.
@@ -185,7 +185,7 @@ def _in_sequence(marks: list[Mark]) -> list[Mark]:
 
 
 def _set_as_headings(marks: Sequence[Mark]) -> frozenset[str]:
-    """The kinds of units that are set as headings, nearly all of them, up to the next annex or decision."""
+    """Return the kinds of units that are set as headings, nearly all of them, up to the next annex or decision."""
     printed: Counter[str] = Counter()
     found: Counter[str] = Counter()
     for mark in marks:
@@ -198,13 +198,13 @@ def _set_as_headings(marks: Sequence[Mark]) -> frozenset[str]:
 
 
 def _follows(before: tuple[int, str], key: tuple[int, str]) -> bool:
-    """Whether the number comes next: 6 or 5a after 5, 55b after 55a."""
+    """Return whether the number comes next: 6 or 5a after 5, 55b after 55a."""
     same = key[0] == before[0] and (ord(key[1][:1] or "`") - ord(before[1][:1] or "`")) in (0, 1)
     return same or (key[0] == before[0] + 1 and key[1] in ("", "a"))
 
 
 def _numbered_units(marks: list[Mark]) -> list[Mark]:
-    """Numbered headings as units, where there are enough of them in ascending order."""
+    """Return numbered headings as units, where there are enough of them in ascending order."""
     ascending: list[Mark] = []
     for mark in marks:
         if mark.kind == "annex":

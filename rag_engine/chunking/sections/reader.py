@@ -10,8 +10,8 @@ from statistics import median
 
 from rag_engine.chunking.sections.headings import (
     LONGEST_HEADING,
+    HeadingLine,
     Mark,
-    Place,
     is_marginal_title,
     is_title_line,
 )
@@ -27,7 +27,7 @@ Stack = list[tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How headings without a noun are ranked: by their size against that of the units' own, `size`.
+    """The ranks of headings without a noun: by their size against that of the units' own, `size`.
 
     `by_size` gives the rank of the levels of a size, which a greater heading of that size shares.
     """
@@ -37,11 +37,11 @@ class Ranking:
     by_size: Mapping[float | None, int]
 
     def is_greater(self, mark: Mark) -> bool:
-        """Whether the heading is printed larger than the units' own."""
+        """Return whether the heading is printed larger than the units' own."""
         return self.size is not None and (mark.font_size or 0) > self.size + 0.5
 
     def rank(self, mark: Mark) -> int:
-        """The rank of a heading, 0 the outermost."""
+        """Return the rank of a heading, 0 the outermost."""
         if mark.kind == "level":
             return self.level_ranks.get(mark.kind_of_noun, 0)
         if mark.kind == "numeral":
@@ -54,7 +54,7 @@ class Ranking:
 
 
 def ranking_of(marks: Sequence[Mark], rules: Rules) -> Ranking:
-    """The ranking of a text's headings."""
+    """Return the ranking of a text's headings."""
     sizes = [mark.font_size for mark in marks if mark.kind in ("unit", "decision") and mark.font_size]
     by_size = {
         mark.font_size: rules.level_ranks.get(mark.kind_of_noun, 0) for mark in reversed(marks) if mark.kind == "level"
@@ -63,7 +63,7 @@ def ranking_of(marks: Sequence[Mark], rules: Rules) -> Ranking:
 
 
 def put_on(stack: Stack, run: Sequence[Mark], ranking: Ranking) -> None:
-    """Nothing; puts headings on the stack of those above, each in place of those of its rank and below."""
+    """Put headings on the stack of those above, each in place of those of its rank and below."""
     place = 0
     while place < len(run):
         mark = run[place]
@@ -79,12 +79,12 @@ def put_on(stack: Stack, run: Sequence[Mark], ranking: Ranking) -> None:
 
 
 def heading_of(mark: Mark) -> str:
-    """The heading as it is printed, label and title."""
+    """Return the heading as it is printed, label and title."""
     return " ".join(part for part in (mark.label, mark.title) if part)
 
 
-def title_below(text: str, places: Sequence[Place], marks: Sequence[Mark], index: int) -> str:
-    """The title on the line below a bare label; empty where there is none."""
+def title_below(text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], index: int) -> str:
+    """Return the title on the line below a bare label; empty where there is none."""
     mark = marks[index]
     following = mark.place + 1
     if mark.title or mark.runs_on or following >= len(places):
@@ -96,21 +96,21 @@ def title_below(text: str, places: Sequence[Place], marks: Sequence[Mark], index
     return " ".join(text[place.start : place.end].split()) if is_title_line(text, place) else ""
 
 
-def goes_with_heading(text: str, place: Place, mark: Mark) -> bool:
-    """Whether the line after a heading is a note on it in brackets, or its title."""
+def goes_with_heading(text: str, place: HeadingLine, mark: Mark) -> bool:
+    """Return whether the line after a heading is a note on it in brackets, or its title."""
     line = text[place.start : place.end]
     bracketed = line.startswith("(") and line.endswith(")") and len(line) < LONGEST_HEADING and not line[1:2].isdigit()
     titles = (not mark.title or line.isupper()) and is_title_line(text, place)
     return mark.kind == "level" and (bracketed or titles)
 
 
-def with_marginal_title(text: str, place: Place, start: int, rules: Rules) -> int:
-    """The start of a unit inside a line, or that of the line where all before it is the unit's own title."""
+def with_marginal_title(text: str, place: HeadingLine, start: int, rules: Rules) -> int:
+    """Return the start of a unit inside a line, or that of the line where all before it is the unit's own title."""
     return place.start if rules.dashed and is_marginal_title(text[place.start : start].strip()) else start
 
 
 def _is_continued(mark: Mark, below: Mark, ranking: Ranking) -> bool:
-    """Whether the heading below is the title of a bare level, or goes on with a heading of the same large size."""
+    """Return whether the heading below is the title of a bare level, or continues one of the same large size."""
     if below.kind != "loose" or below.place != mark.place + 1 or _LETTERED.match(below.title):
         return False
     bare = mark.kind in ("level", "numeral") and not mark.title
@@ -124,7 +124,7 @@ _FEWEST_NUMERALS = 3
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Where a section begins, and what it is; `label_start` is where its own label begins."""
+    """The beginning of a section and its kind; `label_start` is where its own label begins."""
 
     start: int
     section: str
@@ -160,7 +160,7 @@ class Reader:
     """
 
     def __init__(
-        self, text: str, places: Sequence[Place], marks: Sequence[Mark], rules: Rules, title: str, act: str
+        self, text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
     ) -> None:
         self.openings: list[Opening] = []
         self.inner: list[tuple[int, str]] = []
@@ -186,7 +186,7 @@ class Reader:
         self._leave(run)
 
     def _counts(self, mark: Mark, index: int) -> bool:
-        """Whether the mark stands where its kind may stand."""
+        """Return whether the mark stands where its kind may stand."""
         scope = self._scope
         match mark.kind:
             case "recital":
@@ -204,7 +204,7 @@ class Reader:
                 return True
 
     def _open(self, mark: Mark, index: int, run: list[Mark], *, numeral: bool) -> None:
-        """Nothing; opens the section that the mark heads."""
+        """Open the section that the mark heads."""
         below = title_below(self._text, self._places, self._marks, index)
         heading = heading_of(mark)
         titled = f"{heading} {below}" if below else heading
@@ -244,7 +244,7 @@ class Reader:
                 self._add(mark.start, mark.label or mark.title, *([heading] if heading else []))
 
     def _unit(self, mark: Mark, heading: str, run: list[Mark]) -> None:
-        """Nothing; opens a unit with the headings right above it."""
+        """Open a unit with the headings right above it."""
         start = self._above(mark, run)
         place = self._places[mark.place]
         if start == mark.start > place.start:
@@ -261,7 +261,7 @@ class Reader:
         self._stack = [level for level in self._stack if level[0] != LOOSE_RANK]
 
     def _annex(self, mark: Mark, index: int, heading: str, title: str) -> None:
-        """Nothing; opens an annex. One with units of its own is an act of its own, named by its title.
+        """Open an annex. One with units of its own is an act of its own, named by its title.
 
         A numbered annex after an instrument that a bare "Annex" brought is that instrument's.
         """
@@ -284,7 +284,7 @@ class Reader:
         self.openings.append(Opening(start, section, self._scope.act, headings, numbered, label))
 
     def _above(self, mark: Mark, run: list[Mark]) -> int:
-        """The start of the headings right above a mark, which belong to it, else its own; empties the run."""
+        """Return the start of the headings right above a mark, which belong to it, else its own; empties the run."""
         above: list[Mark] = []
         expected = mark.place
         while run and all(
@@ -298,7 +298,7 @@ class Reader:
         return above[0].start if above else mark.start
 
     def _leave(self, run: list[Mark]) -> None:
-        """Nothing; headings that no unit follows: a level or a greater one opens a section, others stay in theirs."""
+        """Close headings that no unit follows: a level or a greater one opens a section, others stay in theirs."""
         scope = self._scope
         for mark in run:
             greater = mark.kind == "loose" and self._ranking.is_greater(mark)
@@ -317,7 +317,7 @@ class Reader:
 
 
 def _goes_on(following: Iterable[Mark], *, before_notes: bool = True) -> bool:
-    """Whether units come before the next annex or decision, or the notes."""
+    """Return whether units come before the next annex or decision, or the notes."""
     for mark in following:
         if mark.kind in ("annex", "decision") or (before_notes and mark.kind == "notes"):
             return False
@@ -326,8 +326,8 @@ def _goes_on(following: Iterable[Mark], *, before_notes: bool = True) -> bool:
     return False
 
 
-def _numeral_units(places: Sequence[Place], marks: Sequence[Mark]) -> set[int]:
-    """The places of bare numerals that number provisions: text below each, and in order from the first.
+def _numeral_units(places: Sequence[HeadingLine], marks: Sequence[Mark]) -> set[int]:
+    """Return the places of bare numerals that number provisions: text below each, and in order from the first.
 
     Numerals over a heading ("II. | Der Bund und die Länder") are levels.
     """

@@ -76,7 +76,7 @@ class Edge:
 
 
 def find_references(text: str, language: str) -> list[Reference]:
-    """The references in reading order, one for each section that is named ("Articles 4 and 5" gives two).
+    """Return the references in reading order, one for each section that is named ("Articles 4 and 5" gives two).
 
     `language` is an ISO 639-1 code; a language without rules is read with the English ones. Headings are found too;
     resolved, they are references of a section to itself, and vanish.
@@ -94,7 +94,7 @@ def find_references(text: str, language: str) -> list[Reference]:
 
 
 def named_sections(question: str, language: str) -> tuple[str, ...]:
-    """The sections that a question names, in their normal form and in order, each once.
+    """Return the sections that a question names, in their normal form and in order, each once.
 
     Nouns of the question's language and of English are read ("§ 5 ZSKG", "Section 302 of the Indian Penal Code"), and
     a number before an abbreviation ("302 IPC").
@@ -112,7 +112,7 @@ def named_sections(question: str, language: str) -> tuple[str, ...]:
 
 
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
-    """An edge for each reference whose section is one of the parents, in the order of the references.
+    """Return an edge for each reference whose section is one of the parents, in the order of the references.
 
     A reference that names no act means the act it stands in. A section in several parents is met at its first; a
     section's reference to itself is no edge, nor is a second one from a parent to the same section, nor one from a
@@ -146,7 +146,7 @@ def _same_place(origin: Parent, target: Parent) -> bool:
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """A noun, the numbers after it with their subdivisions, and the parts of a section that follow."""
+    """Return a noun, the numbers after it with their subdivisions, and the parts of a section that follow."""
     rules = rules_of(language)
     forms = {form for noun in rules.cited for form in (noun, noun.lower(), noun.capitalize(), noun.upper())}
     nouns = "|".join(
@@ -166,7 +166,7 @@ def _pattern(language: str) -> re.Pattern[str]:
 
 
 def _read(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:
-    """The references of one match: a noun before one number, a list or a range."""
+    """Yield the references of one match: a noun before one number, a list or a range."""
     act = _act_after(text, match.end(), rules)
     noun = match["noun"]
     plain = re.compile(rf"{SYMBOL}|{ANNEX_NUMBER}" + "".join(rf"|{re.escape(word)}\b" for word in rules.number_words))
@@ -187,7 +187,7 @@ def _read(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:
 
 
 def _between(start: int, end: int, noun: str, first: str, last: str, act: str) -> Iterator[Reference]:
-    """The references inside a range, its ends left out."""
+    """Yield the references inside a range, its ends left out."""
     low, high = number_key(first), number_key(last)
     if not low[1] and not high[1] and high[0] - low[0] <= _LONGEST_RANGE:
         for number in range(low[0] + 1, high[0]):
@@ -195,7 +195,10 @@ def _between(start: int, end: int, noun: str, first: str, last: str, act: str) -
 
 
 def _act_after(text: str, end: int, rules: Rules) -> str:
-    """The act that follows a reference: "of the Charter", "des Grundgesetzes", "GG"; empty for the text's own."""
+    """Return the act that follows a reference: "of the Charter", "des Grundgesetzes", "GG".
+
+    Empty for the text's own.
+    """
     rest = text[end : end + 200]
     if rules.own and re.match(rf",?\s+{rules.own.pattern}", rest):
         return ""
@@ -206,7 +209,7 @@ def _act_after(text: str, end: int, rules: Rules) -> str:
 
 
 def _number_first(text: str) -> Iterator[Reference]:
-    """Turkish references: "20 nci madde", "5. madde", "Medeni Kanunun 5 inci maddesi"."""
+    """Yield Turkish references: "20 nci madde", "5. madde", "Medeni Kanunun 5 inci maddesi"."""
     for match in _TURKISH.finditer(text):
         act = _TURKISH_ACT.search(text[max(0, match.start() - _TURKISH_REACH) : match.start()])
         name = "" if not act or act["own"] else " ".join(act["act"].split())
@@ -217,7 +220,7 @@ def _number_first(text: str) -> Iterator[Reference]:
 
 
 def _is_named(name: str, act: str) -> bool:
-    """Whether the name means the act: its words stand in the act's, endings apart ("des Grundgesetzes").
+    """Return whether the name means the act: its words stand in the act's, endings apart ("des Grundgesetzes").
 
     The first number is the act's own; those after it belong to acts that it amends.
     """
@@ -231,6 +234,6 @@ def _is_named(name: str, act: str) -> bool:
 
 
 def _alike(word: str, other: str) -> bool:
-    """Whether two words differ in their endings at most."""
+    """Return whether two words differ in their endings at most."""
     shorter = min(len(word), len(other))
     return word == other or (shorter > 4 and not word[:1].isdecimal() and word[: shorter - 1] == other[: shorter - 1])

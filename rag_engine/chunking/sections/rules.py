@@ -1,4 +1,4 @@
-"""How each language heads and cites its sections, from data/sections.toml."""
+"""Rules of each language for headings and citations of sections, from data/sections.toml."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Rules:
 
 @cache
 def rules_of(language: str) -> Rules:
-    """The rules of a language (ISO 639-1); a language without a table is read with the English one."""
+    """Return the rules of a language (ISO 639-1); a language without a table is read with the English one."""
     tables = _tables()
     code = language.lower()[:2]
     return _rules(tables[code if code in tables else "en"])
@@ -71,7 +71,7 @@ def rules_of(language: str) -> Rules:
 
 @cache
 def kinds_of_all() -> dict[str, str]:
-    """The kind of every noun of every language, in lower case and without its stop; the first language wins."""
+    """Return the kind of every noun of every language, in lower case and without its stop; the first language wins."""
     kinds: dict[str, str] = {}
     for table in _tables().values():
         for noun, kind in _kinds(table).items():
@@ -81,24 +81,24 @@ def kinds_of_all() -> dict[str, str]:
 
 @cache
 def number_words_of_all() -> dict[str, str]:
-    """Words that stand for a number after a noun, such as premier, in lower case."""
+    """Return words that stand for a number after a noun, such as premier, in lower case."""
     return {word: number for table in _tables().values() for word, number in table.get("numbers", ())}
 
 
 @cache
 def ordinals_of_all() -> dict[str, int]:
-    """Ordinal words of all languages in lower case, with their numbers."""
+    """Return ordinal words of all languages in lower case, with their numbers."""
     return {word: number for table in _tables().values() for word, number in _ordinals(table).items()}
 
 
 @cache
 def preambles_of_all() -> frozenset[str]:
-    """The headings of preambles proper in all languages, in lower case."""
+    """Return the headings of preambles proper in all languages, in lower case."""
     return frozenset(lower(table["preambles"][0]) for table in _tables().values())
 
 
 def lower(word: str) -> str:
-    """The word in lower case; the Turkish capitals fall together with their Latin pairs."""
+    """Return the word in lower case; the Turkish capitals fall together with their Latin pairs."""
     return word.replace("İ", "i").lower().rstrip(".")
 
 
@@ -169,7 +169,7 @@ def _kinds(table: dict[str, Any]) -> dict[str, str]:
 
 
 def _cited(table: dict[str, Any]) -> Iterator[str]:
-    """Every noun that may begin a reference in running text, with its stop."""
+    """Yield every noun that may begin a reference in running text, with its stop."""
     for key in ("units", "decisions", "annexes", "cited", "levels"):
         for _kind, *nouns in table[key]:
             yield from nouns
@@ -182,7 +182,7 @@ def _ordinals(table: dict[str, Any]) -> dict[str, int]:
 
 
 def _printed(rows: Iterable[list[str]]) -> str:
-    """A pattern for the nouns as a heading prints them: with a capital or in capitals, the stop optional."""
+    """Return a pattern for the nouns as a heading prints them: with a capital or in capitals, the stop optional."""
     return _choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
 
 
@@ -192,7 +192,7 @@ def _choice(words: Iterable[str]) -> str:
 
 
 def _forms(word: str) -> tuple[str, str, str]:
-    """The word as it is, in capitals, and in Turkish capitals."""
+    """Return the word as it is, in capitals, and in Turkish capitals."""
     return word, word.upper(), word.replace("i", "İ").replace("ı", "I").upper()
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.compare import Candidate, candidate_of, relate
+from ingestion.deduplication.compare import ComparedSource, candidate_of, relate
 from ingestion.extraction.extract import extract
 from ingestion.types import Extraction, ExtractionLimits, Outcome, Refusal, Relation, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
@@ -49,7 +49,7 @@ def _candidate(
     date: str = "",
     score: float = 50,
     paragraphs: Sequence[int] = (),
-) -> Candidate:
+) -> ComparedSource:
     blocks, start = [], 0
     for length in paragraphs:
         blocks.append(Block(start, start + length, 1, "text"))
@@ -61,7 +61,7 @@ def _candidate(
     )
 
 
-def _relate(*candidates: Candidate, config: DeduplicationConfig = CONFIG) -> dict[str, Outcome]:
+def _relate(*candidates: ComparedSource, config: DeduplicationConfig = CONFIG) -> dict[str, Outcome]:
     return relate(candidates, config, None)
 
 
@@ -72,7 +72,7 @@ def _relation(outcome: Outcome) -> Relation:
 
 def test_a_candidate_goes_through_json_as_it_is() -> None:
     candidate = _candidate("A", _text(1), url="https://example.org/a")
-    assert Candidate(**json.loads(json.dumps(asdict(candidate)))) == candidate
+    assert ComparedSource(**json.loads(json.dumps(asdict(candidate)))) == candidate
 
 
 def test_sources_that_have_nothing_in_common_are_all_done() -> None:
@@ -219,7 +219,7 @@ def test_the_newest_versions_are_twins_and_the_old_ones_belong_to_their_work() -
     assert {_relation(outcome).work for outcome in outcomes.values()} == {"E2"}
 
 
-def _mixed() -> list[Candidate]:
+def _mixed() -> list[ComparedSource]:
     """Candidates that stand to each other in every way."""
     text, other = _text(1, 1500), _text(2, 1500)
     return [
@@ -240,7 +240,7 @@ def _mixed() -> list[Candidate]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.permutations(_mixed()), st.sets(st.integers(0, 11)))
-def test_the_order_of_candidates_changes_nothing(shuffled: list[Candidate], left_out: set[int]) -> None:
+def test_the_order_of_candidates_changes_nothing(shuffled: list[ComparedSource], left_out: set[int]) -> None:
     gone = {_mixed_codes[place] for place in left_out}
     there = [one for one in shuffled if one.code not in gone]
     outcomes = relate(there, CONFIG, None)

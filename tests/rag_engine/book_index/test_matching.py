@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.book_index.matching import IndexTerms, Listed
+from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 
 
-def entry(term: str, subterm: str = "", page: int = 1, see: tuple[str, ...] = (), language: str = "en") -> Listed:
-    return Listed(term, subterm, language, "abc", f"abc_p{page}_c0" if page else "", page, see)
+def entry(
+    term: str, subterm: str = "", page: int = 1, see: tuple[str, ...] = (), language: str = "en"
+) -> IndexedPassage:
+    return IndexedPassage(term, subterm, language, "abc", f"abc_p{page}_c0" if page else "", page, see)
 
 
 ENGLISH = IndexTerms(
