@@ -1,4 +1,4 @@
-"""The list of sources and what becomes of it: seeds, runs, decisions, corrections, the dataset."""
+"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, the dataset."""
 
 import streamlit as st
 

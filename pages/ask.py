@@ -1,4 +1,4 @@
-"""Ask questions and look at the pages that answer them."""
+"""Ask page: questions, and answers with the pages they come from."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ engine = resources.engine()
 conversation = chat.current_conversation(resources.workspace())
 with st.sidebar:
     sidebar.draw_conversations(resources.workspace(), conversation.id)
-    wanted = sidebar.draw_narrowing(engine, "ask")
+    wanted = sidebar.draw_filter(engine, "ask")
     retrieval = sidebar.draw_retrieval(engine)
     sidebar.draw_collection(engine)
 chat.draw_chat(engine, conversation, wanted, retrieval)

@@ -1,4 +1,4 @@
-"""How well passages are found: every measurement that is kept, with its charts, and the questions behind them."""
+"""Evaluation page: measurements of retrieval quality with their charts, and the questions behind them."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The collection: its documents, what is known of them, and the way in and out."""
+"""Library page: the documents of the collection, with their metadata; adding and deleting them."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from pages._shared.jobs import draw_runs
 guard(__file__)
 engine = resources.engine()
 with st.sidebar:
-    wanted = sidebar.draw_narrowing(engine, "library")
+    wanted = sidebar.draw_filter(engine, "library")
     sidebar.draw_collection(engine)
 
 st.title("Library")

@@ -6,22 +6,23 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
-from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.types import Answer, AnswerStatus, Citation, Source, Tier
+from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Source, Tier
 
 _TITLE = 80
 
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """A passage that a source refers to, as it is drawn; `start` and `end` are its place in the document."""
+    """A passage that a source refers to, as it is drawn; `start` and `end` are its span in the document."""
 
     label: str
     document_id: str
@@ -33,7 +34,7 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownSource:
-    """A source as it is drawn; `start` and `end` are the text's place in the document, `passage` the best hit's.
+    """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
 
     `clause` is where in its section the best hit begins, `indexed_under` what an index lists its hits under.
     """
@@ -86,7 +87,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and its reply; None while it is being answered, and for ever if that was broken off."""
+    """A question and its reply; None while it is being answered, and for good if that was interrupted."""
 
     question: str
     asked: str
@@ -102,13 +103,13 @@ class Conversation:
 
     @property
     def title(self) -> str:
-        """The first question, cut to 80 characters."""
+        """Return the first question, cut to 80 characters."""
         question = " ".join(self.turns[0].question.split()) if self.turns else ""
         return question if len(question) <= _TITLE else f"{question[: _TITLE - 1].rstrip()}…"
 
 
 def reply_of(answer: Answer) -> Reply:
-    """What is kept of an answer."""
+    """Return the part of an answer that a conversation stores."""
     plan = answer.evidence.plan
     return Reply(
         status=answer.status,
@@ -126,17 +127,17 @@ def reply_of(answer: Answer) -> Reply:
 
 
 def failed_reply(message: str) -> Reply:
-    """The reply to a question that could not be answered, with the reason as its text."""
+    """Return the reply to a question that could not be answered, with the reason as its text."""
     return Reply("error", message, "", "", (), (), (), (), (), (), {})
 
 
 def to_json(conversation: Conversation) -> dict[str, Any]:
-    """The conversation as plain values."""
+    """Return the conversation as plain values."""
     return asdict(conversation)
 
 
 def from_json(values: Mapping[str, Any]) -> Conversation:
-    """The conversation of `to_json`; KeyError or TypeError when it is none."""
+    """Return the conversation of `to_json`; KeyError or TypeError when it is none."""
     return Conversation(values["id"], tuple(_turn(turn) for turn in values["turns"]))
 
 
@@ -203,17 +204,17 @@ def _shown(source: Source) -> ShownSource:
 
 _ID = re.compile(r"[0-9a-f]{32}")
 
-# A turn is added by reading the conversation and writing it again, and two tabs may be at that in the same moment.
+# A turn is added by reading the conversation and writing it again, and two tabs may do so at the same moment.
 _changing = threading.Lock()
 
 
 def new_id() -> str:
-    """A random id that no other conversation has. It is no secret: everybody who opens the page sees the list."""
+    """Return a random id. It is no secret: everybody who opens the page sees the list."""
     return secrets.token_hex(16)
 
 
 def read_conversation(workspace: Path, id: str) -> Conversation | None:
-    """The conversation, or None when there is none of this id or the id is not one."""
+    """Return the conversation, or None when there is none of this id or the id is not one."""
     if not _ID.fullmatch(id):
         return None
     path = _path(workspace, id)
@@ -228,7 +229,7 @@ def read_conversation(workspace: Path, id: str) -> Conversation | None:
 
 
 def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
-    """The conversations used last, newest first; files that cannot be read are left out."""
+    """Return the conversations used last, newest first; files that cannot be read are left out."""
     found: list[Conversation] = []
     for path in sorted(_folder(workspace).glob("*.json"), key=_modified, reverse=True):
         if len(found) == limit:
@@ -243,7 +244,7 @@ def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]
 
 
 def begin_turn(workspace: Path, id: str, question: str) -> Conversation:
-    """The conversation, new if need be, with the question as its last turn and no reply yet.
+    """Add a question to the conversation, new if need be, as its last turn without a reply.
 
     A question that never got its reply makes way for this one.
     """
@@ -258,9 +259,9 @@ def begin_turn(workspace: Path, id: str, question: str) -> Conversation:
 
 
 def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
-    """The conversation as it is now, with the reply to the last question of `begun`; None when it was deleted.
+    """Store the reply to the last question of `begun`; return the conversation as it is now, None when it was deleted.
 
-    Turns that another tab has added meanwhile stay. The question is added again if another one made it give way.
+    Turns that another tab has added meanwhile stay. The question is added again if another one replaced it.
     """
     ended = replace(begun.turns[-1], reply=reply)
     with _changing:
@@ -271,8 +272,41 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
         return _write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
 
 
+def record_reply(
+    workspace: Path, begun: Conversation, parts: Iterator[Evidence | str | Answer]
+) -> Generator[Evidence | str | Answer]:
+    """Yield the parts of an answer as they come, and store the reply at their end.
+
+    An error becomes the reply, and so do the words that came when the iterator is closed before its end.
+    """
+    text, evidence, reply = "", None, None
+    try:
+        for part in parts:
+            match part:
+                case Evidence():
+                    evidence = part
+                case Answer():
+                    reply = reply_of(part)
+                case _:
+                    text += part
+            yield part
+    except SextantError as error:
+        reply = failed_reply(str(error))
+    finally:
+        end_turn(workspace, begun, reply or _cancelled(text, evidence))
+
+
+def _cancelled(text: str, evidence: Evidence | None) -> Reply:
+    """Return the reply of a cancelled answer: the words that came, with the marks that lead to a source."""
+    if evidence is None or not text.strip():
+        return failed_reply("Answer cancelled.")
+    checked = check_marks(text, {source.n for source in evidence.sources})
+    warning = "Answer cancelled before its end; its citations were not checked."
+    return reply_of(Answer("answered", checked.text, (), evidence, "", (warning,)))
+
+
 def delete_conversation(workspace: Path, id: str) -> None:
-    """Nothing; the conversation is gone."""
+    """Delete the conversation."""
     if _ID.fullmatch(id):
         with _changing:
             _path(workspace, id).unlink(missing_ok=True)

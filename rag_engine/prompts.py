@@ -13,23 +13,23 @@ from rag_engine.text.languages import language_name
 from rag_engine.types import QueryPlan, Source
 
 INSUFFICIENT = {
-    "en": "The collection does not hold enough to answer this question.",
-    "it": "La raccolta non contiene elementi sufficienti per rispondere a questa domanda.",
-    "fr": "La collection ne contient pas assez d'éléments pour répondre à cette question.",
-    "es": "La colección no contiene información suficiente para responder a esta pregunta.",
-    "de": "Die Sammlung enthält nicht genug, um diese Frage zu beantworten.",
-    "pt": "A coleção não contém informação suficiente para responder a esta pergunta.",
-    "tr": "Koleksiyon bu soruyu yanıtlamaya yetecek bilgi içermiyor.",
+    "en": "No answer found in these documents.",
+    "it": "Nessuna risposta trovata in questi documenti.",
+    "fr": "Aucune réponse trouvée dans ces documents.",
+    "es": "No se encontró respuesta en estos documentos.",
+    "de": "In diesen Dokumenten wurde keine Antwort gefunden.",
+    "pt": "Nenhuma resposta encontrada nestes documentos.",
+    "tr": "Bu belgelerde yanıt bulunamadı.",
 }
 
 QUOTATIONS_ONLY = {
-    "en": "Quotations from the documents, chosen without a language model:",
-    "it": "Citazioni dai documenti, scelte senza un modello linguistico:",
-    "fr": "Citations tirées des documents, choisies sans modèle de langage :",
-    "es": "Citas de los documentos, elegidas sin un modelo de lenguaje:",
-    "de": "Zitate aus den Dokumenten, ausgewählt ohne Sprachmodell:",
-    "pt": "Citações dos documentos, escolhidas sem um modelo de linguagem:",
-    "tr": "Belgelerden alıntılar, bir dil modeli olmadan seçilmiştir:",
+    "en": "Most relevant passages (no language model connected):",
+    "it": "Passaggi più pertinenti (nessun modello linguistico collegato):",
+    "fr": "Passages les plus pertinents (aucun modèle de langage connecté) :",
+    "es": "Pasajes más relevantes (ningún modelo de lenguaje conectado):",
+    "de": "Relevanteste Passagen (kein Sprachmodell verbunden):",
+    "pt": "Passagens mais relevantes (nenhum modelo de linguagem conectado):",
+    "tr": "En ilgili bölümler (bağlı dil modeli yok):",
 }
 
 # The words that models put before a source's number, whatever they were told: theirs is the answer's language.

@@ -1,4 +1,4 @@
-"""Draws an answer with its sources, each with the page it stands on."""
+"""An answer with its sources, each with its page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from pages._ask.passage import Span, cited_place, excerpt, index_entries
 from pages._shared import resources
 from pages._shared.errors import show_error, show_errors
-from pages._shared.filter_widgets import spoken
+from pages._shared.filter_widgets import count_active, spoken
 from pages._shared.markdown import answer_markdown, highlighted, plain, plain_paragraphs
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.types import Citation, DocumentRecord, Tier
@@ -29,28 +29,29 @@ _TIERS: Mapping[Tier, tuple[str, str, str]] = {
 _PAGE_WORDS = {"pptx": "slide", "odp": "slide", "xlsx": "sheet", "ods": "sheet"}
 
 _STEPS = {
-    "plan": "understanding the question",
-    "encode": "encoding it",
+    "plan": "query analysis",
+    "encode": "embedding",
     "dense": "search by meaning",
     "sparse": "search by words",
-    "fuse": "ordering",
-    "rank": "reading the best again",
+    "fuse": "ranking",
+    "rank": "reranking",
     "parents": "reading the passages",
     "first_words": "first words of the answer",
-    "answer": "whole answer, checked",
+    "answer": "complete answer with checked citations",
 }
-# These follow one another; the others are parts of them.
-_WHOLE_STEPS = ("plan", "retrieval", "answer")
+# These follow one another; the other steps are parts of them.
+_CONSECUTIVE_STEPS = ("plan", "retrieval", "answer")
+_GENERATORS = {"extractive": "quotations only"}
 
 
 def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
-    """Nothing; draws a reply. The latest one shows its sources, and the page of the first that it cites."""
+    """Draw a reply; the latest one shows its sources, and the page of the first that it cites."""
     numbers = {source.n for source in reply.sources}
     if reply.status == "error":
         show_error(reply.text)
     elif reply.status == "insufficient_evidence":
         st.info(plain_paragraphs(reply.text), icon=":material/search_off:")
-        st.caption("Ask in other words, lower the similarity threshold, or clear filters in the sidebar.")
+        st.caption(f"Try rephrasing{_clear_filters()}.")
     else:
         st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
     for warning in reply.warnings:
@@ -59,25 +60,25 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     if reply.sources:
         _draw_sources(reply, turn, latest=latest)
     if reply.queries:
-        _draw_making(reply)
+        _draw_details(reply)
 
 
-def draw_words(text: str) -> str:
-    """Markdown of an answer that is still being written: its marks are not checked yet and lead nowhere."""
+def partial_answer(text: str) -> str:
+    """Return the markdown of an answer that is still being written: its marks are not checked yet and link nowhere."""
     return answer_markdown(text, lambda n: _mark(n, 0, linked=False))
 
 
 def badges(
     *, year: int | None, hazards: tuple[str, ...], level: str, countries: tuple[str, ...], language: str, kind: str
 ) -> str:
-    """Markdown of what a document is found by, a badge for each."""
+    """Return the markdown of a document's facets, a badge for each."""
     where = ", ".join(countries) if level == "National" and countries else level
     values = [str(year or ""), *hazards, where, spoken("language", language) if language else "", kind]
     return " ".join(f":gray-badge[{plain(value)}]" for value in values if value)
 
 
 def tier_badge(tier: Tier, similarity: float) -> str:
-    """Markdown of how near a passage is to the question: colour, sign, word and figure."""
+    """Return the markdown of a passage's similarity to the question: colour, sign, word and figure."""
     colour, sign, word = _TIERS[tier]
     return f":{colour}-badge[{sign} {word} {similarity:.2f}]"
 
@@ -101,14 +102,22 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
             for source in first:
                 _draw_source(source, _citations(reply, source), turn, latest and source.n == cited[0])
     if rest:
-        title = f"{len(rest)} more found, not cited" if first else _passages(len(rest))
+        title = _passages(len(rest), "related" if first else "found")
         with st.expander(title, icon=":material/manage_search:"):
             for source in rest:
                 _draw_source(source, (), turn, False)
 
 
-def _passages(count: int) -> str:
-    return "1 passage found" if count == 1 else f"{count} passages found"
+def _passages(count: int, kind: str) -> str:
+    passages = "1 passage" if count == 1 else f"{count} passages"
+    return f"{passages} found" if kind == "found" else passages.replace(" ", f" {kind} ")
+
+
+def _clear_filters() -> str:
+    active = count_active("ask")
+    if not active:
+        return ""
+    return ", or clear the active filter" if active == 1 else f", or clear the {active} active filters"
 
 
 def _citations(reply: Reply, source: ShownSource) -> tuple[Citation, ...]:
@@ -144,12 +153,12 @@ def _draw_original(
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
         shown = st.toggle(label, value=opened, key=f"{key} page")
-        with st.popover("Whole passage", icon=":material/article:", type="tertiary"):
+        with st.popover("Full passage", icon=":material/article:", type="tertiary"):
             st.text(source.text)
         draw_download(document, key)
         st.page_link(
             "pages/library.py",
-            label="In the library",
+            label="Open in library",
             icon=":material/library_books:",
             query_params={"document": document.document_id},
         )
@@ -167,7 +176,7 @@ def _draw_original(
 
 
 def _draw_links(source: ShownSource, key: str) -> None:
-    """Nothing; draws what the source refers to, each behind a button of its own."""
+    """Draw what the source refers to, each behind a button of its own."""
     with st.container(horizontal=True):
         for number, link in enumerate(source.linked):
             label = f"Refers to {plain(link.label)}"
@@ -205,7 +214,7 @@ def _await_drawing(drawing: Future[bytes]) -> None:
 
 
 def draw_download(document: DocumentRecord, key: str) -> None:
-    """Nothing; draws the button that hands out the original file."""
+    """Draw the button to download the original file."""
     path = resources.engine().stored_file(document)
     st.download_button(
         "Original file",
@@ -228,7 +237,7 @@ def _place(source: ShownSource) -> str:
 
 
 def page_word(file: str) -> str:
-    """What a page of the file is called: slides and sheets have names of their own."""
+    """Return what a page of the file is called: slides and sheets have names of their own."""
     return _PAGE_WORDS.get(file.rpartition(".")[2].lower(), "page")
 
 
@@ -243,17 +252,18 @@ def _badges(source: ShownSource) -> str:
     )
 
 
-def _draw_making(reply: Reply) -> None:
-    total = sum(reply.seconds.get(step, 0.0) for step in _WHOLE_STEPS)
+def _draw_details(reply: Reply) -> None:
+    total = sum(reply.seconds.get(step, 0.0) for step in _CONSECUTIVE_STEPS)
     with st.expander(f"How this was found · {total:.1f} s", type="compact"):
         lines = [f"Searched for: {' · '.join(f'“{plain(query)}”' for query in reply.queries)}"]
         if reply.keywords:
-            lines.append(f"Words searched exactly: {' · '.join(map(plain, reply.keywords))}")
+            lines.append(f"Exact terms: {' · '.join(map(plain, reply.keywords))}")
         if reply.places:
             lines.append(f"Places: {', '.join(map(plain, reply.places))}")
-        lines.append(f"Question taken apart by: {plain(reply.planner)}. Answer by: {plain(reply.generator) or '–'}.")
+        generator = _GENERATORS.get(reply.generator, reply.generator)
+        lines.append(f"Query analysis: {plain(reply.planner)}. Answer: {plain(generator) or 'none'}.")
         steps = ", ".join(
-            f"{said} {reply.seconds[step]:.2f} s" for step, said in _STEPS.items() if step in reply.seconds
+            f"{name} {reply.seconds[step]:.2f} s" for step, name in _STEPS.items() if step in reply.seconds
         )
         lines.append(f"Times: {steps}.")
         st.caption("  \n".join(lines))

@@ -1,32 +1,28 @@
-"""A conversation: what was said, and the next question."""
+"""A conversation: its turns, and the next question."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import streamlit as st
 
-from pages._ask.answer import draw_reply, draw_words
+from pages._ask.answer import draw_reply, partial_answer
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import plain_paragraphs
-from rag_engine.answering.citations import check_marks
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations import (
     Conversation,
-    Reply,
     begin_turn,
-    end_turn,
-    failed_reply,
     new_id,
     read_conversation,
-    reply_of,
+    record_reply,
 )
 from rag_engine.engine import Engine
-from rag_engine.errors import SextantError
 from rag_engine.filters import Filter
-from rag_engine.types import Answer, Evidence
+from rag_engine.types import Evidence
 
 _SCROLL = """<script>
 for (const question of document.querySelectorAll(".st-key-question-%d")) {
@@ -37,59 +33,43 @@ for (const question of document.querySelectorAll(".st-key-question-%d")) {
 
 
 def draw_question(question: str, turn: int) -> None:
-    """Nothing; draws what the person asked."""
+    """Draw a question."""
     with st.container(key=f"question-{turn}"), st.chat_message("user", avatar=":material/person:"):
         st.markdown(plain_paragraphs(question))
 
 
 def scroll_to_question(turn: int) -> None:
-    """Nothing; brings a question to the top of the window, once: Streamlit has no way to do so but a script."""
+    """Scroll a question to the top of the window, once; Streamlit has no way to do so but a script."""
     st.html(_SCROLL % int(turn), unsafe_allow_javascript=True)
 
 
 def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, retrieval: RetrievalConfig) -> None:
-    """Nothing; draws the answer as it is written and adds question and answer to the conversation."""
+    """Draw the answer while it is written, and add question and answer to the conversation."""
     workspace = engine.config.workspace
-    conversation = begin_turn(workspace, before.id, question)
-    # Below those drawn already, of which one that was broken off now makes way.
+    begun = begin_turn(workspace, before.id, question)
+    # Below those drawn already, of which one that was interrupted now makes way.
     turn = len(before.turns)
     draw_question(question, turn)
     scroll_to_question(turn)
-    text, evidence, reply = "", None, None
-    try:
-        with st.chat_message("assistant", avatar=":material/explore:"):
-            status = st.status("Searching the collection …", type="compact")
-            words = st.empty()
-            for part in engine.ask(question, wanted, retrieval):
-                match part:
-                    case Evidence():
-                        evidence = part
-                        status.update(label=_found(part))
-                    case Answer():
-                        reply = reply_of(part)
-                    case _:
-                        text += part
-                        words.markdown(draw_words(text))
-    except SextantError as error:
-        reply = failed_reply(str(error))
-    finally:
-        # Also when the person stops the answer: Streamlit then ends this script at the next thing it draws.
-        end_turn(workspace, conversation, reply or _stopped(text, evidence))
-
-
-def _stopped(text: str, evidence: Evidence | None) -> Reply:
-    """What is kept of an answer that was stopped: the words that came, with marks that lead to a source."""
-    if evidence is None or not text.strip():
-        return failed_reply("The answer was stopped before its first word.")
-    checked = check_marks(text, {source.n for source in evidence.sources})
-    warning = "The answer was stopped before its end; its words were not compared with its sources."
-    return reply_of(Answer("answered", checked.text, (), evidence, "", (warning,)))
+    text = ""
+    # Closed also when the person cancels: Streamlit then ends this script at the next thing it draws.
+    recorded = closing(record_reply(workspace, begun, engine.ask(question, wanted, retrieval)))
+    with st.chat_message("assistant", avatar=":material/explore:"), recorded as parts:
+        status = st.status("Searching your documents …", type="compact")
+        words = st.empty()
+        for part in parts:
+            match part:
+                case Evidence():
+                    status.update(label=_found(part))
+                case str():
+                    text += part
+                    words.markdown(partial_answer(text))
 
 
 def _found(evidence: Evidence) -> str:
     documents = {hit.document.key for hit in evidence.hits}
     if not documents:
-        return "Nothing near enough was found."
+        return "No relevant passage found."
     passages = "1 passage" if len(evidence.hits) == 1 else f"{len(evidence.hits)} passages"
     return f"Reading {passages} from {'1 document' if len(documents) == 1 else f'{len(documents)} documents'} …"
 
@@ -98,7 +78,7 @@ _LOOK_SECONDS = 2.0
 
 
 def current_conversation(workspace: Path) -> Conversation:
-    """The conversation that the address names, else a new one."""
+    """Return the conversation that the address names, else a new one."""
     with show_errors():
         found = read_conversation(workspace, st.query_params.get("conversation", ""))
         if found is not None:
@@ -107,7 +87,7 @@ def current_conversation(workspace: Path) -> Conversation:
 
 
 def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrieval: RetrievalConfig) -> None:
-    """Nothing; draws the conversation, takes the next question and answers it."""
+    """Draw the conversation, take the next question and answer it."""
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
         typed = st.chat_input(
@@ -130,18 +110,18 @@ def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrie
 
 
 def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> str:
-    """The question if it is to be asked again, else nothing; draws question and reply."""
+    """Draw a question and its reply; return the question if it is to be asked again, else an empty string."""
     turn = conversation.turns[number]
     draw_question(turn.question, number)
     with st.chat_message("assistant", avatar=":material/explore:"):
-        if turn.reply is not None:
+        if turn.reply is None:
+            st.info("Still working on this answer …", icon=":material/hourglass_empty:")
+            st.fragment(_await_reply, run_every=_LOOK_SECONDS)(conversation)
+        else:
             draw_reply(turn.reply, number, latest=latest)
-            return ""
-        st.info("This answer is still being written, or was broken off.", icon=":material/hourglass_empty:")
-        st.fragment(_await_reply, run_every=_LOOK_SECONDS)(conversation)
-        return (
-            turn.question if latest and st.button("Ask again", icon=":material/refresh:", key=f"again {number}") else ""
-        )
+        unanswered = turn.reply is None or turn.reply.status == "error"
+        again = unanswered and latest and st.button("Ask again", icon=":material/refresh:", key=f"again {number}")
+        return turn.question if again else ""
 
 
 def _await_reply(conversation: Conversation) -> None:

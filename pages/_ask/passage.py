@@ -1,4 +1,4 @@
-"""Which part of a passage is shown, and what is marked in it."""
+"""Excerpts of passages, and where a passage is cited in its document."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from rag_engine.conversations import ShownSource
 
 
 def cited_place(source: ShownSource) -> str:
-    """Section with its clause and the act it belongs to, below them the headings above the passage from the
+    """Return the section with its clause and the act it belongs to, below them the headings above the passage from the
     outermost on: "**Article 9 (3)** · Paris Agreement"; empty where nothing is known.
 
-    An act that is the document itself is named by its title already, and a heading is not said twice.
+    An act that is the document itself is named by its title already, and a heading is not repeated.
     """
     section = cited(source.section, source.clause)
     act = "" if _same(source.act, source.title) else source.act
-    said = (source.title, source.act, source.section)
-    headings = [plain(one) for one in source.headings if not any(_same(one, other) for other in said)]
+    named = (source.title, source.act, source.section)
+    headings = [plain(one) for one in source.headings if not any(_same(one, other) for other in named)]
     place = " · ".join(part for part in (f"**{plain(section)}**" if section else "", plain(act)) if part)
     return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
 
 
 def index_entries(source: ShownSource) -> str:
-    """What the indexes say of the passage, an entry a line: "Listed in the index under “loss and damage”"."""
+    """Return the index entries of the passage, one a line: "Listed in the index under “loss and damage”"."""
     return "  \n".join(f":material/toc: {plain(one[:1].upper() + one[1:])}" for one in source.indexed_under)
 
 
@@ -36,7 +36,7 @@ Span = tuple[int, int]
 
 
 def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list[tuple[str, bool]]:
-    """Pieces of about `length` characters of the text, each with whether it is quoted.
+    """Return pieces of about `length` characters of the text, each with whether it is quoted.
 
     They begin a little before the first quote, or at `around` where there is none; cuts fall between words and
     show as an ellipsis. A quote is never cut.
@@ -69,7 +69,7 @@ def _merged(spans: Sequence[Span]) -> list[Span]:
 
 
 def _word_start(text: str, position: int) -> int:
-    """The position itself at a word's start, else that of the word it cuts; far inside a word, itself."""
+    """Return the position itself at a word's start, else that of the word it cuts; far inside a word, itself."""
     blank = max(text.rfind(" ", max(0, position - 40), position), text.rfind("\n", max(0, position - 40), position))
     return blank + 1 if blank >= 0 else position
 

@@ -1,4 +1,4 @@
-"""What stands in the sidebar beside a conversation."""
+"""Sidebar: conversations, filters, search settings, and the figures of the collection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
 
 
 def draw_conversations(workspace: Path, current: str) -> None:
-    """Nothing; draws the button for a new conversation and the list of recent ones."""
+    """Draw the button for a new conversation and the list of recent ones."""
     st.button(
         "New conversation", icon=":material/add_comment:", width="stretch", on_click=open_conversation, args=("",)
     )
@@ -31,34 +31,34 @@ def draw_conversations(workspace: Path, current: str) -> None:
 
 
 def open_conversation(id: str) -> None:
-    """Nothing; the address names another conversation, or none for a new one."""
+    """Name another conversation in the address, or none for a new one."""
     st.query_params.pop("conversation", None)
     if id:
         st.query_params["conversation"] = id
 
 
-def draw_narrowing(engine: Engine, place: str) -> Filter:
-    """The filter chosen; draws its widgets with the number of those that are set."""
+def draw_filter(engine: Engine, place: str) -> Filter:
+    """Draw the filter's widgets with the number of those that are set; return the filter chosen."""
     active = count_active(place)
     label = f"Filters :green-badge[{active} active]" if active else "Filters"
     with st.expander(label, icon=":material/filter_alt:", expanded=True, key=f"{place} filters"):
         facets = engine.facets()
         if not facets:
-            st.caption("Filters appear with the first document.")
+            st.caption("Filters appear once the first document is indexed.")
         return draw_filters(place, facets)
 
 
 def draw_retrieval(engine: Engine) -> RetrievalConfig:
-    """How to retrieve; draws the number of passages and the similarity threshold."""
+    """Draw the number of passages and the similarity threshold; return the retrieval chosen."""
     before = engine.config.retrieval
     with st.expander("Search settings", icon=":material/tune:"):
         top_k = st.number_input(
-            "Passages to read",
+            "Number of passages",
             3,
             20,
             before.top_k,
             key="top_k",
-            help="How many of the best passages the answer is made from. More makes it broader and slower.",
+            help="How many of the best passages the answer is based on. More passages make it broader and slower.",
             persist_state="session",
         )
         floor = st.select_slider(
@@ -74,7 +74,7 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
 
 
 def draw_collection(engine: Engine) -> None:
-    """Nothing; draws the figures of the collection and who writes the answers."""
+    """Draw the figures of the collection and which model writes the answers."""
     figures = engine.statistics()
     with st.expander("Collection", icon=":material/database:", expanded=True):
         left, right = st.columns(2, wrap=False)
@@ -106,26 +106,26 @@ def _draw_conversation(workspace: Path, id: str, title: str, current: str) -> No
             type="tertiary",
             icon=":material/delete:",
             help="Delete this conversation",
-            on_click=_forget,
+            on_click=_delete,
             args=(workspace, id, current),
         )
 
 
-def _forget(workspace: Path, id: str, current: str) -> None:
+def _delete(workspace: Path, id: str, current: str) -> None:
     delete_conversation(workspace, id)
     if id == current:
         open_conversation("")
 
 
 def _draw_answerer() -> None:
-    found = resources.answerer()
-    if found.model:
-        st.caption(f":material/smart_toy: Answers are written by **{plain(found.model)}**.")
+    model, error = resources.language_model()
+    if model is not None:
+        st.caption(f":material/smart_toy: Answers are written by **{plain(model.name)}**.")
         return
-    st.caption(":material/format_quote: Answers are **quotations**: no language model is connected.")
+    st.caption(":material/format_quote: Answers are **quotations only**: no language model is connected.")
     with st.popover("Connect a model", icon=":material/help:", type="tertiary"):
-        if found.trouble:
-            st.caption(plain(found.trouble))
+        if error:
+            st.caption(plain(error))
         st.markdown(
             "Start [Ollama](https://ollama.com) on this machine and give it a model, for example "
             "`ollama pull qwen3:8b`. It is found within a minute. Another model: `SEXTANT_OLLAMA_MODEL`; "

@@ -38,10 +38,10 @@ def draw_welcome(engine: Engine) -> str:
     if documents:
         st.markdown(
             "Ask in your own language: documents in every language are searched. "
-            "Each claim is tied to a page you can see."
+            "Every claim links to the page it comes from."
         )
     else:
-        st.markdown("Every answer quotes the documents of your collection and shows the page it stands on.")
+        st.markdown("Every answer quotes your documents, and every claim links to the page it comes from.")
         if addition is None:
             _draw_first_step()
     progress = st.container()
@@ -78,11 +78,11 @@ def _draw_addition(engine: Engine, known: int) -> None:
         ensure_worker(resources.workspace())
     now = addition.progress
     if now is None or now.total == 0:
-        st.progress(0.0, text="Documents are about to be indexed.")
+        st.progress(0.0, text="Indexing is about to start.")
         return
-    st.progress(min(now.done / now.total, 1.0), text=f"{now.done:,} of {now.total:,} documents are indexed")
+    st.progress(min(now.done / now.total, 1.0), text=f"{now.done:,} of {now.total:,} documents indexed")
     st.caption(
-        "You can ask already: answers come from the documents that are indexed so far."
+        "You can already ask questions: answers come from the documents indexed so far."
         if known
-        else "You can ask as soon as the first of them are in."
+        else "You can start asking once the first document is ready."
     )

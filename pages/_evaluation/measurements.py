@@ -22,11 +22,11 @@ _ROW, _TALLEST = 36, 640
 
 
 def draw_measurements() -> None:
-    """Nothing; draws the measurement that is chosen, of the program's own and of this workspace."""
+    """Draw the chosen measurement, of the program's own and of this workspace."""
     own = resources.engine().config.workspace / "evaluation"
     kept = kept_measurements([own, _RESULTS])
     if not kept:
-        st.info("No measurement is kept yet. Run `make measure`.", icon=":material/monitoring:")
+        st.info("No measurements yet. Run `make measure` to create them.", icon=":material/monitoring:")
         return
     names = [one.name for one in kept]
     start = names.index("retrieval") if "retrieval" in names else 0
@@ -38,16 +38,16 @@ def draw_measurements() -> None:
         _draw(table)
     if chosen.notes:
         st.caption("  \n".join(plain(note) for note in chosen.notes))
-    st.caption("To measure on documents and questions of your own; what it writes is listed here:")
+    st.caption("To measure with your own documents and questions (the results appear in this list):")
     st.code(f"sextant eval chunking --documents FOLDER --gold FILE --results {shlex.quote(str(own))}", language=None)
 
 
 def draw_gold() -> None:
-    """Nothing; draws the questions with known passages."""
+    """Draw the questions with known passages."""
     with show_errors():
         questions = read_gold(_GOLD, "all")
         unseen = sum(one.split == "heldout" for one in questions)
-        st.caption(f"{len(questions):,} questions with the passage that answers each; {unseen} were never tuned on.")
+        st.caption(f"{len(questions):,} questions, each with its answering passage; {unseen} held out for testing.")
         rows = [
             {
                 "Question": one.question,
@@ -55,7 +55,7 @@ def draw_gold() -> None:
                 "Kind": one.kind,
                 "Answered in": ", ".join(dict.fromkeys(f"{quote.document}, page {quote.page}" for quote in one.quotes)),
                 "Passage": " … ".join(quote.quote for quote in one.quotes),
-                "In another language only": one.cross_lingual,
+                "Cross-lingual only": one.cross_lingual,
             }
             for one in questions
         ]

@@ -1,4 +1,4 @@
-"""The widgets that narrow a collection down, and the filter they make."""
+"""Widgets that filter the collection, and the filter they make."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NATIONAL = "National"
 
 
 def draw_filters(place: str, facets: Facets) -> Filter:
-    """The filter chosen; `place` keeps the widgets of two pages apart."""
+    """Draw the widgets and return the filter chosen; `place` keeps the widgets of two pages apart."""
     wanted: dict[str, tuple[str, ...]] = {}
     for name in LABELS:
         counts = {value: len(keys) for value, keys in facets.get(name, {}).items()}
@@ -46,7 +46,7 @@ def draw_filters(place: str, facets: Facets) -> Filter:
 
 
 def count_active(place: str) -> int:
-    """Number of filters that are set, known before the widgets are drawn."""
+    """Return the number of filters that are set, known before the widgets are drawn."""
     set_ = {name for name in LABELS if st.session_state.get(_key(place, name))}
     if _NATIONAL not in st.session_state.get(_key(place, "geographical_level"), ()):
         set_.discard("country")
@@ -56,7 +56,7 @@ def count_active(place: str) -> int:
 
 
 def clear_filters(place: str) -> None:
-    """Nothing; every filter of the place is as at first."""
+    """Reset every filter of the place."""
     for name in LABELS:
         key = _key(place, name)
         if name == "year" and key in st.session_state:
@@ -68,7 +68,7 @@ def clear_filters(place: str) -> None:
 
 
 def spoken(name: str, value: str) -> str:
-    """A facet's value as people say it: languages by name, everything else as it stands."""
+    """Return a facet's value as display text: languages by name, everything else unchanged."""
     if name != "language":
         return value
     return language_name(value) or value.upper()
@@ -95,7 +95,7 @@ def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
         value=None,
         min_value=date(1700, 1, 1),
         key=key,
-        help="Answers from the versions that stood on that day. Without a date the newest of each work answers.",
+        help="Use the versions in force on that day. Without a date, the newest version of each document is used.",
     )
     return {AS_OF: (chosen.isoformat(),)} if isinstance(chosen, date) else {}
 

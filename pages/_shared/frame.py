@@ -1,4 +1,4 @@
-"""The frame around every page: title, menu, and the way back into it from a deep link."""
+"""Frame around every page: title, menu, and the way back into it from a deep link."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WANTED = "page wanted before the frame was open"
 
 
 def open_frame() -> Any:
-    """The page to run; app.py calls this first."""
+    """Draw the frame and return the page to run; app.py calls this first."""
     # Before the menu, and never a :material/...: icon: Streamlit fetches those for the browser's tab from Google, also
     # the menu's when the tab has none yet.
     st.set_page_config(page_title="Sextant", page_icon=ICON)
@@ -57,7 +57,7 @@ def open_frame() -> Any:
 
 
 def guard(file: str) -> None:
-    """Nothing; goes through app.py when a page was reached without it.
+    """Go through app.py when a page was reached without it.
 
     The first request of a fresh server to a deep link runs the page's file alone, without menu and frame
     (Streamlit 1.67 with a pages folder beside st.navigation).

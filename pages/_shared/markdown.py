@@ -1,4 +1,4 @@
-"""Words of documents, models and people as markdown in which nothing of theirs acts."""
+"""Markdown of texts by documents, models and people, escaped so that nothing in them acts as markup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
 
 
 def plain(text: str) -> str:
-    """Markdown that shows the text as it stands, in one line: no link, picture, HTML, formula, icon or colour.
+    """Return markdown that shows the text unchanged, in one line: no link, picture, HTML, formula, icon or colour.
 
     Control characters and those that reverse the direction of writing are dropped.
     """
@@ -30,17 +30,17 @@ def plain(text: str) -> str:
 
 
 def plain_paragraphs(text: str) -> str:
-    """The same for several lines, each on a line of its own."""
+    """Return the same for several lines, each on a line of its own."""
     return "  \n".join(plain(line) for line in text.strip().splitlines())
 
 
 def highlighted(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Markdown of pieces of a text in one line, those that are flagged marked as with a highlighter."""
+    """Return the markdown of pieces of a text in one line, those that are flagged marked as with a highlighter."""
     return "".join(f":green-background[{plain(text)}]" if marked else _spaced(text) for text, marked in pieces)
 
 
 def answer_markdown(text: str, mark: Callable[[int], str]) -> str:
-    """Markdown of an answer: its lists, headings and bold words are kept, each [Source n] becomes `mark(n)`."""
+    """Return the markdown of an answer: its lists, headings and bold words, each [Source n] replaced by `mark(n)`."""
     return "\n".join(_line(line, mark) for line in text.splitlines())
 
 
@@ -73,7 +73,7 @@ def _alternate(pattern: re.Pattern[str], text: str, matched: Callable[[str], str
 
 
 def _spaced(text: str) -> str:
-    """The text made plain, with the blanks at its ends, which part it from what stands beside it."""
+    """Return the text escaped, with the blanks at its ends, which separate it from its neighbours."""
     if not text.strip():
         return text and " "
     return f"{' ' if text[0].isspace() else ''}{plain(text)}{' ' if text[-1].isspace() else ''}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -12,20 +11,13 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
+from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
-
-
-@dataclass(frozen=True, slots=True)
-class Answerer:
-    """Who writes the answers: a model's name, or none and why."""
-
-    model: str
-    trouble: str
 
 
 @st.cache_resource(show_spinner="Opening the collection …")
 def engine() -> Engine:
-    """The engine over the configured workspace, one for all sessions; its models begin to load."""
+    """Open the engine over the configured workspace, one for all sessions; its models begin to load."""
     opened = open_engine(read_config())
     opened.load_in_background()
     return opened
@@ -33,23 +25,23 @@ def engine() -> Engine:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> JobQueue:
-    """The runs of the workspace."""
+    """Open the job queue of the workspace."""
     return JobQueue(engine().catalog)
 
 
 @st.cache_resource(show_spinner=False)
 def store() -> SourceStore:
-    """The sources of the workspace."""
+    """Open the source store of the workspace."""
     return SourceStore(engine().catalog)
 
 
 def records() -> dict[str, SourceRecord]:
-    """Everything known of every source by code; read again when anything has happened to one of them."""
-    return _source_records(tuple(store().latest(_TOLD_APART)))
+    """Return every source record by code; read again when anything has happened to one of them."""
+    return _source_records(tuple(store().latest(_LATEST_EVENTS)))
 
 
-# Every change leaves an event, written with it; several of the last ones tell two changes of one second apart.
-_TOLD_APART = 20
+# Every change leaves an event, written with it; several of the last ones distinguish two changes of one second.
+_LATEST_EVENTS = 20
 
 
 # As a resource, since it is never changed and copying a thousand of them takes longer than drawing the page.
@@ -59,18 +51,17 @@ def _source_records(latest: tuple[Event, ...]) -> dict[str, SourceRecord]:  # no
 
 
 def workspace() -> Path:
-    """The folder that holds the collection."""
+    """Return the folder that holds the collection."""
     return engine().config.workspace
 
 
-@st.cache_data(ttl=60, show_spinner=False)
-def answerer() -> Answerer:
-    """Who writes the answers at this moment; asked for once a minute, since a server may be started meanwhile."""
-    found, trouble = engine().language_model()
-    return Answerer(found.name if found else "", trouble)
+@st.cache_resource(ttl=60, show_spinner=False)
+def language_model() -> tuple[Generator | None, str]:
+    """Return the model that writes the answers, or None and why; looked for once a minute, as servers come and go."""
+    return engine().language_model()
 
 
 def find_document(document_id: str) -> DocumentRecord | None:
-    """The document of the collection with this id, or None when it is no longer there."""
+    """Return the document of the collection with this id, or None when it is no longer there."""
     found = (record for record in engine().snapshot().documents.values() if record.document_id == document_id)
     return next(found, None)

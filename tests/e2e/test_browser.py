@@ -73,7 +73,7 @@ def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_pa
     page.get_by_role("link", name="Ask").click()
     ask(page, "When must the lighthouse keeper clean the lamp?")
     expect(page.get_by_text("every Thursday before noon").first).to_be_visible()
-    page.get_by_role("link", name="In the library").first.click()
+    page.get_by_role("link", name="Open in library").first.click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("nothing left behind")).to_be_visible()
@@ -183,4 +183,4 @@ def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tu
     page.reload()
 
     expect(page.get_by_text("First, the council prepares it")).to_be_visible()
-    expect(page.get_by_text("The answer was stopped before its end")).to_be_visible()
+    expect(page.get_by_text("Answer cancelled before its end")).to_be_visible()

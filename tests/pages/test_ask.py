@@ -103,7 +103,7 @@ def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
 
     assert not app.exception
     assert not app.error
-    assert any("Sammlung" in one.value for one in app.info)
+    assert any("Dokumenten" in one.value for one in app.info)
 
 
 def test_a_hostile_document_is_only_text(start: Start, collection: Path) -> None:

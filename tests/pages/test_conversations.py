@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from rag_engine import conversations
 from rag_engine.conversations import Reply, ShownSource
-from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.types import Citation
 
 SOURCE = ShownSource(
@@ -160,3 +161,31 @@ def test_a_damaged_file_is_named_and_left_out_of_the_list(tmp_path: Path) -> Non
     with pytest.raises(WorkspaceError, match=id):
         conversations.read_conversation(tmp_path, id)
     assert conversations.recent_conversations(tmp_path) == []
+
+
+def test_an_answer_that_is_cancelled_before_its_first_word_is_stored_as_such(tmp_path: Path) -> None:
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+    parts = conversations.record_reply(tmp_path, begun, iter(["First, ", "the council"]))
+    next(parts)
+    parts.close()
+    [turn] = stored(tmp_path, begun.id).turns
+    assert turn.reply is not None
+    assert (turn.reply.status, turn.reply.text) == ("error", "Answer cancelled.")
+
+
+def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
+    def failing() -> Iterator[str]:
+        yield "First, "
+        raise BackendError("The model is gone.", help="Start it.")
+
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+    assert list(conversations.record_reply(tmp_path, begun, failing())) == ["First, "]
+    [turn] = stored(tmp_path, begun.id).turns
+    assert turn.reply is not None
+    assert turn.reply.text == "The model is gone. Start it."
+
+
+def stored(workspace: Path, id: str) -> conversations.Conversation:
+    found = conversations.read_conversation(workspace, id)
+    assert found is not None
+    return found

@@ -47,4 +47,4 @@ def test_every_question_is_listed_with_its_passage(page: AppTest) -> None:
     questions = page.dataframe[-1].value
     assert len(questions) == 126
     assert questions["Passage"].str.len().min() > 0
-    assert questions["In another language only"].sum() == 25
+    assert questions["Cross-lingual only"].sum() == 25

@@ -32,13 +32,13 @@ def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_pa
     app = start(tmp_path)
 
     assert not app.exception
-    assert "7 of 30 documents are indexed" in said(app)
+    assert "7 of 30 documents indexed" in said(app)
     assert "The collection is empty" not in said(app)
 
     jobs.finish(run.id, "done", [])
     app.run()
 
-    assert "documents are indexed" not in said(app)
+    assert "documents indexed" not in said(app)
     assert "The collection is empty" in said(app)
     catalog.close()
 
