@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from rag_engine.text.folding import fold
+from ingestion.patterns import load_words
+from rag_engine.text.folding import fold_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,80 +27,28 @@ class Version:
     marked: bool = False
 
 
-# Words are without accents, as titles are compared. en, it es fr de pt tr, no nl. A word that means something else in
-# titles as often is left out: projet (project), concept, proyecto.
-_DRAFT = (
-    r"(?:(?:zero|first|second|working|consultation|preliminary|public) )?draft(?: version)?|bozza|borrador|ebauche|"
-    r"avant projet|version provisoire|entwurf|entwurfsfassung|rascunho|minuta|taslak|taslagi|utkast|horingsutkast|"
-    r"conceptversie|ontwerpversie|consultation version"
-)
-_FINAL = (
-    r"final version|final text|versione (?:finale|definitiva)|version (?:final|definitiva|finale|definitive)|"
-    r"versao (?:final|definitiva)|endfassung|endgultige fassung|nihai (?:surum|metin)|endelig versjon|"
-    r"definitieve versie|final(?! report| act)|finale?|definitiv[oa]|definitief|endgultig|nihai"
-)
-_REVISED = (
-    r"revised(?: version| edition| text)?|rivist[oa]|rivedut[oa]|riveduta e corretta|revisad[oa]|revisee?|"
-    r"uberarbeitete? (?:fassung|auflage|version)|uberarbeitet|neufassung|revista|gozden gecirilmis|revize(?: edilmis)?|"
-    r"revidert(?: utgave)?|herziene? (?:versie|editie|druk|uitgave)|herzien"
-)
-_CONSOLIDATED = (
-    r"consolidated(?: version| text| edition)?|testo (?:consolidato|coordinato|unico aggiornato)|consolidat[oa]|"
-    r"(?:texto|version) consolidad[oa]|consolidad[oa]|version consolidee|consolidee?|konsolidierte (?:fassung|version)|"
-    r"konsolide(?: metin)?|konsolidert(?: versjon)?|geconsolideerde (?:versie|tekst)"
-)
-_UPDATED = (
-    r"as amended(?: up to)?|updated(?: version| edition)?|update|testo aggiornato|aggiornat[oa](?: al)?|"
-    r"actualizad[oa]|actualisee?|mise? a jour|aktualisierte (?:fassung|auflage|version)|aktualisiert|atualizad[oa]|"
-    r"guncellenmis|guncel|oppdatert(?: versjon)?|bijgewerkte? (?:versie|editie)?|geactualiseerde? (?:versie)?"
-)
-_REV_WORD = r"rev|revision|revisione|revisao|revizyon|revisjon|revisie"
-_VERSION_WORD = r"v|ver|vers|version|versione|versao|surum|versjon|versie"
-_EDITION_WORD = r"edition|ed|edizione|edicion|edicao|auflage|ausgabe|baski|basim|utgave|druk|editie"
-_ADJECTIVES = (
-    "revised|updated|enlarged|and|riveduta|aggiornata|ampliata|e|revisada|actualizada|ampliada|y|revue|revisee|"
-    "augmentee|et|uberarbeitete|aktualisierte|erweiterte|neubearbeitete|und|atualizada|gozden gecirilmis|reviderte|"
-    "oppdaterte|og|herziene|bijgewerkte|en"
-)
-_ORDINALS = {
-    1: "first prima primera premiere erste primeira birinci forste eerste",
-    2: "second seconda segunda deuxieme seconde zweite ikinci andre tweede",
-    3: "third terza tercera troisieme dritte terceira ucuncu tredje derde",
-    4: "fourth quarta cuarta quatrieme vierte dorduncu fjerde vierde",
-    5: "fifth quinta cinquieme funfte besinci femte vijfde",
-    6: "sixth sesta sexta sixieme sechste altinci sjette zesde",
+_WORDS = load_words("versions")
+_ORDINAL_OF = {
+    word: number for number, words in enumerate(_WORDS["ordinals"].split("|"), start=1) for word in words.split()
 }
-_ORDINAL_OF = {word: number for number, words in _ORDINALS.items() for word in words.split()}
-
 # 2015-2030 and 2019/20 are periods; the years in 2021/1119, CP/2015/10 and n. 2016-138 are parts of a number.
 _PERIOD = re.compile(r"(?<![\d./-])((?:19|20)\d\d) ?[-/] ?((?:19|20)?\d\d)(?![\d./-])")
 _YEAR = re.compile(r"(?<![\d./-])(?:19|20)\d\d(?![\d./-])")
-_NUMBERED = re.compile(rf"\b({_REV_WORD}|{_VERSION_WORD}) ?(\d{{1,3}}(?: ?\. ?\d{{1,3}}){{0,2}})\b")
+_NUMBERED = re.compile(
+    rf"\b({_WORDS['revision_words']}|{_WORDS['version_words']}) ?(\d{{1,3}}(?: ?\. ?\d{{1,3}}){{0,2}})\b"
+)
 _EDITION = re.compile(
-    rf"\b(?:(\d{{1,2}}) ?(?:st|nd|rd|th|a|e|eme|o)?|({'|'.join(_ORDINAL_OF)})) (?:(?:{_ADJECTIVES}) ){{0,3}}"
-    rf"(?:{_EDITION_WORD})\b|\b(?:{_EDITION_WORD}) (\d{{1,2}})\b"
+    rf"\b(?:(\d{{1,2}}) ?(?:st|nd|rd|th|a|e|eme|o)?|({'|'.join(_ORDINAL_OF)})) "
+    rf"(?:(?:{_WORDS['edition_adjectives']}) ){{0,3}}(?:{_WORDS['edition_words']})\b"
+    rf"|\b(?:{_WORDS['edition_words']}) (\d{{1,2}})\b"
 )
 # In this order: what is final or revised may have been a draft, but a draft of a revision is a draft.
-_WORDS = tuple(
-    (label, addition, re.compile(rf"\b(?:{words})(?: (\d{{1,2}})(?! ?[./]?\d))?\b"))
-    for label, addition, words in (
-        ("draft", -0.5, _DRAFT),
-        ("consolidated", 1.0, _CONSOLIDATED),
-        ("revised", 1.0, _REVISED),
-        ("updated", 1.0, _UPDATED),
-        ("final", 0.25, _FINAL),
-    )
+_MARKERS = tuple(
+    (label, addition, re.compile(rf"\b(?:{_WORDS[label]})(?: (\d{{1,2}})(?! ?[./]?\d))?\b"))
+    for label, addition in (("draft", -0.5), ("consolidated", 1.0), ("revised", 1.0), ("updated", 1.0), ("final", 0.25))
 )
-_SIGNS = re.compile(r"[^\w./-]+|_")
-_LOOSE = re.compile(r"(?<!\d)[./-]|[./-](?!\d)")
 _SPACES = re.compile(r"\s+")
 _EMPTY_WORDS = re.compile(r"\b(?:version|versione|versao|fassung|edition|del|of|vom|du|de)\b\s*$")
-_LONGEST_TITLE = 500
-
-
-def plain_title(title: str) -> str:
-    """Return the title in lower case without accents and signs; points, slashes and hyphens stay between digits."""
-    return _SPACES.sub(" ", _LOOSE.sub(" ", _SIGNS.sub(" ", fold(title[:_LONGEST_TITLE])))).strip()
 
 
 def version_of(title: str, file_name: str = "", url: str = "") -> Version:
@@ -107,11 +56,11 @@ def version_of(title: str, file_name: str = "", url: str = "") -> Version:
 
     A year in an address is not taken but in its last segment, since folders tell when a file was put there.
     """
-    named = _read(plain_title(title))
+    named = _read(fold_title(title))
     if named.marked:
         return named
     others = [file_name, unquote(PurePosixPath(urlsplit(url).path).name) if _is_address(url) else ""]
-    stems = [_read(plain_title(re.sub(r"\.\w{2,5}$", "", other))) for other in others if other]
+    stems = [_read(fold_title(re.sub(r"\.\w{2,5}$", "", other))) for other in others if other]
     marked = next((stem for stem in stems if stem.marked), None)
     year = named.year or next((stem.year for stem in stems if stem.year), "")
     if marked is None:
@@ -160,7 +109,7 @@ def _read(plain: str) -> Version:
         # The first edition stands where an unmarked text does.
         number = max(number, count - 1.0)
         rest = _cut(rest, match)
-    for label, added, pattern in _WORDS:
+    for label, added, pattern in _MARKERS:
         if match := pattern.search(rest):
             labels.append(f"{label} {match[1]}" if match[1] else label)
             # A second draft comes after the first, and both before the text itself.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -50,13 +49,6 @@ def clean(extracted: ExtractedText, language: str) -> Cleaned:
             blocks.append("\n".join(kept))
     text = "\n\n".join(blocks)
     return Cleaned(text, removed, max(0.0, 1 - len(text) / len(extracted.text)) if extracted.text else 0.0)
-
-
-def boilerplate_patterns() -> Iterator[tuple[str, str]]:
-    """Each pattern with its language, "any" for those of all; for whoever checks or extends the list."""
-    for language, patterns in _patterns().items():
-        for pattern in patterns:
-            yield language, pattern
 
 
 def _normalised(line: str) -> str:

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.date_patterns import WrittenDate, written_dates
+from ingestion.patterns import load_patterns
 from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import Block, ExtractedText, Line
 
@@ -27,69 +28,11 @@ _MOST = 8
 _LEAST = 0.3
 _PAGED = frozenset({"application/pdf"})
 
-# What stands before the date of the document itself.
-_ISSUED = re.compile(
-    r"(?<!\w)(?:distr\b|publi(?:shed|cation|ée?|cado|cato|cación|cação|cazione|catiedatum|sert|serings)|"
-    r"(?:date|datum|data|fecha|dato|tarih)\s?:|(?:date of issue|issue date|issued|release date|released)\b|"
-    r"(?:erst)?ausgabe|ausgegeben|erschienen|veröffentlicht|herausgegeben|ausfertigungsdatum|"
-    r"adopt(?:ed|ion|ée?|ado|ato|ata|ada)\b|approv(?:ed|ato|ata)\b|aprobad[oa]|aprovad[oa]|approuvée?|"
-    r"beschlossen|verabschiedet|vastgesteld|vedtatt|utgitt|uitgave|uitgegeven|gepubliceerd|"
-    r"kabul tarihi|kabul edildi|yayım|yayin|edition|édition|edición|edizione|edição|"
-    r"done (?:at|in)\b|fait à|hecho en|fatto a|geschehen zu|gedaan te|data a\b|dado en|dated?\b|"
-    r"signed|promulga|sancion|enacted|royal assent|delivered|rede von|press release|comunicado|communiqué)",
-    re.IGNORECASE,
-)
-# What stands before the date of something that happened to it later.
-_LATER = re.compile(
-    r"geändert|änderung|aktualisier|amend|\brevis|reviewed|updat|aggiornat|actualiz|atualiz|mise? à jour|modifi|"
-    r"gewijzigd|bijgewerkt|endret|oppdatert|değişik|güncel|\bstand\b|in force|inkraft|in kraft|vigor|vigência|"
-    r"effective|geltung|yürürlük|resm[iî] gazete|as (?:at|of)\b|\bstatus|reissued|redação dada|printed|print date|"
-    r"gedruckt|\bimprim",
-    re.IGNORECASE,
-)
-# What stands before the date of a meeting, a deadline or a visit.
-_OTHERS = re.compile(
-    r"(?<!\w)(?:held (?:in|at|on|from)|celebrad[oa]s?|tenue?|svoltasi|abgehalten|realizad[oa]s?|accessed|retrieved|"
-    r"consulted|"
-    r"consult[ée]e?|abgerufen|cited|visited|source|quelle|fuente|fonte|kaynak|deadline|due|expires?|until|bis zum|"
-    r"before|by|vor dem|avant le|antes de|entro il|within|since|seit|depuis|desde|dal|valid|meeting|comments?|hearing|"
-    r"born)\b",
-    re.IGNORECASE,
-)
-# A law, decision or page that is cited: its name, then words of joining, then the date.
-_CITED = re.compile(
-    r"(?<!\w)(?:directive|regulation|decision|resolution|council|act|law|treaty|agreement|protocol|order|report|letter|"
-    r"directiva|reglamento|decisión|ley|decreto|orden|règlement|décision|loi|décret|arrêté|ordonnance|"
-    r"direttiva|regolamento|legge|diretiva|regulamento|lei|portaria|verordnung|gesetz(?:es|blatt)?|richtlinie|beschluss|"
-    r"bekanntmachung|artikels?|art|nr|no|n|n[º°o]|g|v|l|bgbl|wet|besluit|richtlijn|lov|forskrift|"
-    r"kanun|yönetmelik|karar|sayılı|tarihli)\b[^\n;:]{0,40}$",
-    re.IGNORECASE,
-)
-_LAW_LINE = re.compile(
-    r"\W{0,3}(?:consolidated |royal |ministerial )?(?:law|act|directive|regulation|decision|order|decree|ley|"
-    r"ley orgánica|real decreto|decreto|orden|resolución|directiva|reglamento|loi|décret|arrêté|ordonnance|"
-    r"circulaire|legge|decreto|direttiva|regolamento|lei|lei complementar|portaria|resolução|instrução|gesetz|"
-    r"verordnung|verwaltungsvorschrift|richtlinie|erlass|bekanntmachung|vom|wet|besluit|lov|forskrift|kanun)\b",
-    re.IGNORECASE,
-)
-_RANGE = re.compile(
-    r"\d[^\W\d_]{0,2}\s?(?:[^\W\d_]{3,10}\s?)?(?:to|a|al|bis|au|à|ao|t/m|til|and|-|–|—)\s?$", re.IGNORECASE
-)
-_ISSUE = re.compile(r"\b(?:vol(?:ume)?|issue|no|n[º°]|nr|heft|tome|jahrgang|núm|sayı)\b\.?\s?\d", re.IGNORECASE)
-_JOURNAL = re.compile(r"journal|bulletin|gazette|zeitschrift|revue|revista|rivista|amtsblatt|review", re.IGNORECASE)
+_PATTERNS = load_patterns("dates")
 _RIGHTS = re.compile(r"©|\(c\)\s|copyright", re.IGNORECASE)
 _CLOCK = re.compile(r"\b\d{1,2}:\d\d\b")
-# The line above the signatures, wherever annexes have pushed it.
-_SIGNED = re.compile(
-    r"(?:data a|dato a|done (?:at|in)|given (?:at|in|under)|fait à|hecho en|dad[oa] en|feito em|geschehen zu|gedaan te|"
-    r"fatto a|utferdiget|dated)\b",
-    re.IGNORECASE,
-)
 _SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20)\d\d)(?:/[\w.]{1,12}){0,4}")
 _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
-_AMERICAN = re.compile(
-    r"\bU\.\s?S\. [A-Z]|\bUnited States (?:Dep|Cen|Co|Se|Env|Geo)|\bFederal Register\b|\.gov\b(?!\.)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +50,7 @@ def find_dates(
 
     Today's and yesterday's are the day of printing or of the visit, never that of publication.
     """
-    month_first = language in ("", "en") and bool(_AMERICAN.search(extracted.text[:_OPENING]))
+    month_first = language in ("", "en") and bool(_PATTERNS["american"].search(extracted.text[:_OPENING]))
     guesses = [
         *_written(extracted, today, month_first),
         *_closing(extracted),
@@ -203,17 +146,17 @@ def _confidence(
     sure += _place(block, number, closing)
     sure += 0.12 if alone else -0.3 if length > _LONG_LINE and line_end - line_start > 60 else -0.05
     clause = re.split(r"[;.]\s|\n", before)[-1]
-    if _RANGE.search(before):
+    if _PATTERNS["range"].search(before):
         return sure - 0.45
     inside = len(text[block.start : start].split()) > _LONGEST_LEAD and block.kind != "table" and block.page > 1
     if inside:
         sure -= 0.15
-    issued = bool(_ISSUED.search(clause)) and not inside
-    if issued or (_ISSUED.search(above) and not clause.strip()):
+    issued = bool(_PATTERNS["issued"].search(clause)) and not inside
+    if issued or (_PATTERNS["issued"].search(above) and not clause.strip()):
         sure += 0.3 if length <= 250 or block.kind == "table" else 0.0
-    elif _LAW_LINE.match(here) and length <= 250 and number < 40:
+    elif _PATTERNS["law_line"].match(here) and length <= 250 and number < 40:
         sure += 0.25
-    elif _CITED.search(clause) and (length > 120 or found.precision != "day"):
+    elif _PATTERNS["cited"].search(clause) and (length > 120 or found.precision != "day"):
         sure -= 0.3
     if block.kind == "note" or (block.kind == "table" and found.precision == "year" and not issued):
         sure -= 0.3
@@ -222,12 +165,12 @@ def _confidence(
 
 def _by_words(found: WrittenDate, clause: str, here: str) -> float:
     """Return what the words before a date and those of its line add to the confidence in it."""
-    added = -0.28 if _LATER.search(clause) else -0.3 if _OTHERS.search(clause) else 0.0
+    added = -0.28 if _PATTERNS["later"].search(clause) else -0.3 if _PATTERNS["others"].search(clause) else 0.0
     if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
         # Several numbers in a line are data, or the years that were looked at.
         added -= 0.15
     added += 0.2 if _RIGHTS.search(here) else 0.0
-    return added + (0.15 if found.precision != "day" and _ISSUE.search(here) else 0.0)
+    return added + (0.15 if found.precision != "day" and _PATTERNS["issue"].search(here) else 0.0)
 
 
 def _place(block: Block, number: int, closing: bool) -> float:
@@ -251,7 +194,7 @@ def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> st
 def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
     """Yield the dates in formulas of signature; in the text of a treaty or constitution nothing is surer."""
     for block in extracted.blocks:
-        if _SIGNED.match(extracted.text, block.start):
+        if _PATTERNS["signed"].match(extracted.text, block.start):
             line = extracted.text[block.start : min(block.end, block.start + _LONGEST_QUOTE)]
             for found in written_dates(line)[:1]:
                 if found.precision == "day":
@@ -261,12 +204,12 @@ def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
 def _running(declared: FileProperties, month_first: bool) -> Iterator[_Guess]:
     """Yield the dates in running heads; one with the time of day is that of printing, and so is the file's own."""
     for line in declared.margins:
-        if _CLOCK.search(line) or "://" in line or _LATER.search(line):
+        if _CLOCK.search(line) or "://" in line or _PATTERNS["later"].search(line):
             continue
         for found in written_dates(line, month_first=month_first):
             sure = {"day": 0.6, "month": 0.55, "year": 0.2}[found.precision]
             if found.value != declared.created:
-                issue = _ISSUE.search(line) or _JOURNAL.search(line)
+                issue = _PATTERNS["issue"].search(line) or _PATTERNS["journal"].search(line)
                 yield _Guess(found.value, line, 1, sure + (0.15 if issue else 0.0))
 
 

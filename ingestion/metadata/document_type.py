@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ingestion.metadata.taxonomy import type_table
 from ingestion.metadata.term_matching import Mention, Word, count_usage, cut_words, find_terms
+from ingestion.patterns import load_patterns
 from rag_engine.types import ExtractedText
 
 OTHER = "Other"
@@ -18,33 +19,10 @@ _SHORT = 220
 _FIRST_WORDS = 30
 _RECITALS = 10_000
 _TITLE = 400
-_TITLED = "the title says"
 _PDF = "application/pdf"
 _SPREADSHEETS = ("spreadsheet", "ms-excel", "text/csv", "tab-separated")
-_ARTICLE = re.compile(
-    r"^[ \t#*_]{0,6}(?:art(?:icle|icolo|[íi]culo|igo|ikel|ikkel|ykuł|icolul)?\.?|§§?|madde|sec(?:tion|ción)?\.?|"
-    r"rule|regel)[ \t]{0,2}\d{1,4}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_REFERENCES = re.compile(
-    r"^[ \t#*\d.]{0,8}(?:references|bibliography|literature cited|bibliografia|bibliografía|bibliographie|"
-    r"references cited|"
-    r"literatur(?:verzeichnis)?|références|referências|riferimenti bibliografici|kaynakça|kaynaklar|referanser|"
-    r"literatuur)\s*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ABSTRACT = re.compile(
-    r"^[ \t#*]{0,6}(?:abstract|summary|resumen|résumé|riassunto|resumo|zusammenfassung|özet|sammendrag)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
+_PATTERNS = load_patterns("document_types")
 _CITED = re.compile(r"\bet al\b|\(\w+(?: and \w+)?,? (?:19|20)\d\d[a-z]?[);]|(?<![\w.])10\.\d{4,9}/\w")
-_CAPTION = re.compile(
-    r"^[ \t#*_]{0,6}(?:fig(?:ure|ura)?\.?|table|tabella|tabla|tableau|tabelle|abbildung|grafico|gráfico|graphique|"
-    r"tabela|şekil|tablo|çizelge|figur|tabell|figuur|tabel)[ \t]{1,2}[A-Z]{0,3}\d",
-    re.IGNORECASE | re.MULTILINE,
-)
-# Words of a title that say what a text is about rather than what it is stand after these.
-_ABOUT = re.compile(r"\b(?:on|of|under|for|to the|sur|sobre|über|zum|zur|su|sulla|hakkında)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +61,7 @@ def _by_title(title: str) -> list[TypeGuess]:
     title = title[:_TITLE]
     mentions = find_terms(cut_words(title), type_table("named"))
     guesses: dict[str, TypeGuess] = {}
-    about = _ABOUT.search(title)
+    about = _PATTERNS["about"].search(title)
     for mention in mentions:
         # "Handbook on the Flood Act" is a handbook; "Flood Act" and "Report on floods" are what they say.
         weight = 3.0 if about is None or mention.start <= about.start() else 1.2
@@ -134,7 +112,7 @@ def _by_build(extracted: ExtractedText, words: int) -> list[TypeGuess]:
     elif words and extracted.media_type == _PDF and (share := _table_share(extracted)) > 0.5:
         # Web pages and word processors lay out prose in tables.
         guesses.append(TypeGuess("Dataset", 1.0 + 2 * share, "most of it stands in tables"))
-    articles = list(_ARTICLE.finditer(text))
+    articles = list(_PATTERNS["article"].finditer(text))
     numbers = {match.group().split()[-1] for match in articles}
     # A treaty in the annex of a report has articles too, but not throughout.
     parts = len({20 * match.start() // max(len(text), 1) for match in articles})
@@ -143,15 +121,15 @@ def _by_build(extracted: ExtractedText, words: int) -> list[TypeGuess]:
         guesses.append(TypeGuess("Law", 3.2, "it is cut into articles", articles[0].start(), articles[0].end()))
     elif len(numbers) >= 2 and dense >= 0.8:
         guesses.append(TypeGuess("Law", 1.2, "it has articles", articles[0].start(), articles[0].end()))
-    references = list(_REFERENCES.finditer(text))
+    references = list(_PATTERNS["references"].finditer(text))
     cited = sum(1 for _ in _CITED.finditer(text))
-    if references and cited >= 5 and _ABSTRACT.search(text[:6000]):
+    if references and cited >= 5 and _PATTERNS["abstract"].search(text[:6000]):
         guesses.append(
             TypeGuess("Academic paper", 2.5, "abstract and references", references[-1].start(), references[-1].end())
         )
     elif cited >= 5 and 1000 * cited / max(words, 1) > 4:
         guesses.append(TypeGuess("Report", 1.3, "it cites literature"))
-    elif caption := _CAPTION.search(text):
+    elif caption := _PATTERNS["caption"].search(text):
         guesses.append(TypeGuess("Report", 1.0, "it shows findings", caption.start(), caption.end()))
     return guesses
 

@@ -19,6 +19,7 @@ from ingestion.metadata.authorities import (
     named_authorities,
 )
 from ingestion.metadata.term_matching import Word, cut_words
+from ingestion.patterns import load_patterns, load_words
 from rag_engine.types import ExtractedText, Line
 
 _HEAD = 6_000
@@ -26,44 +27,10 @@ _TAIL = 2_500
 _WHOLE = 40_000
 
 _WEIGHT = {"symbol": 0.9, "mark": 0.8, "name": 0.62, "acronym": 0.42, "address": 0.45}
-_ISSUED = re.compile(
-    r"(?:published|issued|prepared|produced|written|developed|edited) by|publisher|copyright|©|agency:|herausgeb\w+|"
-    r"hrsg|edit[ée]e? par|publi[ée]e? par|r[ée]alis[ée]e? par|[ée]labor[ée]e? par|[ée]dit[ée] par|a cura di|"
-    r"pubblicat\w a|publicado por|"
-    r"elaborado por|editado por|yay[ıi]nlayan|haz[ıi]rlayan|utgitt av|uitgave van|ein service de[sr]|impressum",
-    re.IGNORECASE,
-)
-# What names a body that no table knows.
-_BODY = re.compile(
-    r"\b(?:Ministry|Department|Agency|Authority|Commission|Council|Directorate|Secretariat|Bureau|Institute|"
-    r"Government|Parliament|Committee|Municipality|City of|County|University|Foundation|Association|Federation|"
-    r"Centre for|Center for|Minist[eè]re|Ministerio|Minist[ée]rio|Ministero|Direction|Direzione|Dirección|Direção|"
-    r"Agence|Agenzia|Agencia|Agência|Préfecture|Mairie|Comune di|Provincia|Regione|Região|Junta de|Gobierno|"
-    r"Governo|Gouvernement|"
-    r"Assemblée|Assemblea|Bundesamt|Bundesministerium|Landesamt|Umweltamt|Stadt|Landkreis|Bezirksregierung|"
-    r"[A-ZÄÖÜ][a-zäöüß]*ministeriums?|Bakanlığı|Başkanlığı|Müdürlüğü|Belediyesi|Kurumu|Direktoratet?|Departementet|"
-    r"kommune|fylkeskommune|Gemeente|Provincie|Ministerie|Instituut|Ministerstwo|Myndighet|Institut|Instituto|"
-    r"Istituto|Universit\w+|Prefeitura|Secretaria|Câmara|Protezione Civile|Red Cross|Syndicat|"
-    r"Inc|Ltd|LLC|GmbH|Corporation|S\.p\.A|S\.r\.l|S\.A\.S)\b"
-)
-# The name after such words: capitalised words and what stands between them in names.
-_NAME = re.compile(
-    r"\s+(?:the |la |le |l'|il |o |a |den |der |die |das |het |de )?"
-    r"([A-ZÀ-ÖØ-Þİ][\w'’-]+(?: (?:(?:of|for|and|on|the|de|du|des|di|della|dei|do|da|der|für|und|et|y|e|i) ){0,3}"
-    r"[A-ZÀ-ÖØ-Þİ][\w'’-]+){1,9})"
-)
+_PATTERNS = load_patterns("issuers")
 _BULLETS = " \t|•·-–—#*"
 _LETTERHEAD_LINES, _IMPRINT_LINES = 40, 6
 _COMPANIES = ("Inc.", "Ltd.", "S.p.A.", "S.r.l.", "S.A.", "Co.")
-_SOURCE = re.compile(r"(?:source|fonte|fuente|quelle|kaynak|bron|kilde)s?\s{0,3}:\s{0,3}[\w ]{0,20}$", re.IGNORECASE)
-_VAGUE_MINISTRY = re.compile(
-    r"\b((?:Innen|Umwelt|Sozial|Wirtschafts|Kultus|Finanz|Verkehrs|Justiz|Landwirtschafts|Gesundheits)ministerium)s?\b"
-)
-_LAENDER = (
-    "Baden-Württemberg", "Bayern", "Brandenburg", "Hessen", "Mecklenburg-Vorpommern", "Niedersachsen",
-    "Nordrhein-Westfalen", "Rheinland-Pfalz", "Saarland", "Sachsen-Anhalt", "Sachsen", "Schleswig-Holstein",
-    "Thüringen", "Berlin", "Hamburg", "Bremen",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +87,7 @@ def find_issuers(
 
 def is_body(name: str) -> bool:
     """Return whether a name is that of an organisation as far as its words tell, not that of a person or a program."""
-    return 3 <= len(name) <= 160 and _BODY.search(name) is not None
+    return 3 <= len(name) <= 160 and _PATTERNS["body"].search(name) is not None
 
 
 def _declared(declared: Sequence[tuple[str, str]], table: AuthorityTable) -> list[Issuer]:
@@ -184,7 +151,7 @@ def _written(extracted: ExtractedText, words: Sequence[Word], table: AuthorityTa
     for one in last:
         weight = (
             0.4 - (0.2 if one.authority.weak else 0.0)
-            if _ISSUED.search(tail[max(0, one.start - 60) : one.start])
+            if _PATTERNS["issued"].search(tail[max(0, one.start - 60) : one.start])
             else 0.15
         )
         known = found.get(one.authority.name)
@@ -205,7 +172,7 @@ def _weight(named: Naming, before: str) -> float:
         weight = 0.2
     else:
         weight -= 0.34
-    if _ISSUED.search(before):
+    if _PATTERNS["issued"].search(before):
         weight += 0.2
     elif named.start < 400 and named.kind in ("name", "acronym"):
         weight += 0.08
@@ -214,15 +181,15 @@ def _weight(named: Naming, before: str) -> float:
 
 def _quoted_as_source(before: str) -> bool:
     """Return whether what stands before a name makes it the source of a figure, not of the document."""
-    return _SOURCE.search(before) is not None
+    return _PATTERNS["source"].search(before) is not None
 
 
 def _land_ministry(text: str, table: AuthorityTable) -> list[Issuer]:
     """Return the ministry of a German Land that is named by its office alone, with the Land named most."""
-    match = _VAGUE_MINISTRY.search(text[:_HEAD])
+    match = _PATTERNS["vague_ministry"].search(text[:_HEAD])
     if match is None:
         return []
-    counts = [(text.count(land), land) for land in _LAENDER]
+    counts = [(text.count(land), land) for land in load_words("issuers")["laender"].split("|")]
     count, land = max(counts, key=lambda one: one[0])
     if count < 2:
         return []
@@ -237,8 +204,8 @@ def _issued_by(text: str) -> list[Issuer]:
     "prepared by the ...".
     """
     found = []
-    for issued in _ISSUED.finditer(text, 0, _HEAD):
-        match = _NAME.match(text, issued.end())
+    for issued in _PATTERNS["issued"].finditer(text, 0, _HEAD):
+        match = _PATTERNS["name"].match(text, issued.end())
         if match is not None and is_body(match[1]) and canonical_authority(match[1]) is None:
             found.append(Issuer(" ".join(match[1].split()), 0.55, None, "its first page", *match.span(1)))
     return found[:2]
@@ -269,7 +236,7 @@ def _names_body(line: str) -> bool:
     if not 5 <= len(written) <= 110 or len(written.split()) > 14 or not written[0].isupper():
         return False
     ends = written.endswith((".", ",", ";", ":")) and not written.endswith(_COMPANIES)
-    return not ends and _is_name(written) and _BODY.search(written) is not None
+    return not ends and _is_name(written) and _PATTERNS["body"].search(written) is not None
 
 
 def _on_line(extracted: ExtractedText, line: Line, weight: float, why: str) -> Issuer:

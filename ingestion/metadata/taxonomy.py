@@ -17,7 +17,6 @@ DEFAULT_TAXONOMY = DATA / "taxonomy.toml"
 NATIONAL = "National"
 
 Vocabulary = Literal["hazards", "key_criteria", "tags"]
-VOCABULARIES: tuple[Vocabulary, ...] = ("hazards", "key_criteria", "tags")
 
 
 @dataclass(frozen=True, slots=True)

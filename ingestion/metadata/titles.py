@@ -16,12 +16,7 @@ _MOST = 6
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
-def find_titles(
-    extracted: ExtractedText,
-    source: SeedSource,
-    declared: FileProperties,
-    language: str = "",  # noqa: ARG001 - named by the seam; the words that are known are those of nine languages at once
-) -> list[FieldValue]:
+def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProperties) -> list[FieldValue]:
     """Return the titles that the document may have, the likeliest first; the title of the extraction is among them.
 
     A declared title that is printed as well is the surest; one that is not printed may be left over from another

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from ingestion.config import QualityConfig
-from ingestion.deduplication.versions import plain_title
 from ingestion.quality.readability import readability
 from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, SeedSource
 from rag_engine.config import DATA, ChunkSizes
-from rag_engine.text.folding import fold
+from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.stopwords import stopwords
 from rag_engine.types import ExtractedText
 
@@ -181,7 +180,7 @@ def _estimate_chunks(characters: int) -> int:
 
 
 def _plain(text: str) -> str:
-    return plain_title(text).replace(".", " ").strip()
+    return fold_title(text).replace(".", " ").strip()
 
 
 def _section(heading: str, sections: Mapping[str, str]) -> str:

@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
 
 from rag_engine.book_index.matching import (
     KeyedWord,
@@ -22,7 +21,6 @@ from rag_engine.book_index.matching import (
     phrases_of,
     words_of,
 )
-from rag_engine.errors import InputError
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import ExtractedText, Parent
 
@@ -215,23 +213,3 @@ def query_cache(found: Iterable[Anchor], extracted: ExtractedText, file: str) ->
 def to_metadata_json(queries: Iterable[CachedQuery]) -> str:
     """Return the query cache as the text of a metadata.json."""
     return json.dumps([asdict(query) for query in queries], ensure_ascii=False, indent=1) + "\n"
-
-
-def from_metadata_json(text: str) -> list[CachedQuery]:
-    """Return the query cache that a metadata.json holds; InputError when it holds something else."""
-    try:
-        read: Any = json.loads(text)
-        queries = [CachedQuery(**one) for one in read]
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            f"This metadata.json is no query cache: {error}.", help="Write it anew from the index."
-        ) from error
-    wrong = next(
-        (query for query in queries if not isinstance(query.term, str) or not isinstance(query.page, int)), None
-    )
-    if wrong is not None:
-        raise InputError(
-            f"The entry {wrong.term!r} of this metadata.json has page {wrong.page!r}.",
-            help="Write it anew from the index.",
-        )
-    return queries

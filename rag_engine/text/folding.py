@@ -9,7 +9,11 @@ import unicodedata
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
 # Letters that do not come apart into a plain letter and an accent; casefold makes ß ss.
 _LETTERS = str.maketrans({"ı": "i", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d"})
-_SIGNS = dict.fromkeys("’‘ʼ´", "'") | dict.fromkeys("‐‑‒–—−", "-")
+_SIGNS = re.compile(r"[^\w./-]+|_")
+_LOOSE = re.compile(r"(?<!\d)[./-]|[./-](?!\d)")
+_LONGEST_TITLE = 500
+# Signs that folding in place makes one.
+_SAME_SIGN = dict.fromkeys("’‘ʼ´", "'") | dict.fromkeys("‐‑‒–—−", "-")
 
 
 def fold(text: str) -> str:
@@ -18,6 +22,11 @@ def fold(text: str) -> str:
         return text.lower()
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()).casefold())
     return unicodedata.normalize("NFC", plain).translate(_LETTERS)
+
+
+def fold_title(title: str) -> str:
+    """Return a title folded and without signs; points, slashes and hyphens stay between digits."""
+    return " ".join(_LOOSE.sub(" ", _SIGNS.sub(" ", fold(title[:_LONGEST_TITLE]))).split())
 
 
 def fold_case(text: str) -> str:
@@ -38,7 +47,7 @@ class _FoldedCharacters(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        folded = _SIGNS.get(character) or fold(character)
+        folded = _SAME_SIGN.get(character) or fold(character)
         if len(folded) != 1:
             folded = unicodedata.normalize("NFKD", character)[:1].lower()[:1] or character
         self[code] = folded

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from ingestion.metadata.authorities import load_authorities
-from ingestion.metadata.taxonomy import VOCABULARIES, load_taxonomy
+from ingestion.metadata.taxonomy import Vocabulary, load_taxonomy
 from rag_engine.geography import load_gazetteer
 from tests.conftest import ROOT
 
@@ -20,7 +21,7 @@ def _table(name: str) -> dict[str, object]:
     return tomllib.loads((ROOT / "data" / name).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+@pytest.mark.parametrize("vocabulary", get_args(Vocabulary))
 def test_every_label_has_a_definition_and_terms_in_nine_languages(vocabulary: str) -> None:
     for label in getattr(load_taxonomy(), vocabulary):
         assert len(label.definition) > 20
@@ -38,7 +39,7 @@ def test_criteria_and_tags_say_the_least_evidence_in_words_and_numbers(vocabular
 
 
 def test_terms_are_written_as_they_are_compared() -> None:
-    for vocabulary in VOCABULARIES:
+    for vocabulary in get_args(Vocabulary):
         for label in getattr(load_taxonomy(), vocabulary):
             for terms in label.terms.values():
                 assert all(re.fullmatch(r"[a-z0-9* ]+", term) for term in terms), (label.name, terms)

@@ -185,5 +185,5 @@ def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
     blocks = tuple(
         Block(start, stop, 1, "text") for start, stop in zip(starts, [22, starts[1] + 22, len(text)], strict=True)
     )
-    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), SeedSource("A"), FileProperties(), "en")
+    found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), SeedSource("A"), FileProperties())
     assert found[0].value == "Action plan on bridges"

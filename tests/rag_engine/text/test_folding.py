@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.book_index.vocabulary import folded as folded_title
-from ingestion.deduplication.versions import plain_title
 from ingestion.file_names import slug_of
 from ingestion.metadata.term_matching import cut_words
 from rag_engine.text.analyzer import surface
-from rag_engine.text.folding import fold, fold_case, fold_in_place
+from rag_engine.text.folding import fold, fold_case, fold_in_place, fold_title
 from rag_engine.text.stopwords import listed_stopwords, stopwords
 
 
@@ -42,7 +41,7 @@ def test_spellings_of_a_word_fold_to_one(text: str, folded: str) -> None:
     [
         lambda text: " ".join(surface(text)),
         lambda text: cut_words(text)[0].folded,
-        plain_title,
+        fold_title,
         folded_title,
         slug_of,
         fold_in_place,
