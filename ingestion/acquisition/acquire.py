@@ -31,7 +31,7 @@ _LEAST_TEXT, _DOCUMENT_TEXT = 60, 400
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What acquisition was asked for, handed from step to step; `visited` and `notes` grow on the way."""
+    """Arguments of an acquisition, handed from step to step; `visited` and `notes` grow on the way."""
 
     source: SeedSource
     tiers: TwoTiers
@@ -57,7 +57,7 @@ def acquire(
     config: IngestionConfig,
     now: str,
 ) -> Outcome:
-    """The outcome with the Download of the source's document as evidence.
+    """Return the outcome with the Download of the source's document as evidence.
 
     A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
     `before` only what has changed is fetched; unchanged content keeps `before` as it is, and a former version's file
@@ -81,7 +81,7 @@ def acquire(
 
 
 def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
-    """The outcome; one that is no success keeps the former file known, if there is one."""
+    """Return the outcome; one that is no success keeps the former file known, if there is one."""
     before = asked.before
     if outcome.status not in ("failed", "rejected") or before is None or not _is_there(asked, before):
         return outcome
@@ -121,7 +121,7 @@ def _remote(asked: _Request) -> Outcome:
 
 
 def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) -> Outcome:
-    """The outcome of the document that an address leads to; `way` are the addresses that led here."""
+    """Return the outcome of the document that an address leads to; `way` are the addresses that led here."""
     asked.visited.add(normal_url(link.url))
     got = asked.tiers.get(
         link.url, promised=link.file or promises_file(link.url), validators=_validators(asked, link.url)
@@ -160,7 +160,7 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
 
 
 def _landed(asked: _Request, page: Page, verdict: PageVerdict, got: Got, way: tuple[str, ...], hops: int) -> Outcome:
-    """The outcome of the best link of a landing page that passes the gate and leads to something."""
+    """Return the outcome of the best link of a landing page that passes the gate and leads to something."""
     new = [one for one in verdict.candidates if normal_url(one.link.url) not in asked.visited]
     if not new or hops == 0:
         if len(page.text) >= _DOCUMENT_TEXT:
@@ -190,12 +190,12 @@ def _landed(asked: _Request, page: Page, verdict: PageVerdict, got: Got, way: tu
 
 
 def _called(link: PageLink, page: Page) -> PageLink:
-    """The link, called as its page is where it only says "Download"."""
+    """Return the link, called as its page is where it only says "Download"."""
     return replace(link, context=page.name) if says_nothing(link.name) else link
 
 
 def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
-    """Why a link is not followed, or ""."""
+    """Return why a link is not followed, or ""."""
     relevance = relevance_of(
         candidate.link,
         expected=asked.source.title,
@@ -268,7 +268,7 @@ def _download(asked: _Request, got: Got, way: Sequence[str], title: str) -> Down
 
 
 def _kept(asked: _Request, made: Download, slug: str, suffix: str, content: Path | bytes) -> Outcome:
-    """The outcome of a file that is at hand; unchanged content keeps what was there before."""
+    """Return the outcome of a file that is at hand; unchanged content keeps what was there before."""
     before = asked.before
     if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
         return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))
@@ -288,7 +288,7 @@ def _unchanged(before: Download) -> Outcome:
 
 
 def _validators(asked: _Request, url: str) -> Validators | None:
-    """What to send with a request for an address that led to the former file, if that is still there.
+    """Return what to send with a request for an address that led to the former file, if that is still there.
 
     The address may be a redirect to the file or a landing page; which of them answers 304 is told by the final
     address. The time goes to the file's own address alone: a landing page may be older than its document.

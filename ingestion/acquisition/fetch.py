@@ -1,4 +1,4 @@
-"""What an address gives: by a plain request, and by a browser where that is refused or gives no content."""
+"""HTTP with browser fallback: a plain request, and a browser where that is refused or gives no content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class BrowserWeb:
         validators: Validators | None = None,
         accept: str = "",
     ) -> Fetched:
-        """What the address gives; the refusals are those of the plain request where the browser fares no better."""
+        """Return what the address gives; the refusal is the plain request's where the browser fares no better."""
         try:
             return self._web.fetch(url, into=into, max_bytes=max_bytes, validators=validators, accept=accept)
         except Refusal as refusal:
@@ -59,7 +59,7 @@ class BrowserWeb:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """What came: a file at `path`, or a page or catalogue in `body`. `suffix` and `media_type` are told by its bytes.
+    """Fetched content: a file at `path`, or a page or catalogue in `body`; its bytes tell `suffix` and `media_type`.
 
     `catalogue` names the kind of catalogue that an answer in JSON or XML is, or is "".
     """
@@ -73,7 +73,7 @@ class Got:
 
     @staticmethod
     def hash_of(content: bytes) -> str:
-        """The SHA-256 of some bytes."""
+        """Return the SHA-256 of some bytes."""
         return hashlib.sha256(content).hexdigest()
 
 
@@ -87,7 +87,7 @@ class TwoTiers:
         self._into = into
 
     def get(self, url: str, *, promised: bool, validators: Validators | None = None) -> Got:
-        """What the address gives; Refusal "wrong_content" where a file was promised and even a browser gets a page.
+        """Return what the address gives; Refusal "wrong_content" where a promised file is a page even to a browser.
 
         `promised` says that the address is that of a file. A page behind it is an error page whatever its status.
         """
@@ -106,7 +106,7 @@ class TwoTiers:
         return got
 
     def look(self, url: str) -> Got:
-        """The page or catalogue behind an address; of a file only its head, with the suffix "".
+        """Return the page or catalogue behind an address; of a file only its head, with the suffix "".
 
         Nothing is known of the licence of what is merely looked at: the body of a file is neither read nor stored.
         """
@@ -135,7 +135,7 @@ class TwoTiers:
         return Got(replace(fetched, body=b""), "", fetched.media_type, self._into)
 
     def rendered(self, url: str, why: str) -> Got:
-        """The page after its scripts ran. `why` says what a plain request did not give."""
+        """Return the page after its scripts ran. `why` says what a plain request did not give."""
         return self._told(self._browser(Refusal("empty_page", why)).render(url))
 
     def _by_browser(self, url: str, promised: bool, refusal: Refusal) -> Got:
@@ -173,7 +173,7 @@ class TwoTiers:
         return browser
 
     def _told(self, fetched: Fetched) -> Got:
-        """What came, told by its bytes; pages and catalogues are read into memory."""
+        """Return what came, told by its bytes; pages and catalogues are read into memory."""
         if not fetched.path:
             self._into.write_bytes(fetched.body)
         path = Path(fetched.path) if fetched.path else self._into

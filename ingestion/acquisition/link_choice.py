@@ -1,4 +1,4 @@
-"""Which of a page's links leads to the document that is meant."""
+"""Ranking of a page's links by how likely they lead to the expected document."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RankedLink:
 
 
 def rank_links(links: Sequence[PageLink], expected: str, languages: Sequence[str] = ()) -> tuple[RankedLink, ...]:
-    """The links from best to worst: like the expected title, a document, in the expected language.
+    """Return the links from best to worst: like the expected title, a document, in the expected language.
 
     `languages` are ISO 639-1 codes in order of preference; a link that names none of them is put behind one that
     names no language at all. Equal links keep the order of the page.
@@ -41,12 +41,12 @@ def rank_links(links: Sequence[PageLink], expected: str, languages: Sequence[str
 
 
 def link_similarity(link: PageLink, expected: str) -> float:
-    """How like its text or its file name is to a title, 0..1."""
+    """Return how like its text or its file name is to a title, 0..1."""
     return max(title_similarity(link.name, expected), title_similarity(link.file_name, expected))
 
 
 def title_similarity(first: str, second: str) -> float:
-    """The share 0..1 of the words of two titles that they have in common, longer words counting more.
+    """Return the share 0..1 of the words of two titles that they have in common, longer words counting more.
 
     Words are one when rapidfuzz finds their letters alike, so that inflected forms meet. Function words, and those
     that only say how a file is offered ("download", "PDF"), do not count. Unlike a ratio of letters it is 0 for
@@ -68,7 +68,7 @@ def title_similarity(first: str, second: str) -> float:
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """The distinct words that say what a title is about."""
+    """Return the distinct words that say what a title is about."""
     words = load_page_words()
     skipped = words.function_words | words.noise.words
     kept = dict.fromkeys(word for word in words_of(text) if len(word) > 1 and word not in skipped)
@@ -76,7 +76,7 @@ def telling_words(text: str) -> tuple[str, ...]:
 
 
 def link_language(link: PageLink) -> str:
-    """The language that a link says its target is in: declared, named in its text, or a part of its address."""
+    """Return the language that a link says its target is in: declared, named in its text, or a part of its address."""
     if link.language:
         return link.language
     names = load_page_words().languages
@@ -108,5 +108,5 @@ def _ranked(link: PageLink, expected: str, languages: Sequence[str]) -> RankedLi
 
 
 def expected_languages(page_language: str, preferred: Sequence[str]) -> tuple[str, ...]:
-    """The languages in which a document is wanted: the page's own, then the collection's preferred ones."""
+    """Return the languages in which a document is wanted: the page's own, then the collection's preferred ones."""
     return tuple(dict.fromkeys(language for language in (page_language, *preferred) if language))

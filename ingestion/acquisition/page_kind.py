@@ -1,4 +1,4 @@
-"""What a page is: a directory of documents, the way to one, or the document itself."""
+"""Page classification: a directory of documents, a landing page, or the document itself."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def page_kind(
     language_model: LanguageModel | None = None,
     seconds: float = 90.0,
 ) -> PageVerdict:
-    """What a page is, by the rules of Buriasco 2026 with two tests of ours, else by the model, else content.
+    """Return what a page is, by the rules of Buriasco 2026 with two tests of ours, else by the model, else content.
 
     A directory has three distinct links with a policy word, and they are lines of their own and a fair share of the
     page's text, so that a law with references to other laws is the document it is. A landing page has a link that
@@ -74,23 +74,23 @@ def page_kind(
 
 
 def is_policy_link(link: PageLink, page: Page, words: PageWords) -> bool:
-    """Whether a link holds a policy word and is not one of those that lead to no document."""
+    """Return whether a link holds a policy word and is not one of those that lead to no document."""
     return bool(policy_word(link, words, page.address)) and not is_excluded(link, words)
 
 
 def link_share(page: Page) -> float:
-    """The share 0..1 of the page's characters that stand in links with lines of their own."""
+    """Return the share 0..1 of the page's characters that stand in links with lines of their own."""
     linked = sum(len(link.name) for link in page.links if link.standing)
     return min(1.0, linked / len(page.text)) if page.text else 0.0
 
 
 def own_characters(page: Page) -> int:
-    """The characters of the page that stand in no link."""
+    """Return the characters of the page that stand in no link."""
     return max(0, len(page.text) - sum(len(link.text) for link in page.links))
 
 
 def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) -> list[PageLink]:
-    """The links that offer the page's document."""
+    """Return the links that offer the page's document."""
     offers = list(page.embedded)
     own = own_characters(page)
     # Several teasers are a list of news; none of them is the page's document.

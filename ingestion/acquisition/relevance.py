@@ -1,4 +1,4 @@
-"""Whether a link is worth following for a source: by its words, else by a model's yes or no."""
+"""Relevance of a link for a source, by its words, else by a model's yes or no."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Relevance:
 def relevance_of(
     link: PageLink, *, expected: str, page_name: str, language_model: LanguageModel | None, seconds: float
 ) -> Relevance:
-    """Whether a link is to be followed from a page named `page_name` in search of `expected` (may be "").
+    """Return whether a link is to be followed from a page named `page_name` in search of `expected` (may be "").
 
     Rules say yes to a link that is like the title or holds a policy word, and to one that only says "download",
     since its page is the one that was asked for. They say no to menus. The model is asked about the rest; without
@@ -56,7 +56,7 @@ def relevance_of(
 
 
 def is_excluded(link: PageLink, words: PageWords) -> bool:
-    """Whether a link is one of those that lead to no document: privacy, cookies, log in, share ...
+    """Return whether a link is one of those that lead to no document: privacy, cookies, log in, share ...
 
     It is where such words make up half of its text, so "Privacy policy" is and "Federal data privacy act" is not.
     """
@@ -68,7 +68,7 @@ def is_excluded(link: PageLink, words: PageWords) -> bool:
 
 
 def policy_word(link: PageLink, words: PageWords, page_address: str = "") -> str:
-    """The first policy word in a link's text, else in its address, else "".
+    """Return the first policy word in a link's text, else in its address, else "".
 
     Of the address only the path counts, and of that only what the page's own does not have: on a site kept under
     /policies/ that word says nothing about a link.

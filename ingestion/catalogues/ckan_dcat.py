@@ -18,7 +18,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 
 def ckan_records(loaded: Json, address: str) -> tuple[tuple[Record, ...], int]:
-    """The records of a package_search or package_show answer, and how many the search found in all."""
+    """Return the records of a package_search or package_show answer, and how many the search found in all."""
     result = loaded.get("result") if isinstance(loaded, dict) else None
     if not isinstance(result, dict):
         return (), 0
@@ -50,7 +50,7 @@ def _ckan_record(package: _Node, address: str) -> Record:
 
 
 def nodes_of(loaded: Json) -> dict[str, _Node]:
-    """All objects of a JSON-LD document by their @id, those without one by their place; keys without prefix."""
+    """Return all objects of a JSON-LD document by their @id, those without one by their place; keys without prefix."""
     nodes: dict[str, _Node] = {}
     waiting: list[Json] = [loaded]
     while waiting and len(nodes) < _MOST_NODES:
@@ -68,7 +68,7 @@ def nodes_of(loaded: Json) -> dict[str, _Node]:
 
 
 def dcat_records(nodes: Mapping[str, _Node], address: str = "") -> Iterator[Record]:
-    """The datasets among the nodes, in the document's order."""
+    """Return the datasets among the nodes, in the document's order."""
     for node in nodes.values():
         kinds = {_local(kind) for kind in _texts(node.get("@type"))}
         if "Dataset" in kinds or (not kinds and {"distribution", "title"} <= node.keys()):
@@ -76,7 +76,7 @@ def dcat_records(nodes: Mapping[str, _Node], address: str = "") -> Iterator[Reco
 
 
 def next_page(nodes: Mapping[str, _Node], address: str) -> str:
-    """The address of a catalogue's next part (Hydra), or ""."""
+    """Return the address of a catalogue's next part (Hydra), or ""."""
     for node in nodes.values():
         for key in ("next", "nextPage"):
             value = node.get(key)
@@ -113,7 +113,7 @@ def _nodes(value: Json, nodes: Mapping[str, _Node]) -> Iterator[_Node]:
 
 
 def _name(value: Json, nodes: Mapping[str, _Node]) -> str:
-    """What a person reads: a text, a text in a language (English first), or the name of the node it refers to."""
+    """Return the readable value: a text, one of several languages (English first), or the name of a node."""
     if isinstance(value, dict | list):
         for node in _nodes(value, nodes):
             for key in ("name", "title", "prefLabel", "label"):
@@ -136,7 +136,7 @@ def _reference(value: Json) -> str:
 
 
 def _text(value: Json) -> str:
-    """The text of a value; of several languages English, else the first."""
+    """Return the text of a value; of several languages English, else the first."""
     if isinstance(value, str):
         # JSON can spell half a character, which no file can hold.
         return " ".join(_HALVES.sub("\ufffd", value[:_LONGEST]).split())
@@ -153,7 +153,7 @@ def _texts(value: Json) -> list[str]:
 
 
 def _local(key: str) -> str:
-    """A key or type without its vocabulary: dct:title and http://purl.org/dc/terms/title are title."""
+    """Return a key or type without its vocabulary: dct:title and http://purl.org/dc/terms/title are title."""
     for mark in ("#", "/", ":"):
         key = key.rpartition(mark)[2]
     return key

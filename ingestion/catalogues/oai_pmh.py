@@ -13,7 +13,7 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 
 
 def parse_xml(body: bytes) -> Element | None:
-    """The root of an XML document, read without entities, network or oversized trees; None when it is none."""
+    """Return the root of an XML document, read without entities, network or oversized trees; None when it is none."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
@@ -24,14 +24,14 @@ def parse_xml(body: bytes) -> Element | None:
 
 
 def oai_error(root: Element) -> str:
-    """The code and text of the error that an answer is, or ""."""
+    """Return the code and text of the error that an answer is, or ""."""
     for element in root.iter("{*}error"):
         return f"{element.get('code', 'error')} {' '.join((element.text or '').split())[:200]}".strip()
     return ""
 
 
 def oai_token(root: Element) -> tuple[str, int]:
-    """The token for the next part, "" at the end, and how many records there are in all (0 if not said)."""
+    """Return the token for the next part, "" at the end, and how many records there are in all (0 if not said)."""
     for element in root.iter("{*}resumptionToken"):
         total = element.get("completeListSize", "")
         return (element.text or "").strip()[:2000], int(total[:9]) if total.isascii() and total.isdigit() else 0
@@ -39,7 +39,7 @@ def oai_token(root: Element) -> tuple[str, int]:
 
 
 def oai_records(root: Element) -> Iterator[Record]:
-    """The records in order, without deleted ones.
+    """Return the records in order, without deleted ones.
 
     The address is the identifier or relation that is a document, else the first that is an address.
     """
@@ -58,7 +58,7 @@ def oai_records(root: Element) -> Iterator[Record]:
 
 
 def _licence(rights: list[str]) -> str:
-    """The statement that names a licence by address, else the first; "open access" says nothing of reuse."""
+    """Return the statement that names a licence by address, else the first; "open access" says nothing of reuse."""
     named = [value for value in rights if "creativecommons.org" in value or "licen" in value.lower()]
     rest = [value for value in rights if not value.startswith("info:eu-repo/")]
     return next(iter([*named, *rest]), "")

@@ -32,7 +32,7 @@ _XML = "text/xml,application/xml;q=0.9,*/*;q=0.5"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a catalogue answers."""
+    """Endpoint of a catalogue."""
 
     kind: CatalogueKind
     url: str
@@ -48,7 +48,7 @@ class CataloguePage:
 
 
 def catalogue_kind(body: bytes) -> CatalogueKind:
-    """The kind of catalogue whose answer this is, or ""."""
+    """Return the kind of catalogue whose answer this is, or ""."""
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         root = parse_xml(body)
@@ -65,7 +65,7 @@ def catalogue_kind(body: bytes) -> CatalogueKind:
 
 
 def endpoints_of(page: Page) -> tuple[Endpoint, ...]:
-    """The catalogues that a page belongs to, surest first; the query of a CKAN search page is kept."""
+    """Return the catalogues that a page belongs to, surest first; the query of a CKAN search page is kept."""
     found = [Endpoint("CKAN", url) for url in _ckan_addresses(page)]
     for url, media_type in page.feeds:
         if media_type == "application/ld+json" or urlsplit(url).path.endswith(_DCAT_NAMES):
@@ -80,7 +80,7 @@ def endpoints_of(page: Page) -> tuple[Endpoint, ...]:
 
 
 def lists_records(page: Page) -> bool:
-    """Whether a page is the list of a CKAN catalogue: its front, a search, an organization or a group."""
+    """Return whether a page is the list of a CKAN catalogue: its front, a search, an organization or a group."""
     if "ckan" not in page.generator.lower():
         return False
     segments = [segment for segment in urlsplit(page.address).path.split("/") if segment]
@@ -110,7 +110,7 @@ def _ckan_addresses(page: Page) -> Iterator[str]:
 
 
 def read_catalogue(endpoint: Endpoint, web: Web, *, max_bytes: int) -> Iterator[CataloguePage]:
-    """The answers of a catalogue one after another, as long as it has more and the caller takes them.
+    """Return the answers of a catalogue one after another, as long as it has more and the caller takes them.
 
     Refusal when it does not answer, or with something else. A catalogue that offers the same page again has ended.
     """

@@ -39,7 +39,7 @@ class Record:
 
 
 def best_address(distributions: Sequence[Distribution], page: str = "") -> str:
-    """The address of the best form: PDF before other documents before web pages before the record's own page.
+    """Return the address of the best form: PDF before other documents before web pages before the record's own page.
 
     "" where all forms are data.
     """

@@ -1,4 +1,4 @@
-"""The licence of a source before anything of it is kept: a traffic light with the evidence it rests on.
+"""Licence check of a source before anything of it is stored: a status with the evidence it rests on.
 
 The cascade of Buriasco (2026, section 4.1): hosts whose works are free, then what a page tells machines and people,
 then a language model for what is still open. What contradicts itself is for a person.
@@ -50,7 +50,7 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a file or page gave: its marks, the texts a model may read, its terms page, and what went wrong."""
+    """Licence evidence of a file or page, the texts for the model, its terms page, and errors."""
 
     marks: tuple[LicenceMark, ...] = ()
     texts: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ def judge_licence(
     folder: Path,
     seconds: float,
 ) -> Outcome:
-    """The light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
+    """Return the light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
     GREEN passes; YELLOW waits for a person; RED is rejected. A file that the analyst has at hand passes with
     whatever light. `folder` takes downloads, which are removed again; `seconds` is the model's time.
@@ -104,7 +104,7 @@ def judge_licence(
 
 
 def domain_mark(url: str) -> LicenceMark | None:
-    """What the name of the host alone says, by whole labels; None for a host that is not in the table.
+    """Return what the name of the host alone says, by whole labels; None for a host that is not in the table.
 
     An address that browsers could read in another way, or that leads elsewhere by its query, has no mark.
     """
@@ -134,7 +134,7 @@ def _is_under(host: str, domain: TrustedDomain) -> bool:
 
 
 def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
-    """What the list of sources says of the licence: it counts, but does not free a document alone."""
+    """Return what the list of sources says of the licence: it counts, but does not free a document alone."""
     mark = mark_of(source.licence, "list of sources", score_of("listed"))
     if mark is None:
         return ()
@@ -183,13 +183,13 @@ def _page_statements(text: PageText) -> list[LicenceMark]:
 
 
 def _snippets(text: PageText, said: Sequence[LicenceMark]) -> tuple[str, ...]:
-    """What the model reads: the sentences that name rights first, then the beginning and the end."""
+    """Return what the model reads: the sentences that name rights first, then the beginning and the end."""
     told = list(dict.fromkeys(mark.quote for mark in said))[:12]
     return (*told, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
 
 
 def _read_file(path: Path, extractor: Extractor | None) -> _Reading:
-    """A file by its own words and metadata; a page saved as HTML by its marks as well."""
+    """Return a file by its own words and metadata; a page saved as HTML by its marks as well."""
     if not path.is_file():
         return _Reading(warnings=(f"{path.name} is not there.",))
     marks: list[LicenceMark] = []
@@ -212,7 +212,7 @@ def _read_file(path: Path, extractor: Extractor | None) -> _Reading:
 
 
 def _front_and_back(extracted: ExtractedText) -> Sequence[tuple[str, str]]:
-    """The first two pages and the last with their names; of a file without pages its beginning and end."""
+    """Return the first two pages and the last with their names; of a file without pages its beginning and end."""
     if extracted.pages <= 1 or not extracted.blocks:
         text = extracted.text
         return [("text", text)] if len(text) <= 30_000 else [("beginning", text[:15_000]), ("end", text[-15_000:])]
@@ -227,7 +227,7 @@ def _front_and_back(extracted: ExtractedText) -> Sequence[tuple[str, str]]:
 def _weigh(
     marks: Sequence[LicenceMark], texts: Sequence[str], language_model: LanguageModel | None, seconds: float
 ) -> tuple[LicenceVerdict, tuple[str, ...]]:
-    """The verdict of all marks, with the model's where they decide nothing."""
+    """Return the verdict of all marks, with the model's where they decide nothing."""
     verdict = _with_language(decide(marks))
     if verdict.light != "YELLOW" or verdict.conflict:
         return verdict, ()
@@ -240,7 +240,7 @@ def _weigh(
 
 
 def _with_language(verdict: LicenceVerdict) -> LicenceVerdict:
-    """The verdict with the language of the statement that decided."""
+    """Return the verdict with the language of the statement that decided."""
     decided = [mark for mark in verdict.marks if mark.light == verdict.light and mark.layer == "pattern"]
     if not decided or " " not in decided[0].quote:
         return verdict
@@ -272,7 +272,7 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = ()) -> Outcome:
 
 
 def _local(verdict: LicenceVerdict, notes: Sequence[str]) -> Outcome:
-    """A file that the analyst has: the light is recorded and the file goes on."""
+    """Return a file that the analyst has: the light is recorded and the file goes on."""
     reason: OutcomeReason = "licence_conflict" if verdict.conflict else _REASONS[verdict.light]
     recorded = "The file is at hand and goes on whatever its licence; the light is recorded."
     return Outcome("done", reason, f"{_sentence(verdict, notes)} {recorded}", verdict)

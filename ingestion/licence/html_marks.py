@@ -1,4 +1,4 @@
-"""What a page or a PDF says of its licence to machines: links, meta elements, JSON-LD, microdata, RDFa, XMP."""
+"""Machine-readable licences of pages and PDFs: links, meta elements, JSON-LD, microdata, RDFa, XMP."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pd
 
 
 def read_marks(page: bytes | str, url: str) -> list[LicenceMark]:
-    """The marks of an HTML page; those of a picture, a widget or a theme on it are left out."""
+    """Return the marks of an HTML page; those of a picture, a widget or a theme on it are left out."""
     root = parse(page[:MOST_BYTES])
     return [] if root is None else marks_of(root, url)
 
@@ -42,7 +42,7 @@ def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
 
 
 def read_xmp(raw: bytes) -> list[LicenceMark]:
-    """The marks in the metadata packets of a PDF's bytes; those of pictures inside it are left out.
+    """Return the marks in the metadata packets of a PDF's bytes; those of pictures inside it are left out.
 
     Metadata streams lie in the open in a PDF, by its own standard, so that they can be read without parsing it.
     """
@@ -54,7 +54,7 @@ def read_xmp(raw: bytes) -> list[LicenceMark]:
 
 
 def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark | None:
-    """What a machine-readable value says: an address of a licence, its name, or a sentence; None if nothing."""
+    """Return the evidence in a machine-readable value: a licence's address or name, or a sentence; None without any."""
     value = " ".join(value[: 4 * _QUOTE].split())
     if not value:
         return None
@@ -117,7 +117,7 @@ def _is_sound(base: str, href: str) -> bool:
 
 
 def _is_aside(element: html.HtmlElement) -> bool:
-    """Whether the element speaks of a picture, a widget or a theme, by what it stands in and what stands around it."""
+    """Return whether the element is about a picture, a widget or a theme, by its ancestors and surroundings."""
     if element.tag == "link":
         return False
     words = load_licences().html
@@ -154,7 +154,7 @@ def _json_ld(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
 
 
 def _json_licences(loaded: object) -> Iterator[str]:
-    """The licences of the page's own nodes; a picture's or a program's inside them are not the page's."""
+    """Return the licences of the page's own nodes; a picture's or a program's inside them are not the page's."""
     waiting, seen = [loaded], 0
     while waiting and seen < _JSON_NODES:
         seen += 1

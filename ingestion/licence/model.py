@@ -1,4 +1,4 @@
-"""What a language model makes of a text that marks and patterns leave open; it is believed only with a quotation."""
+"""Licence by a language model, for texts that evidence and rules leave open; believed only with a quotation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST = 600
 def ask_model(
     language_model: LanguageModel, texts: Sequence[str], *, seconds: float
 ) -> tuple[LicenceMark | None, str, str]:
-    """The model's mark, the language of its quotation, and what is to be said where it was not believed.
+    """Return the model's mark, the language of its quotation, and what is to be said where it was not believed.
 
     No mark without a model that answers in time. A GREEN needs a quotation that stands in the text, has words of
     licences in it, and neither takes anything back nor is talked about; otherwise it is YELLOW.
@@ -54,7 +54,7 @@ def ask_model(
 
 
 def _disbelief(quote: str, text: str, green: bool) -> str:
-    """Why an answer is not believed, or ""."""
+    """Return why an answer is not believed, or ""."""
     quoted = " ".join(fold_in_place(tidy_text(quote)).split())
     if not _FEWEST <= len(quoted) <= _MOST:
         return "its quotation is too short or too long"

@@ -34,7 +34,7 @@ class NamedLicence:
 
 
 def name_of_address(url: str) -> str:
-    """The licence whose own address this is ("CC BY-NC 4.0"), UNSTATED for Creative Commons at large, or ""."""
+    """Return the licence whose own address this is ("CC BY-NC 4.0"), UNSTATED for Creative Commons at large, or ""."""
     if len(url) > _LONGEST:
         return ""
     address = unquote(url.strip()).lower()
@@ -61,7 +61,7 @@ def name_of_address(url: str) -> str:
 
 
 def names_in(text: str) -> list[NamedLicence]:
-    """The licences that a text names, in order; of names that overlap the fuller."""
+    """Return the licences that a text names, in order; of names that overlap the fuller."""
     folded = fold_in_place(text)
     commons = load_licences().creative_commons
     found = [NamedLicence(f"CC0 {match[1] or '1.0'}", *match.span()) for match in commons["zero"].finditer(folded)]
@@ -84,14 +84,14 @@ def names_in(text: str) -> list[NamedLicence]:
 
 
 def name_of_text(text: str) -> str:
-    """The one licence that a short text names, or "" where it names none or several."""
+    """Return the one licence that a short text names, or "" where it names none or several."""
     named = {one.name for one in names_in(text[:_LONGEST])}
     named = named - {UNSTATED} if len(named) > 1 else named
     return named.pop() if len(named) == 1 else ""
 
 
 def restrictions_of(name: str) -> tuple[str, ...]:
-    """NC, ND and SA as far as the licence has them."""
+    """Return NC, ND and SA as far as the licence has them."""
     if found := _WHOLE_NAME.match(name):
         return tuple(token for token in found[1].split("-") if token)
     if found := _STATED.search(name):
@@ -101,7 +101,7 @@ def restrictions_of(name: str) -> tuple[str, ...]:
 
 
 def with_restrictions(name: str, restrictions: Iterable[str]) -> str:
-    """The name of a permission that is not a licence with what limits it: "Reproduction authorised (NC)"."""
+    """Return the name of a permission that is not a licence with what limits it: "Reproduction authorised (NC)"."""
     kept = [token for token in RESTRICTIONS if token in set(restrictions)]
     return f"{name} ({', '.join(kept)})" if kept else name
 
@@ -117,7 +117,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _tail(folded: str, end: int) -> tuple[int, str, bool]:
-    """Where the name ends with its version and IGO, the version, and whether it is an IGO licence."""
+    """Return where the name ends with its version and IGO, the version, and whether it is an IGO licence."""
     tail = folded[end : end + 24]
     version = _VERSION.search(tail)
     igo = _IGO.search(tail)
@@ -125,7 +125,7 @@ def _tail(folded: str, end: int) -> tuple[int, str, bool]:
 
 
 def _spelled_out(folded: str, match: re.Match[str]) -> NamedLicence:
-    """A licence written out after "Creative Commons"; before it, in languages that put the name last."""
+    """Return a licence written out after "Creative Commons"; before it, in languages that put the name last."""
     commons = load_licences().creative_commons
     elements = {token: commons[token] for token in RESTRICTIONS}
     attribution = commons["attribution"]

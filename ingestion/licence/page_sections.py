@@ -38,13 +38,13 @@ class PageText:
 
 
 def text_of(root: html.HtmlElement) -> PageText:
-    """The visible text of a page; changes nothing in it."""
+    """Return the visible text of a page; changes nothing in it."""
     footers = root.xpath("//footer | //*[@role='contentinfo'] | //*[@id='footer']")
     return PageText(_text(root), "\n\n".join(_text(element) for element in footers[:10]))
 
 
 def terms_link(root: html.HtmlElement, url: str) -> str:
-    """The address of the site's own page of terms, or "" where the page links to none.
+    """Return the address of the site's own page of terms, or "" where the page links to none.
 
     Only pages of the same registrable host: what another site says of its own works says nothing of this one.
     """
@@ -107,7 +107,7 @@ def _text(root: html.HtmlElement) -> str:
 
 
 def _gap(tag: str) -> str:
-    """What a reader sees between an element and the next: nothing, a line, or a paragraph."""
+    """Return what a reader sees between an element and the next: nothing, a line, or a paragraph."""
     if tag not in _BREAKS:
         return ""
     return "\n" if tag == "br" else " " if tag in ("td", "th") else "\n\n"

@@ -57,7 +57,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What one rule makes of a statement, and the ids of the rule and of the row with the words that it rests on."""
+    """Result of one rule for a statement, with the ids of the rule and of the row of words that it rests on."""
 
     light: Light
     licence: str
@@ -66,7 +66,7 @@ class _Finding:
 
 
 def read_statements(text: str, place: str) -> list[LicenceMark]:
-    """What the text says of its licence, in order, each mark with its sentence; [] when it says nothing.
+    """Return what the text says of its licence, in order, each mark with its sentence; [] when it says nothing.
 
     Of a long text only the surroundings of words that licences are made of are read.
     """
@@ -80,12 +80,12 @@ def read_statements(text: str, place: str) -> list[LicenceMark]:
 
 
 def says_reserved(text: str) -> bool:
-    """Whether anything in the text reserves rights."""
+    """Return whether anything in the text reserves rights."""
     return any(mark.light == "RED" for mark in read_statements(text, ""))
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text, or of a long one the windows around its licence words, up to a bound."""
+    """Return the text, or of a long one the windows around its licence words, up to a bound."""
     if len(text) <= 2 * _WINDOW:
         yield tidy_text(text)
         return
@@ -103,7 +103,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """The surroundings of licence words, those that touch joined, none longer than a bound."""
+    """Return the surroundings of licence words, those that touch joined, none longer than a bound."""
     spans: list[tuple[int, int]] = []
     for match in load_licences().phrases["keys"].finditer(fold_in_place(text)):
         low, high = max(0, match.start() - _WINDOW), min(len(text), match.end() + _WINDOW)
@@ -115,7 +115,7 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _from_both_ends(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The first, the last, the second, the last but one ..."""
+    """Return the first, the last, the second, the last but one ..."""
     for step in range((len(spans) + 1) // 2):
         yield spans[step]
         if len(spans) - 1 - step > step:

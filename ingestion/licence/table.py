@@ -60,7 +60,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class HtmlWords:
-    """Where pages and PDFs speak of their licence to machines, and what of it is of someone else."""
+    """Names of machine-readable licence fields, and of the elements that hold other people's works."""
 
     metas: frozenset[str]
     properties: frozenset[str]
@@ -187,7 +187,7 @@ def _html_words(page: Mapping[str, Any]) -> HtmlWords:
 
 
 def tidy_text(text: str) -> str:
-    """The text as it is quoted: no invisible characters, hyphenated words joined, one space, paragraphs kept."""
+    """Return the text as it is quoted: no invisible characters, hyphenated words joined, one space, paragraphs kept."""
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).replace("\r\n", "\n").replace("\r", "\n")
     text = _SPACES.sub(" ", _HYPHENATED.sub("", text))
     # A line ends where the paper does, a statement where the paragraph does.

@@ -12,7 +12,7 @@ _LICENCES = ("CC ", "CC0", "OGL", "Licence Ouverte", "dl-de", "IODL", "NLOD", "O
 
 
 def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
-    """The traffic light with everything it rests on.
+    """Return the traffic light with everything it rests on.
 
     A person's word wins. Else whatever reserves rights keeps a document from GREEN, and beside anything that frees it
     makes a conflict; two licences that allow different things are one as well. A Creative Commons licence of whatever
@@ -48,7 +48,7 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
 
 
 def _disagree(green: Sequence[LicenceMark]) -> bool:
-    """Whether two of the licences allow different things; versions of one licence do not."""
+    """Return whether two of the licences allow different things; versions of one licence do not."""
     return len({restrictions_of(mark.licence) for mark in green if mark.licence.startswith(_LICENCES)}) > 1
 
 

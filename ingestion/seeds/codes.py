@@ -30,13 +30,13 @@ class Codes:
         return code.casefold() in self._used
 
     def reserve(self, code: str) -> None:
-        """Nothing; the code and lower numbers of its prefix are not given out any more."""
+        """Reserve the code and the lower numbers of its prefix."""
         self._used.add(code.casefold())
         if match := re.fullmatch(r"(.{0,60}?)(\d{1,9})(?:[.-]\d{1,6})*", code.casefold()):
             self._last[match.group(1)] = max(self._last.get(match.group(1), 0), int(match.group(2)))
 
     def next(self, prefix: str) -> str:
-        """The code after the highest one of a prefix, of at least three digits: EEA007."""
+        """Return the code after the highest one of a prefix, of at least three digits: EEA007."""
         number = self._last.get(prefix.casefold(), 0) + 1
         while f"{prefix}{number:03}" in self:
             number += 1
@@ -45,7 +45,7 @@ class Codes:
 
 
 def prefix_for(name: str, url: str = "") -> str:
-    """Two to eight capitals and digits for an authority, a folder or, without a name, an address's host."""
+    """Return two to eight capitals and digits for an authority, a folder or, without a name, an address's host."""
     if match := _IN_BRACKETS.search(name):
         return match.group(1)
     words = [re.sub(r"[^a-z0-9]", "", fold(word)) for word in re.split(r"[\s\-–—_/,.:;'’()]+", name)]
@@ -60,7 +60,7 @@ def prefix_for(name: str, url: str = "") -> str:
 
 
 def why_refused_code(code: str) -> str:
-    """Why a code cannot name a source and its file, or ""."""
+    """Return why a code cannot name a source and its file, or ""."""
     if len(code) > _LONGEST_CODE:
         return f"the code “{code[:20]}…” is longer than {_LONGEST_CODE} characters"
     if not code.isprintable() or re.search(r'[/\\<>:"|?*]', code) or code.startswith("."):

@@ -1,4 +1,4 @@
-"""Which column of an analyst's list holds what, by names in many languages and by what stands in the column."""
+"""Recognition of the columns of an analyst's list, by headings in many languages and by their content."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class SeedColumns:
 
 
 def find_columns(rows: Sequence[Row]) -> SeedColumns:
-    """The columns of a sheet, judged by its first rows; a header may stand below titles and remarks.
+    """Return the columns of a sheet, judged by its first rows; a header may stand below titles and remarks.
 
     Without a header every column that holds a web address counts as one of addresses.
     """
@@ -113,7 +113,7 @@ def find_columns(rows: Sequence[Row]) -> SeedColumns:
 
 
 def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
-    """What a heading may name, likeliest first, and how surely: 1 by the very name, less when it is only like it."""
+    """Return the kinds that a heading may name, likeliest first, with confidence: 1 for the exact name."""
     text = " ".join(re.sub(r"[\W_]+", " ", fold(heading)).split())
     if not text or len(text) > _LONGEST_NAME:
         return (), 0.0
@@ -136,7 +136,7 @@ def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
 
 
 def _read_header(row: Row, below: Sequence[Row]) -> tuple[SeedColumns, float]:
-    """The columns if this row were the header, and how many of them it names how surely."""
+    """Return the columns if this row were the header, and how many of them it names how surely."""
     found: dict[Role, tuple[float, int]] = {}
     urls: dict[int, tuple[float, bool]] = {}
     for column, heading in enumerate(row.cells):

@@ -27,7 +27,7 @@ _ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,tex
 
 @dataclass(slots=True)
 class _Search:
-    """What is found so far, within twenty lists and five thousand addresses."""
+    """Proposals found so far, within twenty lists and five thousand addresses."""
 
     web: Web
     words: tuple[str, ...]
@@ -41,7 +41,7 @@ class _Search:
 
 
 def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple[str, ...] = ()) -> SeedReport:
-    """Proposals from an address, with titles and dates where the lists give them; nothing is added.
+    """Return the proposals from an address, with titles and dates where the lists give them; nothing is added.
 
     With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refusal
     when the address itself cannot be fetched, InputError when it leads to no list.
@@ -62,7 +62,7 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
 
 
 def _from_page(url: str, body: bytes, search: _Search) -> None:
-    """Nothing; follows the lists that the page's head names, else those of robots.txt, else /sitemap.xml."""
+    """Follow the lists that the page's head names, else those of robots.txt, else /sitemap.xml."""
     named = [urljoin(url, link) for link in read_page_lists(body).links]
     _follow(deque((link, None) for link in named), search)
     if not search.entries:
@@ -83,7 +83,7 @@ def _from_page(url: str, body: bytes, search: _Search) -> None:
 
 
 def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
-    """Nothing; reads the lists in order, and those that an index lists after them."""
+    """Read the lists in order, and those that an index lists after them."""
     while queue:
         address, body = queue.popleft()
         if body is None and normal_url(address) in search.visited:
@@ -111,7 +111,7 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
 
 
 def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:
-    """Nothing; adds the entries that have one of the words and are not proposed yet, as far as there is room."""
+    """Add the entries that have one of the words and are not proposed yet, as far as there is room."""
     wanted: list[FeedEntry] = []
     for entry in entries:
         whole = FeedEntry(urljoin(address, entry.url), entry.title, entry.date)

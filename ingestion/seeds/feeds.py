@@ -46,7 +46,7 @@ class PageLists:
 
 
 def unpack(body: bytes) -> bytes:
-    """The bytes, unpacked if they are gzip; InputError when they grow beyond what a sitemap may have."""
+    """Return the bytes, unpacked if they are gzip; InputError when they grow beyond what a sitemap may have."""
     if not body.startswith(b"\x1f\x8b"):
         return body
     try:
@@ -63,7 +63,7 @@ def unpack(body: bytes) -> bytes:
 
 
 def list_kind(body: bytes) -> ListKind:
-    """What a list of addresses is, by its outermost element; "" for anything else."""
+    """Return what a list of addresses is, by its outermost element; "" for anything else."""
     head = body[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "replace").encode()
@@ -74,7 +74,7 @@ def list_kind(body: bytes) -> ListKind:
 
 
 def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """The addresses of a sitemap, or of the sitemaps in an index, at most so many; InputError when it is no XML."""
+    """Return the addresses of a sitemap or sitemap index, at most so many; InputError when it is no XML."""
     entries: list[FeedEntry] = []
     for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
         texts: dict[str, str] = {}
@@ -89,7 +89,7 @@ def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
 
 
 def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """The entries of an RSS or Atom feed that have an address, at most so many; InputError for what is none."""
+    """Return the entries of an RSS or Atom feed that have an address, at most so many; InputError for what is none."""
     import feedparser
 
     _refuse_entities(body)
@@ -107,7 +107,7 @@ def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
 
 
 def read_page_lists(body: bytes) -> PageLists:
-    """The title of a web page and the feeds and sitemaps that its links name."""
+    """Return the title of a web page and the feeds and sitemaps that its links name."""
     parser = etree.HTMLParser(no_network=True, huge_tree=False)
     try:
         root = etree.fromstring(body, parser)

@@ -1,4 +1,4 @@
-"""What a list adds to the sources that are known: only what is new, nothing overwritten, every other row told."""
+"""Merge of a list into the existing sources: new rows are added, none is overwritten, all others are reported."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ingestion.web.urls import normal_url
 
 
 def whole(text: str) -> str:
-    """The text with a replacement character for every half of a character; two halves that fit become one."""
+    """Return the text with a replacement character for every half of a character; two halves that fit become one."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def is_whole(text: str) -> bool:
-    """Whether the text can be written as UTF-8; the name of a file that is not UTF-8 itself cannot."""
+    """Return whether the text can be written as UTF-8; the name of a file that is not UTF-8 itself cannot."""
     return whole(text) == text
 
 
@@ -64,7 +64,7 @@ def match_seeds(
     known_rows: int = 0,
     warnings: Sequence[str] = (),
 ) -> SeedReport:
-    """The report on candidates, told apart by address or path and by code, added to what their reader reports.
+    """Return the report on candidates, told apart by address or path and by code, added to what their reader reports.
 
     Codes that a list brings are kept; the others get the next number of their prefix, in the order of the list, so
     that the same list gives the same codes. No text of the report holds half a character, which no database takes.
@@ -101,12 +101,12 @@ def match_seeds(
 
 
 def key_of(url: str, path: str = "") -> str:
-    """What makes two sources one: the normal form of the address, or the path."""
+    """Return what makes two sources one: the normal form of the address, or the path."""
     return (normal_url(url) or url) if url else f"file {path}"
 
 
 def shorten(warnings: Iterable[str]) -> list[str]:
-    """The first fifty warnings and how many more there are; a hundred thousand help nobody."""
+    """Return the first fifty warnings and how many more there are; a hundred thousand help nobody."""
     every = list(warnings)
     rest = len(every) - _MOST_WARNINGS
     return every if rest <= 0 else [*every[:_MOST_WARNINGS], f"... and {rest:,} more of this kind."]
@@ -147,7 +147,7 @@ def _why_not(
     taken: dict[str, str],
     sources: dict[str, SeedSource],
 ) -> str:
-    """Why a candidate that is not known cannot become a source, or ""."""
+    """Return why a candidate that is not known cannot become a source, or ""."""
     if key in first_places:
         return f"it repeats the address of {first_places[key]}"
     if not code:

@@ -30,7 +30,7 @@ _TABLES = (".csv", ".tsv", ".tab")
 
 @dataclass(slots=True)
 class _Reading:
-    """What one list has given so far."""
+    """Candidates and rejected rows of one list so far."""
 
     known_codes: frozenset[str]
     candidates: list[Candidate] = field(default_factory=list)
@@ -41,7 +41,7 @@ class _Reading:
 
 
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
-    """The sources of a list that are not known yet; InputError when it is no list or holds no address at all.
+    """Return the sources of a list that are not known yet; InputError when it is no list or holds no address at all.
 
     The kind of list is told by its content. A row is known when its address or path is, however it is spelt.
     """
@@ -81,7 +81,7 @@ def _read_file(path: Path, reading: _Reading) -> None:
 
 
 def _is_table(path: Path) -> bool:
-    """Whether a text file has a header that names a column of addresses, and is no bare list of them."""
+    """Return whether a text file has a header that names a column of addresses, and is no bare list of them."""
     try:
         head = list(islice(read_delimited(path), _JUDGED_ROWS))
     except InputError:  # a line longer than any cell; what is wrong with it is told where lines are read
@@ -102,7 +102,7 @@ def _read_table(path: Path, rows: Iterable[Row], reading: _Reading) -> None:
 
 
 def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) -> None:
-    """Nothing; adds the sheet's candidates, and its unusable rows unless no row has an address at all."""
+    """Add the sheet's candidates, and its unusable rows unless no row has an address at all."""
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
     candidates: list[Candidate] = []
@@ -146,7 +146,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
 
 
 def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Addresses, int | None]:
-    """The row's addresses: of its address columns, else behind or in any other cell that may hold one.
+    """Return the row's addresses: of its address columns, else behind or in any other cell that may hold one.
 
     The second value is the column whose link gave them while the cell shows a text.
     """
@@ -181,7 +181,7 @@ def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Add
 
 
 def _link(target: str) -> Addresses:
-    """The address behind a cell; a link may hold spaces that its program encodes when it follows it."""
+    """Return the address behind a cell; a link may hold spaces that its program encodes when it follows it."""
     address = target.strip().replace(" ", "%20")
     reason = why_refused(address)
     return Addresses((), (reason,)) if reason else Addresses((address,))
@@ -209,7 +209,7 @@ def _candidates(
 
 
 def _read_lines(path: Path, reading: _Reading) -> None:
-    """Nothing; adds the addresses of a plain list: one or more a line, with a title beside them or not."""
+    """Add the addresses of a plain list: one or more a line, with a title beside them or not."""
     with path.open(encoding=sniff_encoding(path), errors="replace") as file:
         for number, line in enumerate(file, 1):
             text = line.strip()
@@ -267,7 +267,7 @@ def _read_xml(path: Path, reading: _Reading) -> None:
 def add_entries(
     entries: Iterable[FeedEntry], name: str, candidates: list[Candidate], unusable: list[RejectedRow]
 ) -> None:
-    """Nothing; adds the entries of a sitemap or feed called `name` to the candidates, or says why not."""
+    """Add the entries of a sitemap or feed called `name` to the candidates, or report why not."""
     for number, entry in enumerate(entries, 1):
         place = f"{name}, entry {number}"
         if reason := why_refused(entry.url):
@@ -278,7 +278,7 @@ def add_entries(
 
 
 def _read_folder(path: Path, reading: _Reading) -> None:
-    """Nothing; adds every file that can be read, described by the metadata.jsonl beside it where there is one."""
+    """Add every file that can be read, described by the metadata.jsonl beside it where there is one."""
     inside = sorted(one for one in path.rglob("*") if one.is_file() and one.name != DESCRIPTIONS)
     files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
     described = {folder: read_descriptions(folder) for folder in dict.fromkeys(one.parent for one in files)}

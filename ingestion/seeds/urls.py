@@ -25,7 +25,7 @@ class Addresses:
 
 
 def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
-    """The addresses of a cell, separated by line ends, semicolons, commas, bars or spaces; each once.
+    """Return the addresses of a cell, separated by line ends, semicolons, commas, bars or spaces; each once.
 
     A cell of addresses holds nothing behind an address, so that words there mean a space inside of it, which is
     refused and not cut off; a line of free text (`with_words`) may go on.
@@ -53,7 +53,7 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
 
 
 def why_refused(address: str) -> str:
-    """Why an address cannot be fetched, or "" when it can as far as its form tells."""
+    """Return why an address cannot be fetched, or "" when it can as far as its form tells."""
     if len(address) > _LONGEST:
         return f"{_short(address)} is longer than {_LONGEST:,} characters"
     try:
@@ -73,7 +73,7 @@ def why_refused(address: str) -> str:
 
 
 def _trimmed(word: str) -> str:
-    """A word without the quotes, brackets and stops around it; www. without a scheme gets https."""
+    """Return a word without the quotes, brackets and stops around it; www. without a scheme gets https."""
     if len(word) > 2 * _LONGEST:  # too long to be taken, and to be looked at again for each bracket
         return word
     address = word.strip("<>'\"“”«»").lstrip("([")

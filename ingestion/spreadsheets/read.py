@@ -24,7 +24,7 @@ _MOST_COLUMNS = 100
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The rows of a workbook or a delimited file that hold anything, told apart by content; InputError otherwise."""
+    """Return the rows with content of a workbook or delimited file; InputError for any other content."""
     head = read_head(path)
     if head.startswith(OLE):
         raise _old_or_locked(path)
@@ -38,7 +38,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def read_delimited(path: Path) -> Iterator[Row]:
-    """The rows of a text file whose cells are separated by comma, semicolon, tab or bar."""
+    """Return the rows of a text file whose cells are separated by comma, semicolon, tab or bar."""
     encoding = sniff_encoding(path)
     delimiter, skipped = _delimiter(path, encoding)
     csv.field_size_limit(_LONGEST_CELL)
@@ -56,7 +56,7 @@ def read_delimited(path: Path) -> Iterator[Row]:
 
 
 def read_head(path: Path) -> bytes:
-    """The first four kilobytes; InputError when there is no such file."""
+    """Return the first four kilobytes; InputError when there is no such file."""
     try:
         with path.open("rb") as file:
             return file.read(4096)
@@ -65,7 +65,7 @@ def read_head(path: Path) -> bytes:
 
 
 def sniff_encoding(path: Path) -> str:
-    """The encoding of a text file: what its byte order mark says, else UTF-8 where it fits, else Windows-1252."""
+    """Return the encoding of a text file: by its byte order mark, else UTF-8 where it fits, else Windows-1252."""
     head = read_head(path)
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
@@ -87,7 +87,7 @@ def sniff_encoding(path: Path) -> str:
 
 
 def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
-    """The delimiter that gives the first rows the same number of cells most often, and the lines to skip before them.
+    """Return the delimiter that gives most first rows an equal number of cells, and the lines to skip before them.
 
     Excel writes and honours a first line of the form "sep=;".
     """
@@ -112,7 +112,7 @@ def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
 
 
 def _old_or_locked(path: Path) -> InputError:
-    """Which of the two files with the old container this is: Excel's old format, or a workbook with a password."""
+    """Return the kind of a file in the old container: Excel's old format, or a workbook with a password."""
     with path.open("rb") as file:
         tail = b""
         while portion := file.read(_PORTION):

@@ -22,23 +22,24 @@ class Row:
 
     @property
     def place(self) -> str:
+        """Position of the row as a person sees it: "Sheet1, row 7"."""
         return f"{self.sheet}, row {self.number}"
 
     def cell(self, column: int | None) -> str:
-        """The text in a column without surrounding space; "" beyond the end of the row."""
+        """Return the text in a column without surrounding space; "" beyond the end of the row."""
         return self.cells[column].strip() if column is not None and column < len(self.cells) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """What was not taken over: where it stands ("Sheet1, row 7") and why, with the cure."""
+    """Row that was not imported: its position ("Sheet1, row 7"), the reason and the remedy."""
 
     place: str
     reason: str
 
 
 def column_letter(column: int) -> str:
-    """The letter of a column that counts from 0: A, B, ... Z, AA."""
+    """Return the letter of a column that counts from 0: A, B, ... Z, AA."""
     letters = ""
     number = column + 1
     while number:

@@ -40,7 +40,7 @@ _ESCAPED = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
 
 @dataclass(slots=True)
 class _Marks:
-    """What a sheet says beside its values; positions are (row from 1, column from 0)."""
+    """Links, merged ranges and formulas of a sheet; positions are (row from 1, column from 0)."""
 
     links: dict[tuple[int, int], str] = field(default_factory=dict)
     unsaved: set[tuple[int, int]] = field(default_factory=set)
@@ -48,7 +48,7 @@ class _Marks:
 
 
 def read_workbook(path: Path) -> Iterator[Row]:
-    """The rows of all sheets, hidden ones too, that hold anything; a merged value stands in each of its cells.
+    """Return the rows of all sheets, hidden ones too, that hold anything; a merged value stands in each of its cells.
 
     Refusal when the file is damaged, locked by a password, or unpacks to more than a workbook may.
     """
@@ -84,12 +84,12 @@ def read_workbook(path: Path) -> Iterator[Row]:
 
 
 def unescape(text: str) -> str:
-    """The text with Office's spelling of special characters (_x000D_) resolved."""
+    """Return the text with Office's spelling of special characters (_x000D_) resolved."""
     return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text) if "_x" in text else text
 
 
 def _quietly(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
-    """The rows without openpyxl's warnings of impossible dates, which are shown as they stand.
+    """Return the rows without openpyxl's warnings of impossible dates, which are shown as they stand.
 
     In portions, since warnings must not stay silenced while somebody else works between two rows.
     """
@@ -135,7 +135,7 @@ def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Itera
 
 
 def _shown(value: object) -> str:
-    """A cell as a reader sees it: whole numbers without a decimal point, ISO dates."""
+    """Return a cell as a reader sees it: whole numbers without a decimal point, ISO dates."""
     if isinstance(value, str):
         return unescape(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -146,7 +146,7 @@ def _shown(value: object) -> str:
 
 
 def _refuse_entities(archive: ZipFile, path: Path) -> None:
-    """Nothing; Refusal for a part that declares entities: openpyxl's parser would expand them, Office has none."""
+    """Refuse a part that declares entities: openpyxl's parser would expand them, Office has none."""
     for name in archive.namelist():
         if name.endswith((".xml", ".rels")):
             head = read_entry(archive, name, path, most=65_536).replace(b"\x00", b"")
@@ -159,7 +159,7 @@ def _refuse_entities(archive: ZipFile, path: Path) -> None:
 
 
 def _sheet_parts(archive: ZipFile, path: Path) -> dict[str, str]:
-    """The archive's entry for each sheet by its name."""
+    """Return the archive's entry for each sheet by its name."""
     names = set(archive.namelist())
     # Strict workbooks and some programs put the main part elsewhere; the package says where.
     main = next((t for t in _relations(archive, "", path).values() if t.endswith("workbook.xml")), "xl/workbook.xml")
@@ -173,7 +173,7 @@ def _sheet_parts(archive: ZipFile, path: Path) -> dict[str, str]:
 
 
 def _relations(archive: ZipFile, part: str, path: Path, *, external: bool = False) -> dict[str, str]:
-    """Targets of a part's relations by their id: entries of the archive, or addresses outside of it."""
+    """Return the targets of a part's relations by their id: entries of the archive, or addresses outside of it."""
     place = PurePosixPath(part)
     name = str(place.parent / "_rels" / f"{place.name}.rels") if part else "_rels/.rels"
     if name not in archive.NameToInfo:
@@ -195,7 +195,7 @@ def _relation_id(element: Element) -> str:
 
 
 def _read_marks(archive: ZipFile, part: str, path: Path) -> _Marks:
-    """Links, merged ranges and formulas without a value of one sheet, in one pass that keeps no row."""
+    """Return the links, merged ranges and formulas without a value of one sheet, in one pass that keeps no row."""
     marks = _Marks()
     if not _has_marks(archive, part):
         return marks
@@ -227,7 +227,7 @@ def _read_marks(archive: ZipFile, part: str, path: Path) -> _Marks:
 
 
 def _has_marks(archive: ZipFile, part: str) -> bool:
-    """Whether the sheet has links, merged ranges or formulas at all; a search costs a tenth of parsing it."""
+    """Return whether the sheet has links, merged ranges or formulas at all; a search costs a tenth of parsing it."""
     wanted = (b"hyperlink", b"mergeCell", b"f>")
     with archive.open(part) as stream:
         tail = b""
@@ -265,7 +265,7 @@ def _mark_link(element: Element, targets: dict[str, str], marks: _Marks) -> None
 
 
 def _area(reference: str | None) -> tuple[int, int, int, int] | None:
-    """First row, first column, last row, last column of A1 or A1:B2; None beyond the columns that are read."""
+    """Return first and last row and column of A1 or A1:B2; None beyond the columns that are read."""
     match = _RANGE.fullmatch(reference or "")
     if not match:
         return None

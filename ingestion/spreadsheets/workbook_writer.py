@@ -36,7 +36,7 @@ class Sheet:
 
 
 def to_workbook(sheets: Sequence[Sheet]) -> bytes:
-    """The bytes of an .xlsx with a frozen header, filters, wrapped text, and links that can be clicked."""
+    """Return the bytes of an .xlsx with a frozen header, filters, wrapped text, and links that can be clicked."""
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
@@ -82,7 +82,7 @@ def to_workbook(sheets: Sequence[Sheet]) -> bytes:
 
 
 def _timeless(packed: io.BytesIO) -> bytes:
-    """The same archive without the moment of its making, which openpyxl and zip both write down."""
+    """Return the same archive without the moment of its making, which openpyxl and zip both write down."""
     made = io.BytesIO()
     moment = _MOMENT.isoformat().encode() + b"Z"
     with zipfile.ZipFile(packed) as old, zipfile.ZipFile(made, "w") as new:
@@ -105,7 +105,7 @@ _FORMULA = re.compile(r"'*(?:[\t\r\n]|[ \u00a0]*[=+\-@＝＋－＠])")
 
 
 def storable(text: str) -> str:
-    """The text without characters that a workbook cannot hold, cut with an ellipsis to what a cell can."""
+    """Return the text without characters that a workbook cannot hold, cut with an ellipsis to what a cell can."""
     kept = _ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(kept) * 2 <= LONGEST or len(kept.encode("utf-16-le")) // 2 <= LONGEST:
         return kept
@@ -113,10 +113,10 @@ def storable(text: str) -> str:
 
 
 def neutral(text: str) -> str:
-    """The text with an apostrophe before it where a spreadsheet would take it for a formula."""
+    """Return the text with an apostrophe before it where a spreadsheet would take it for a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def without_apostrophe(text: str) -> str:
-    """The text that `neutral` was given."""
+    """Return the text that `neutral` was given."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: public ones over http(s), and what an explicit list allows besides.
+"""Address policy: public addresses over http(s) may be connected to, and what an explicit list allows besides.
 
 Deciding is pure; the names are looked up by a function that comes in as an argument, once for each connection, and
 the connection is then made to the very address that was judged. A name that changes its answer in between (DNS
@@ -78,22 +78,22 @@ class Exemption:
     port: int | None = None
 
     def covers_host(self, host: str, port: int) -> bool:
-        """Whether all addresses of this name may be used."""
+        """Return whether all addresses of this name may be used."""
         named = bool(self.host and host == self.host) or bool(self.suffix and host.endswith(self.suffix))
         return named and self.port in (None, port)
 
     def covers_address(self, address: Address, port: int) -> bool:
-        """Whether this address may be used, under any name."""
+        """Return whether this address may be used, under any name."""
         return self.network is not None and address in self.network and self.port in (None, port)
 
 
 def read_exemptions(entries: Sequence[str]) -> tuple[Exemption, ...]:
-    """The list of intranet places (host, host:port, *.suffix, address, network); InputError for anything else."""
+    """Return the intranet exemptions (host, host:port, *.suffix, address, network); InputError for anything else."""
     return tuple(_exemption(entry) for entry in entries)
 
 
 def read_target(url: str) -> Target:
-    """What the address names; Refusal (url_missing, url_invalid, address_forbidden) when it must not be asked for."""
+    """Return the target of an address; Refusal (url_missing, url_invalid, address_forbidden) if it is forbidden."""
     if not url.strip():
         raise Refusal("url_missing", "There is no address.")
     try:
@@ -117,7 +117,7 @@ def read_target(url: str) -> Target:
 
 
 def is_public(address: Address) -> bool:
-    """Whether the address belongs to the public internet; forms that wrap an IPv4 address are not, but for NAT64."""
+    """Return whether the address is on the public internet; forms that wrap an IPv4 address are not, but for NAT64."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in block for block in _V4_CLOSED)
     if address.scope_id:
@@ -128,7 +128,7 @@ def is_public(address: Address) -> bool:
 
 
 def language_model(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[str, ...]:
-    """The addresses in order; Refusal unless every one of them is public or exempted."""
+    """Return the addresses in order; Refusal unless every one of them is public or exempted."""
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
     if not addresses:
@@ -150,14 +150,14 @@ def language_model(host: str, port: int, addresses: Sequence[str], exemptions: S
 def addresses_to_connect(
     host: str, port: int, exemptions: Sequence[Exemption], resolve: Resolve, *, seconds: float
 ) -> tuple[str, ...]:
-    """The addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out)."""
+    """Return the addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out)."""
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
     return language_model(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
 
 
 def resolve_by_system(host: str, port: int) -> tuple[str, ...]:
-    """The addresses that this machine's resolver gives, in its order of preference."""
+    """Return the addresses that this machine's resolver gives, in its order of preference."""
     answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
@@ -215,7 +215,7 @@ def _split_port(entry: str) -> tuple[str, int | None]:
 
 
 def _refusable_host(host: str) -> str:
-    """What is wrong with the way the host is written, or ""."""
+    """Return what is wrong with the way the host is written, or ""."""
     if host.endswith("."):
         return "written with a dot at its end"
     if ":" in host or not _NUMERIC.match(host.rpartition(".")[2]):

@@ -47,7 +47,7 @@ _Work = Callable[[Browser], object]
 
 
 def find_chromium() -> str | None:
-    """Path of a Chromium or Chrome: the system's, else the one that Playwright installed; None without either."""
+    """Return the path of a Chromium or Chrome: the system's, else Playwright's; None without either."""
     for name in _NAMES:
         if found := shutil.which(name) or shutil.which(name, path="/usr/bin:/usr/local/bin:/snap/bin"):
             return found
@@ -57,7 +57,7 @@ def find_chromium() -> str | None:
 
 
 def launch_flags(user: int) -> tuple[str, ...]:
-    """Switches for a Chromium that this user runs; its own sandbox does not work for root, and only for root."""
+    """Return the switches for a Chromium of this user; its own sandbox works for all users but root."""
     return ("--no-sandbox", *_FLAGS) if user == 0 else _FLAGS
 
 
@@ -68,7 +68,7 @@ def _environment() -> dict[str, str | float | bool]:
 def open_browser(
     config: WebConfig, *, manners: Manners | None = None, resolve: Resolve = resolve_by_system
 ) -> ChromiumBrowser | None:
-    """A browser, to be closed at the end; None where there is none or it is switched off.
+    """Return a browser, to be closed at the end; None where there is none or it is switched off.
 
     `manners` are those of the HttpWeb beside it, so that both keep one turn at each host; without them the browser
     brings its own.
@@ -116,7 +116,7 @@ class ChromiumBrowser:
         return tuple(process.pid for process in self._thread.processes()) if self._thread else ()
 
     def close(self) -> None:
-        """Nothing; the browser and its proxy are gone. A call under way ends with a refusal."""
+        """Close the browser and its proxy. A call under way ends with a refusal."""
         self._closed = True
         if not self._turn.acquire(timeout=0.2):
             if (thread := self._thread) is not None:
@@ -131,11 +131,11 @@ class ChromiumBrowser:
             self._turn.release()
 
     def render(self, url: str) -> Fetched:
-        """The page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
+        """Return the page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
         return self._call(url, lambda browser: render_page(browser, url, self._config, self._manners, self._proxy))
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
-        """The file behind an address, streamed to `into`."""
+        """Return the file behind an address, streamed to `into`."""
         most = self._config.max_bytes if max_bytes is None else max_bytes
         return self._call(
             url, lambda browser: download_file(browser, url, into, most, self._config, self._manners, self._proxy)
@@ -211,13 +211,13 @@ class _BrowserThread:
         self._thread.start()
 
     def submit(self, work: Callable[[Browser], _T]) -> Future[_T]:
-        """What the work will give."""
+        """Queue the work and return its future result."""
         future: Future[_T] = Future()
         self._work.put((work, future))  # type: ignore[arg-type]
         return future
 
     def processes(self) -> list[psutil.Process]:
-        """The browser's processes, parent first."""
+        """Return the browser's processes, parent first."""
         for process in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):
                 if self._mark in process.cmdline():
@@ -226,18 +226,18 @@ class _BrowserThread:
 
     @property
     def alive(self) -> bool:
-        """Whether the browser may be given work: nobody stopped or killed it."""
+        """Return whether the browser may be given work: nobody stopped or killed it."""
         return self.healthy and bool(self.processes())
 
     def kill(self) -> None:
-        """Nothing; the browser's processes are killed, which ends whatever waits for them."""
+        """Kill the browser's processes, which ends whatever waits for them."""
         self.healthy = False
         for process in self.processes():
             with suppress(psutil.Error):
                 process.kill()
 
     def stop(self) -> None:
-        """Nothing; the browser ends by itself, or is killed when it does not."""
+        """End the browser, by force when it does not end by itself."""
         self.healthy = False
         self._work.put(None)
         self._thread.join(_STOP_SECONDS)

@@ -43,7 +43,7 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 
 
 class Visit:
-    """What happened on a page so far: main-frame addresses, the last answer, a file, or the refusal that ended it."""
+    """Events of a page so far: main-frame addresses, the last answer, a file, or the refusal that ended it."""
 
     def __init__(self, page: Page, url: str, config: WebConfig, manners: Manners) -> None:
         self.page = page
@@ -65,16 +65,16 @@ class Visit:
         page.on("download", self.downloads.append)
 
     def take_file(self, into: Path, most: int) -> None:
-        """Nothing; the first answer that is a file and not a page goes to `into`."""
+        """Direct the first answer that is a file and not a page to `into`."""
         self._into, self._most = into, most
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more is to be awaited."""
+        """Return whether nothing more is to be awaited."""
         return bool(self.fetched or self.refusal or self.downloads)
 
     def ask(self) -> None:
-        """Nothing; events that came in the meantime have been delivered."""
+        """Let the browser deliver events that came in the meantime."""
         self._session.send("Target.getTargetInfo")
 
     def _paused(self, event: dict[str, Any]) -> None:
@@ -144,7 +144,7 @@ class Visit:
         self.fetched = self.file(received, headers)
 
     def file(self, received: Received, headers: dict[str, str]) -> Fetched:
-        """The file that was received."""
+        """Return the file that was received."""
         head = self._head(headers)
         return replace(head, path=str(self._into), size=received.size, sha256=received.sha256)
 
@@ -189,7 +189,7 @@ class Visit:
 
 
 def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners, proxy: CheckedProxy) -> Fetched:
-    """The page after its scripts ran; Refusal when there is none."""
+    """Return the page after its scripts ran; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(config.page_bytes + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, manners) as visit:
@@ -211,7 +211,7 @@ def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners,
 def download_file(
     browser: Browser, url: str, into: Path, most: int, config: WebConfig, manners: Manners, proxy: CheckedProxy
 ) -> Fetched:
-    """The file that the address, or the page behind it, leads to without a click; Refusal when there is none."""
+    """Return the file that the address, or the page behind it, leads to without a click; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, manners) as visit:
@@ -324,7 +324,7 @@ def _saved(visit: Visit, into: Path, most: int, proxy: CheckedProxy) -> Fetched:
 
 
 def _raise_for(visit: Visit, error: Error | None, proxy: CheckedProxy, most: int) -> None:
-    """Nothing when the visit led to a page; else the refusal that explains best why not."""
+    """Raise the refusal that best explains why the visit led to no page, unless it did."""
     if visit.refusal is not None:
         raise visit.refusal
     if proxy.over_limit:

@@ -79,14 +79,14 @@ class CheckedProxy:
         self._thread.join(_STOPPING_SECONDS)
 
     def begin(self, most_bytes: int | None) -> None:
-        """Nothing; counts from zero, forgets refusals, and ends every connection once `most_bytes` are relayed."""
+        """Count from zero, forget refusals, and end every connection once `most_bytes` are relayed."""
         self._refusals = {}
         self._limit = most_bytes
         self.relayed = 0
         self.over_limit = False
 
     def refusal_for(self, host: str, port: int) -> Refusal | None:
-        """Why the last connection to this place was refused since `begin`."""
+        """Return why the last connection to this place was refused since `begin`."""
         return self._refusals.get((host.lower(), port))
 
     async def _run(self) -> None:
@@ -232,6 +232,6 @@ class CheckedProxy:
 
 
 def _closing(head: bytes, first: bytes) -> bytes:
-    """The head with another first line, and with the end of the connection announced."""
+    """Return the head with another first line, and with the end of the connection announced."""
     lines = [line for line in head.split(b"\r\n")[1:-2] if not line.lower().startswith(_OWN)]
     return b"\r\n".join([first, *lines, b"Connection: close", b"", b""])

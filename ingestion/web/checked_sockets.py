@@ -18,7 +18,7 @@ from ingestion.web.address_policy import Exemption, Resolve, addresses_to_connec
 
 
 class Countdown:
-    """How much of a call's time is left. Waiting for one's turn at a host does not count: see `pause`."""
+    """Time budget of a call. Waiting for the rate limiter does not count: see `pause`."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -29,7 +29,7 @@ class Countdown:
         return self._end - time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Nothing; so many seconds were not ours."""
+        """Take so many seconds out of the count."""
         self._end += seconds
 
 
@@ -50,7 +50,7 @@ def counting(countdown: Countdown) -> Iterator[Countdown]:
 
 
 class CheckedSockets(httpcore.NetworkBackend):
-    """Where httpcore gets its connections from: the name is looked up, judged and connected to in one go.
+    """Network backend of httpcore: the name is looked up, checked and connected to in one go.
 
     Each single read is cut to what is left of the call, so that neither headers nor a body that come byte by byte
     last longer. `abort` makes all reads and writes, now and later, end at once.
@@ -72,6 +72,7 @@ class CheckedSockets(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
+        """Connect to the first address of the host that answers, each of them checked."""
         seconds = self.allowance(timeout)
         addresses = addresses_to_connect(host, port, self._exemptions, self._resolve, seconds=seconds)
         error: Exception = httpcore.ConnectError(f"no address of {host} answers")
@@ -88,10 +89,11 @@ class CheckedSockets(httpcore.NetworkBackend):
         raise error
 
     def sleep(self, seconds: float) -> None:
+        """Wait, but no longer than until everything is ended."""
         self.ended.wait(seconds)
 
     def abort(self) -> None:
-        """Nothing; every connection is shut down and none is made any more."""
+        """Shut down every connection and make none any more."""
         self.ended.set()
         with self._lock:
             streams = list(self._streams)
@@ -99,14 +101,14 @@ class CheckedSockets(httpcore.NetworkBackend):
             stream.shut_down()
 
     def keep(self, stream: httpcore.NetworkStream) -> httpcore.NetworkStream:
-        """The stream, watched."""
+        """Return the stream, watched."""
         watched = _Stream(stream, self)
         with self._lock:
             self._streams.add(watched)
         return watched
 
     def allowance(self, timeout: float | None) -> float:
-        """Seconds that an operation may take; ReadTimeout or ReadError when it may not begin."""
+        """Return the seconds that an operation may take; ReadTimeout or ReadError when it may not begin."""
         if self.ended.is_set():
             raise httpcore.ReadError("called off")
         countdown = _CURRENT.get()
@@ -144,7 +146,7 @@ class _Stream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
     def shut_down(self) -> None:
-        """Nothing; whoever reads or writes at the moment sees the end of the connection."""
+        """Shut the connection down: whoever reads or writes at the moment sees its end."""
         connection = self._stream.get_extra_info("socket")
         if isinstance(connection, socket.socket):
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Plain requests: one address to what it gives, under limits, with the manners of a guest."""
+"""HTTP client: plain requests under limits and the politeness policy, to checked addresses alone."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Ask(Generic[_T]):
-    """What is asked of each hop and what is made of the last answer; `polite` is False for robots.txt itself."""
+    """Request headers of each hop and the reader of the last answer; `polite` is False for robots.txt itself."""
 
     headers: tuple[tuple[str, str], ...]
     take: Callable[[list[str], _Answer], _T]
@@ -82,7 +82,7 @@ class HttpWeb:
         self.close()
 
     def close(self) -> None:
-        """Nothing; calls under way end with a refusal, and later ones do not begin."""
+        """Close the network: calls under way end with a refusal, and later ones do not begin."""
         self._sockets.abort()
         with self._idle:
             self._idle.wait_for(lambda: self._calls == 0, timeout=_CLOSE_SECONDS)
@@ -97,7 +97,7 @@ class HttpWeb:
         validators: Validators | None = None,
         accept: str = "",
     ) -> Fetched:
-        """The body in memory, or streamed to the file `into`; Refusal for everything else.
+        """Return the body in memory, or streamed to the file `into`; Refusal for everything else.
 
         Without `max_bytes` the limit is the configured one for files with `into`, for pages without; what is declared
         as a page is never larger than pages may be. With `accept` PAGES_ONLY a file ends at its head, with NotAPage.
@@ -184,7 +184,7 @@ class HttpWeb:
             self._sockets.ended.wait(delay)
 
     def _delay_for(self, target: Target, answer: _Answer, attempt: int) -> float | None:
-        """Seconds until it is worth asking again; None when this answer is to be taken as it is."""
+        """Return the seconds until it is worth asking again; None when this answer is to be taken as it is."""
         asked = _retry_after(answer)
         if answer.status not in _PASSING:
             return None
@@ -266,7 +266,7 @@ def _taken(
 
 
 def _head(urls: list[str], answer: _Answer) -> Fetched:
-    """What the answer says of itself, its body still to come."""
+    """Return the answer's own description, its body still to come."""
     headers = answer.headers
     media_type, charset = _media_type(headers.get("content-type", ""))
     return Fetched(

@@ -1,4 +1,4 @@
-"""What went wrong on the network, as the refusal that a person reads."""
+"""Refusals for HTTP statuses and network errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GONE = frozenset({404, 410})
 
 
 def status_refusal(status: int, url: str, retry_after: float | None = None) -> Refusal:
-    """The refusal that an HTTP status means; one of our own failures where a later call may succeed."""
+    """Return the refusal that an HTTP status means; one of our own failures where a later call may succeed."""
     if status in _GONE:
         return Refusal("not_found", f"There is nothing at {url} (HTTP {status}).")
     if status in _DENIED:
@@ -27,7 +27,7 @@ def status_refusal(status: int, url: str, retry_after: float | None = None) -> R
 
 
 def error_refusal(error: Exception, url: str) -> Refusal:
-    """The refusal that a broken, refused or slow connection means."""
+    """Return the refusal that a broken, refused or slow connection means."""
     if certificate := _certificate_error(error):
         return Refusal(
             "certificate_invalid",
@@ -42,7 +42,7 @@ def error_refusal(error: Exception, url: str) -> Refusal:
 
 
 def retry_after_seconds(value: str, now: datetime | None = None) -> float | None:
-    """Seconds that a Retry-After header (a number or a date) asks to wait; None where it says nothing."""
+    """Return the seconds that a Retry-After header (a number or a date) asks to wait; None where it says nothing."""
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])

@@ -29,7 +29,7 @@ class Lexicon:
     phrases: Mapping[str, tuple[tuple[str, ...], ...]]
 
     def covered(self, words: Sequence[str]) -> frozenset[int]:
-        """The positions of the words that belong to an entry."""
+        """Return the positions of the words that belong to an entry."""
         found: set[int] = set()
         for position, word in enumerate(words):
             if self._has(word):
@@ -40,7 +40,7 @@ class Lexicon:
         return frozenset(found)
 
     def first(self, words: Sequence[str]) -> str:
-        """The first word that belongs to an entry, or ""."""
+        """Return the first word that belongs to an entry, or ""."""
         covered = self.covered(words)
         return words[min(covered)] if covered else ""
 
@@ -69,14 +69,14 @@ class PageWords:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text or file name as they are compared: lower case, without accents, humps parted."""
+    """Return the words of a text or file name as they are compared: lower case, without accents, humps parted."""
     parted = _HUMP.sub(" ", text[:_LONGEST_TEXT])
     return tuple(word[:_LONGEST_WORD] for word in _WORD.findall(fold(parted)))
 
 
 @cache
 def load_page_words() -> PageWords:
-    """The table of words, read once."""
+    """Return the table of words, read once."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     shell, languages = table.pop("shell"), table.pop("languages")
 

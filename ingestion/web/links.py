@@ -76,7 +76,7 @@ class _Block:
 
 
 def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLink, ...]:
-    """The distinct links to other pages in document order; of several to one address the longest text counts."""
+    """Return the distinct links to other pages in document order; of several to one address the longest text counts."""
     own = normal_url(address)
     found: dict[str, PageLink] = {}
     blocks: dict[Element, _Block] = {}
@@ -108,7 +108,7 @@ def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLi
 
 
 def embedded_documents(root: html.HtmlElement, base: str) -> tuple[PageLink, ...]:
-    """Documents that a page is the frame of: shown in it, named in its head, or where it sends its reader at once."""
+    """Return the documents that a page only frames: shown in it, named in its head, or the target of its redirect."""
     return tuple(dict.fromkeys(_embedded(root, base)))
 
 
@@ -131,7 +131,7 @@ def _embedded(root: html.HtmlElement, base: str) -> Iterator[PageLink]:
 
 
 def base_of(root: html.HtmlElement, address: str) -> str:
-    """The address that the page's relative links start from."""
+    """Return the address that the page's relative links start from."""
     for element in root.iter("base"):
         if url := absolute(element.get("href"), address):
             return url
@@ -139,7 +139,7 @@ def base_of(root: html.HtmlElement, address: str) -> str:
 
 
 def absolute(href: str | None, base: str) -> str:
-    """The http(s) address that a link leads to, without its fragment; "" where it leads to none."""
+    """Return the http(s) address that a link leads to, without its fragment; "" where it leads to none."""
     if not href or len(href) > _LONGEST_ADDRESS:
         return ""
     try:
@@ -155,7 +155,7 @@ def absolute(href: str | None, base: str) -> str:
 
 
 def without_session(url: str) -> str:
-    """The address without what a server adds to tell visitors apart."""
+    """Return the address without what a server adds to tell visitors apart."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -175,7 +175,7 @@ def _is_session(name: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host of an address in lower case, without "www."; "" where there is none."""
+    """Return the host of an address in lower case, without "www."; "" where there is none."""
     try:
         return (urlsplit(url).hostname or "").lower().removeprefix("www.")
     except ValueError:
@@ -183,7 +183,7 @@ def host_of(url: str) -> str:
 
 
 def suffix_of(url: str) -> str:
-    """The suffix of the last part of the address's path in lower case, without the dot."""
+    """Return the suffix of the last part of the address's path in lower case, without the dot."""
     try:
         return splitext(unquote(urlsplit(url).path))[1].lower().removeprefix(".")
     except ValueError:
@@ -191,7 +191,7 @@ def suffix_of(url: str) -> str:
 
 
 def file_name_of(url: str) -> str:
-    """The last part of an address's path without a file's suffix."""
+    """Return the last part of an address's path without a file's suffix."""
     try:
         last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
     except ValueError:
@@ -201,17 +201,17 @@ def file_name_of(url: str) -> str:
 
 
 def promises_file(url: str) -> bool:
-    """Whether the address says that it is a file and not a page."""
+    """Return whether the address says that it is a file and not a page."""
     return suffix_of(url) in FILE_SUFFIXES
 
 
 def promises_document(url: str) -> bool:
-    """Whether the address says that it is a document that people read."""
+    """Return whether the address says that it is a document that people read."""
     return suffix_of(url) in DOCUMENT_SUFFIXES
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a link's text says no more than that something is offered: "PDF", "Download (2 MB)", "Read more"."""
+    """Return whether a link's text only says that something is offered: "PDF", "Download (2 MB)", "Read more"."""
     lexicon = load_page_words()
     words = words_of(text)
     offering = lexicon.document.covered(words) | lexicon.more.covered(words)
@@ -226,7 +226,7 @@ def says_nothing(text: str) -> bool:
 
 
 def _context(anchor: html.HtmlElement) -> str:
-    """What the row or entry of a link says outside its links, "" where it says nothing or is more than an entry."""
+    """Return the text of a link's row or entry outside its links; "" without any or for more than an entry."""
     for above in anchor.iterancestors("tr", "li", "article"):
         if sum(1 for _ in islice(above.iter("a"), _ENTRY_LINKS + 1)) > _ENTRY_LINKS:
             return ""
@@ -243,7 +243,7 @@ def _context(anchor: html.HtmlElement) -> str:
 
 
 def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, _Block]) -> bool:
-    """Whether a link begins its block or fills most of it."""
+    """Return whether a link begins its block or fills most of it."""
     block: Element = anchor
     while (above := block.getparent()) is not None:
         block = above

@@ -55,7 +55,7 @@ class Page:
 
 
 def read_page(body: bytes, charset: str, address: str) -> Page:
-    """The page that the bytes of an HTML document are; one without text where they are none."""
+    """Return the page that the bytes of an HTML document are; one without text where they are none."""
     root = parse(body, charset)
     if root is None:
         root = html.document_fromstring("<html><body></body></html>")
@@ -99,7 +99,7 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
 
 
 def saved_page(page: Page) -> bytes:
-    """The page as one file that stands alone: UTF-8, no scripts, pictures, styles or menus.
+    """Return the page as one file that stands alone: UTF-8, no scripts, pictures, styles or menus.
 
     It holds nothing that changes while the page does not, so an unchanged page has an unchanged hash. Its address
     stands in a header that a reader sees and the extractor passes over, as it does with every page's header.

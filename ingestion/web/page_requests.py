@@ -1,4 +1,4 @@
-"""Requests that are for pages and catalogues alone: a file behind the address is told by its head and not taken."""
+"""Page requests: for pages and catalogues alone; a file behind the address is known by its head and not read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NotAPage(Refusal):
 
 
 def says_file(media_type: str, disposition: str, file_name: str) -> bool:
-    """Whether the head of an answer announces a file: neither page, JSON nor XML. One that says nothing does not."""
+    """Return whether the head of an answer announces a file: neither page, JSON nor XML. An empty one does not."""
     attached = disposition.strip().lower().startswith("attachment")
     if attached and suffix_of(quote(file_name)) not in _PAGE_SUFFIXES:
         return True
@@ -42,7 +42,7 @@ def says_file(media_type: str, disposition: str, file_name: str) -> bool:
 
 
 def looks_like_file(start: bytes) -> bool:
-    """Whether a body that begins like this is a file, whatever its head says."""
+    """Return whether a body that begins like this is a file, whatever its head says."""
     head = start[:_HEAD]
     # Some programs write a few bytes before the mark of a PDF; text in UTF-16 has zeros.
     marked = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_MAGIC)
@@ -50,7 +50,7 @@ def looks_like_file(start: bytes) -> bool:
 
 
 def with_start(chunks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes of a body, and all of it."""
+    """Return the first bytes of a body, and all of it."""
     rest, parts, size = iter(chunks), [], 0
     for chunk in rest:
         parts.append(chunk)

@@ -1,4 +1,4 @@
-"""What a site's robots.txt permits, and the turns at its host: the manners that plain requests and browser share."""
+"""Politeness policy: robots.txt and one rate limiter for each host, shared by plain requests and browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ingestion.web.address_policy import Target, read_target
 
 
 class Turns:
-    """When each host may next be asked. For several threads; `ended` makes those who wait go on at once."""
+    """Rate limiter: when each host may next be asked. For several threads; `ended` releases those who wait."""
 
     def __init__(self, ended: threading.Event | None = None) -> None:
         self._ended = ended or threading.Event()
@@ -23,7 +23,7 @@ class Turns:
         self._next: dict[str, float] = {}
 
     def wait(self, host: str, delay: float) -> float:
-        """Seconds waited for a turn; the one after it comes `delay` seconds later at the earliest."""
+        """Wait for a turn and return the seconds waited; the next turn is `delay` seconds later at the earliest."""
         with self._lock:
             now = time.monotonic()
             start = max(now, self._next.get(host, now))
@@ -35,7 +35,7 @@ class Turns:
         return time.monotonic() - now
 
     def postpone(self, host: str, seconds: float) -> None:
-        """Nothing; the host asked to be left alone for so long."""
+        """Postpone the next request to the host by so many seconds."""
         with self._lock:
             self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
 
@@ -62,7 +62,7 @@ class _Rules:
 
 
 class Manners:
-    """Whether an address may be asked for, and the wait for its turn. For several threads.
+    """Politeness policy of one client: permission by robots.txt, and the wait at each host. For several threads.
 
     robots.txt is read once a day for each origin (RFC 9309): where there is none (4xx) all is allowed, where the
     server fails (5xx, or 429) nothing is for now.
@@ -86,7 +86,7 @@ class Manners:
         self._known: dict[str, _Rules] = {}
 
     def check(self, url: str) -> None:
-        """Nothing; Refusal when robots.txt forbids the address (robots_forbidden) or its host cannot be reached."""
+        """Refuse an address that robots.txt forbids (robots_forbidden), or whose host cannot be reached."""
         target = read_target(url)
         known = self._rules_for(target)
         if known.refusal is not None:
@@ -95,7 +95,7 @@ class Manners:
             raise Refusal("robots_forbidden", f"The robots.txt of {target.origin} does not allow {target.url}.")
 
     def wait(self, url: str) -> float:
-        """Seconds waited until the address's host may be asked again."""
+        """Wait until the address's host may be asked again, and return the seconds waited."""
         target = read_target(url)
         known = self._known.get(target.origin)
         asked = known.rules.crawl_delay(self._token) if known and known.rules else None
@@ -103,7 +103,7 @@ class Manners:
         return self._turns.wait(target.host, delay)
 
     def postpone(self, url: str, seconds: float) -> None:
-        """Nothing; the host of the address asked to be left alone for so long, which all who ask it keep to."""
+        """Postpone every request to the address's host by so many seconds, as it asked."""
         self._turns.postpone(read_target(url).host, min(seconds, self._config.most_delay))
 
     def _rules_for(self, target: Target) -> _Rules:
@@ -137,12 +137,12 @@ class Manners:
 
 
 def product_token(user_agent: str) -> str:
-    """The name by which a robots.txt calls us: "Sextant/0.1 (...)" is Sextant."""
+    """Return the name by which a robots.txt calls us: "Sextant/0.1 (...)" is Sextant."""
     return user_agent.split("/", maxsplit=1)[0].split(" ", maxsplit=1)[0].strip() or "*"
 
 
 def _is_bomb(text: str) -> bool:
-    """Whether reading takes minutes: the work is that of every rule for every name in front of it."""
+    """Return whether reading takes minutes: the work is that of every rule for every name in front of it."""
     lines = text.splitlines()
     names = sum(line.lstrip()[:4].lower() in ("user", "\ufeffuse") for line in lines)
     return names * (len(lines) - names) > _MOST_PAIRS

@@ -31,7 +31,7 @@ class Received:
 
 
 def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """The body without its Content-Encoding, in pieces of at most 256 KiB whatever a small input expands to."""
+    """Return the body without its Content-Encoding, in pieces of at most 256 KiB whatever a small input expands to."""
     coding = encoding.strip().lower()
     if coding in ("", "identity"):
         yield from chunks
@@ -42,7 +42,7 @@ def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
-    """The body in memory; Refusal (too_large) as soon as it exceeds `most` bytes."""
+    """Return the body in memory; Refusal (too_large) as soon as it exceeds `most` bytes."""
     parts: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -53,7 +53,7 @@ def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
 
 
 def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, lasting: bool = True) -> Received:
-    """The body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise.
+    """Return the body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise.
 
     A `lasting` file is whole even after the power fails; without, its reader has to compare the hash.
     """
@@ -67,7 +67,7 @@ def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, la
 
 
 def too_large(url: str, most: int, declared: int | None = None) -> Refusal:
-    """The refusal of a body above the limit."""
+    """Return the refusal of a body above the limit."""
     said = f" announces {declared:,} bytes" if declared is not None else " is larger"
     return Refusal("too_large", f"{url}{said}; the limit is {most:,} bytes.")
 

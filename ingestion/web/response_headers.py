@@ -14,7 +14,7 @@ _PARAMETER = re.compile(r';[ \t]*([A-Za-z0-9_*-]{1,40})[ \t]*=[ \t]*(?:"((?:[^"\
 
 
 def suggested_name(disposition: str) -> str:
-    """A safe file name without folders, or "" where none is suggested.
+    """Return a safe file name without folders, or "" where none is suggested.
 
     The extended form (filename*=UTF-8''...) wins over the plain one, as RFC 6266 asks. Encoded words (RFC 2047) and
     percent signs in the plain form are against the rules, but seen often enough.

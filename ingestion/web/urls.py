@@ -39,7 +39,7 @@ _ONLY_SEGMENTS = frozenset({"ca", "el", "et", "no", "ta"})
 
 
 def normal_url(url: str) -> str:
-    """The address without what does not change what is read; "" for what is not http(s).
+    """Return the address without what does not change what is read; "" for what is not http(s).
 
     Scheme and host are in lower case, "www.", default ports, user names, fragments, index pages, the last slash,
     tracking and session parameters are left out, the parameters sorted, and percent-encoding is in one form. http and
@@ -53,12 +53,12 @@ def normal_url(url: str) -> str:
 
 
 def url_language(url: str) -> str:
-    """The ISO 639-1 code that the address names, in a parameter, a path segment, the host or the file's name; or ""."""
+    """Return the ISO 639-1 code in a parameter, a path segment, the host or the file's name of an address; or ""."""
     return _language_and_key(url)[0]
 
 
 def url_of_any_language(url: str) -> str:
-    """The normal address without its language, equal for the language variants of one page.
+    """Return the normal address without its language, equal for the language variants of one page.
 
     So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" for what is not http(s).
     """
@@ -96,7 +96,7 @@ def _language_and_key(url: str) -> tuple[str, str]:
 
 
 def _file_language(file: str) -> tuple[str, str]:
-    """The last segment of a path without its language, and that language or ""."""
+    """Return the last segment of a path without its language, and that language or ""."""
     if named := _code(file):
         return "", named
     lowered = file.lower()
@@ -114,7 +114,7 @@ def _code(value: str) -> str:
 
 
 def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:
-    """Host (with a port that is not the default), path, and the parameters that matter in order."""
+    """Return host (with a port that is not the default), path, and the parameters that matter in order."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port
