@@ -3,73 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from rapidfuzz import fuzz
 
 from ingestion.spreadsheets.row import Row
+from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 
 Role = Literal["code", "url", "title", "authority", "notes", "licence"]
 
-# English, Italian, Spanish, French, German, Portuguese, Turkish, Norwegian, Dutch; without accents, as `plain` gives.
-_NAMES: dict[Role, tuple[str, ...]] = {
-    "code": (
-        "code", "id", "document code", "document id", "identifier", "reference number", "ref", "codice",
-        "codice documento", "identificativo", "codigo", "codigo del documento", "identificador", "identifiant",
-        "code du document", "kennung", "kennziffer", "dokumentcode", "aktenzeichen", "codigo do documento", "kod",
-        "belge kodu", "kimlik", "kode", "dokumentkode", "documentcode", "kenmerk",
-    ),
-    "url": (
-        "url", "urls", "link", "links", "web address", "web link", "weblink", "website", "web site", "web page",
-        "webpage", "address", "uri", "href", "hyperlink", "download link", "seed", "seed url", "indirizzo",
-        "indirizzo web", "collegamento", "sito", "sito web", "pagina web", "enlace", "enlaces", "direccion",
-        "direccion web", "sitio web", "lien", "liens", "adresse", "adresse web", "site web", "site internet",
-        "page web", "webadresse", "internetadresse", "verweis", "webseite", "ligacao", "endereco", "endereco web",
-        "hiperligacao", "sitio", "baglanti", "baglanti adresi", "web adresi", "web sitesi", "internet adresi", "lenke",
-        "nettadresse", "nettside", "nettsted", "koppeling", "webpagina",
-    ),
-    "title": (
-        "name", "title", "document title", "document name", "policy title", "policy", "document", "nome", "titolo",
-        "denominazione", "titolo del documento", "nombre", "titulo", "titulo del documento", "denominacion", "nom",
-        "titre", "intitule", "titre du document", "titel", "bezeichnung", "dokument", "documento",
-        "titulo do documento", "ad", "adi", "baslik", "belge", "belge adi", "tittel", "navn", "dokumentnavn", "naam",
-        "titel van het document",
-    ),
-    "authority": (
-        "authority", "issuing authority", "issuer", "issued by", "source body", "body", "organisation", "organization",
-        "institution", "agency", "publisher", "author", "autorita", "ente", "ente emittente", "emittente",
-        "organizzazione", "istituzione", "editore", "autore", "autoridad", "autoridad emisora", "emisor", "organismo",
-        "organizacion", "institucion", "entidad", "autorite", "autorite emettrice", "emetteur", "organisme",
-        "etablissement", "auteur", "behorde", "herausgeber", "aussteller", "organisationseinheit", "einrichtung",
-        "autoridade", "entidade", "orgao", "emissor", "organizacao", "instituicao", "kurum", "kurulus", "makam",
-        "yayinlayan", "yayinlayan kurum", "myndighet", "utgiver", "utsteder", "organisasjon", "instantie", "uitgever",
-    ),
-    "notes": (
-        "notes", "note", "comment", "comments", "remark", "remarks", "ai notes", "commento", "commenti", "osservazioni",
-        "notas", "nota", "comentario", "comentarios", "observaciones", "commentaire", "commentaires", "remarques",
-        "observations", "anmerkung", "anmerkungen", "bemerkung", "bemerkungen", "notizen", "kommentar", "observacoes",
-        "not", "notlar", "aciklama", "yorum", "merknad", "merknader", "notat", "opmerking", "opmerkingen",
-    ),
-    "licence": (
-        "licence", "license", "licensing", "rights", "terms of use", "copyright", "reuse", "licenza", "diritti",
-        "condizioni d uso", "licencia", "derechos", "licences", "droits", "conditions d utilisation", "lizenz",
-        "nutzungsrechte", "nutzungsbedingungen", "licenca", "direitos", "lisans", "haklar", "lisens", "rettigheter",
-        "licentie", "rechten",
-    ),
-}  # fmt: skip
-# Headings that name an address in one list and an authority in the next; what stands below decides.
-_EITHER = ("source", "sources", "fonte", "fonti", "fuente", "fuentes", "quelle", "quellen", "kaynak", "kilde", "bron")
-
-_ROLES: dict[str, Role] = {name: role for role, names in _NAMES.items() for name in names}
-# A heading with one of these words names a property of the document that seeds do not carry.
-_OTHER_THINGS = {
-    "type", "tipo", "typ", "art", "tur", "date", "data", "fecha", "datum", "tarih", "dato", "language", "lingua",
-    "idioma", "langue", "sprache", "dil", "sprak", "local", "level", "livello", "nivel", "niveau", "status", "path",
-    "score", "hash", "email", "mail", "phone",
-}  # fmt: skip
 _HEADER_WITHIN = 30
 _LONGEST_NAME = 60
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S", re.IGNORECASE)
@@ -117,22 +64,41 @@ def matched_roles(heading: str) -> tuple[tuple[Role, ...], float]:
     text = " ".join(re.sub(r"[\W_]+", " ", fold(heading)).split())
     if not text or len(text) > _LONGEST_NAME:
         return (), 0.0
-    if text in _EITHER:
+    known = _headings()
+    if text in known.either:
         return ("authority", "url"), 1.0
-    if text in _ROLES:
-        return (_ROLES[text],), 1.0
+    if text in known.roles:
+        return (known.roles[text],), 1.0
     words = text.split()
-    if set(words) & _OTHER_THINGS:
+    if known.properties & set(words):
         return (), 0.0
     phrases = [" ".join(words[i:j]) for i in range(len(words)) for j in range(len(words), i, -1)]
-    if contained := tuple(dict.fromkeys(_ROLES[phrase] for phrase in phrases if phrase in _ROLES)):
+    if contained := tuple(dict.fromkeys(known.roles[phrase] for phrase in phrases if phrase in known.roles)):
         # "Name of the authority" and "document notes" are not the document's own name.
         return tuple(sorted(contained, key=lambda role: role == "title")), 0.6
     if len(text) >= 5:
-        likeness, role = max((fuzz.ratio(text, name), role) for name, role in _ROLES.items() if len(name) >= 4)
+        likeness, role = max((fuzz.ratio(text, name), role) for name, role in known.roles.items() if len(name) >= 4)
         if likeness >= 85:
             return (role,), 0.5
     return (), 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Headings:
+    """The headings of data/seed_columns.toml: the role of each, those of two roles, and words of other properties."""
+
+    roles: Mapping[str, Role]
+    either: frozenset[str]
+    properties: frozenset[str]
+
+
+@cache
+def _headings() -> _Headings:
+    table = tomllib.loads((DATA / "seed_columns.toml").read_text(encoding="utf-8"))
+    roles: dict[Role, list[str]] = table["roles"]
+    other = table["other"]
+    by_name = {name: role for role, names in roles.items() for name in names}
+    return _Headings(by_name, frozenset(other["either"]), frozenset(other["properties"]))
 
 
 def _read_header(row: Row, below: Sequence[Row]) -> tuple[SeedColumns, float]:

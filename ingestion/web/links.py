@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlun
 from lxml import etree, html
 
 from ingestion.web.link_vocabulary import load_page_words, words_of
-from ingestion.web.urls import normal_url
+from ingestion.web.urls import address_words, normal_url
 
 Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 
@@ -28,10 +28,6 @@ _MOST_LINKS = 5000
 _ENTRY_LINKS, _LONGEST_ENTRY = 6, 300
 _LONGEST_ADDRESS = 2000
 _SESSION_PATH = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
-_SESSION_KEYS = frozenset({
-    "jsessionid", "phpsessid", "sessionid", "session_id", "sid", "aspsessionid", "cfid", "cftoken", "fbclid", "gclid",
-    "mc_cid", "mc_eid",
-})  # fmt: skip
 _BLOCKS = frozenset({
     "address", "article", "blockquote", "body", "caption", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption",
     "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "html", "li", "main", "ol", "p", "pre",
@@ -171,7 +167,7 @@ def without_session(url: str) -> str:
 
 
 def _is_session(name: str) -> bool:
-    return name.lower() in _SESSION_KEYS or name.lower().startswith("utm_")
+    return name.lower() in address_words().sessions or name.lower().startswith("utm_")
 
 
 def host_of(url: str) -> str:

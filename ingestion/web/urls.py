@@ -3,39 +3,49 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
+from rag_engine.config import DATA
 from rag_engine.text.languages import names_to_codes
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# What says where a reader came from, and not what is read; and sessions.
-_TRACKING = frozenset({
-    "_ga", "_gl", "_hsenc", "_hsmi", "dclid", "fbclid", "gbraid", "gclid", "igshid", "jsessionid", "mc_cid", "mc_eid",
-    "mkt_tok", "msclkid", "oly_anon_id", "oly_enc_id", "phpsessid", "piwik_campaign", "piwik_kwd", "ref_src", "s_cid",
-    "sessionid", "session_id", "sid", "trk", "twclid", "vero_id", "wbraid", "wt.mc", "wt.mc_id", "wt_mc", "yclid",
-})  # fmt: skip
-_TRACKING_PREFIXES = ("utm_", "pk_", "mtm_", "hsa_", "at_medium", "at_campaign")
 _INDEX_PAGES = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
 _PATH_SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
-_LANGUAGE_KEYS = frozenset({
-    "dil", "hl", "idioma", "lang", "language", "langue", "lingua", "lng", "locale", "spraak", "sprache", "taal",
-    "uilang",
-})  # fmt: skip
 # Path segments and file suffixes in which a language is written: /en/, /en-gb/, report_fr.pdf, page.de.html, -es.
 _SEGMENT = re.compile(r"([a-z]{2})(?:[-_][a-z]{2})?")
-_FILE_SUFFIX = re.compile(r"[-_.]([a-z]{2})(?=(?:\.[a-z]{3,5})?$)")
-# The languages whose names are written out in addresses.
-_WRITTEN_OUT = ("en", "it", "es", "fr", "de", "pt", "tr", "no", "nl", "ar", "zh", "ru")
 _NAME_SUFFIX = re.compile(r"[-_.]([^\W\d_]{4,12})(?=(?:\.[a-z]{3,5})?$)")
-# ISO 639-1 codes that addresses use; left out are those that mean something else more often (id, is, my, so, am).
-_LANGUAGES = frozenset({
-    "ar", "az", "bg", "bn", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr",
-    "ga", "gl", "he", "hi", "hr", "hu", "hy", "it", "ja", "ka", "ko", "lt", "lv", "mk", "mt", "nb", "nl", "nn",
-    "no", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "sw", "ta", "th", "tr", "uk", "ur", "uz", "vi",
-    "zh",
-})  # fmt: skip
-# Two letters that are a language as a whole segment of a path, not at the end of a name (report-no, part-el).
-_ONLY_SEGMENTS = frozenset({"ca", "el", "et", "no", "ta"})
+_FILE_SUFFIX = re.compile(r"[-_.]([a-z]{2})(?=(?:\.[a-z]{3,5})?$)")
+
+
+@dataclass(frozen=True, slots=True)
+class AddressWords:
+    """Parts of addresses in data/addresses.toml; `written_out` are the languages whose names addresses use."""
+
+    tracking: frozenset[str]
+    tracking_prefixes: tuple[str, ...]
+    sessions: frozenset[str]
+    language_keys: frozenset[str]
+    languages: frozenset[str]
+    only_segments: frozenset[str]
+    written_out: tuple[str, ...]
+
+
+@cache
+def address_words() -> AddressWords:
+    """Return the table of parts of addresses, read once."""
+    table = tomllib.loads((DATA / "addresses.toml").read_text(encoding="utf-8"))
+    return AddressWords(
+        tracking=frozenset(table["tracking"]),
+        tracking_prefixes=tuple(table["tracking_prefixes"]),
+        sessions=frozenset(table["sessions"]),
+        language_keys=frozenset(table["language_keys"]),
+        languages=frozenset(table["languages"]),
+        only_segments=frozenset(table["only_segments"]),
+        written_out=tuple(table["written_out"]),
+    )
 
 
 def normal_url(url: str) -> str:
@@ -70,11 +80,11 @@ def _language_and_key(url: str) -> tuple[str, str]:
     if parts is None:
         return "", ""
     host, path, query = parts
-    language = ""
+    words, language = address_words(), ""
     # All places are looked at, for an address may name its language twice (/en/report_en.pdf).
     kept = []
     for key, value in query:
-        named = _code(value) if key.lower() in _LANGUAGE_KEYS else ""
+        named = _code(value) if key.lower() in words.language_keys else ""
         language = language or named
         if not named:
             kept.append((key, value))
@@ -89,7 +99,7 @@ def _language_and_key(url: str) -> tuple[str, str]:
     language = language or suffix
     path = "/".join([*others, file]).rstrip("/")
     first, dot, rest = host.partition(".")
-    if dot and "." in rest and len(first) == 2 and first in _LANGUAGES:
+    if dot and "." in rest and len(first) == 2 and first in words.languages:
         language = language or first
         host = rest
     return language, urlunsplit(("https", host, path, urlencode(kept, quote_via=quote, safe=""), ""))
@@ -100,17 +110,21 @@ def _file_language(file: str) -> tuple[str, str]:
     if named := _code(file):
         return "", named
     lowered = file.lower()
+    words = address_words()
     match = _FILE_SUFFIX.search(lowered) or _NAME_SUFFIX.search(lowered)
     if match is None:
         return file, ""
-    named = names_to_codes(_WRITTEN_OUT).get(match[1]) or (match[1] if match[1] in _LANGUAGES - _ONLY_SEGMENTS else "")
+    named = names_to_codes(words.written_out).get(match[1]) or (
+        match[1] if match[1] in words.languages - words.only_segments else ""
+    )
     return (file[: match.start()] + file[match.end() :], named) if named else (file, "")
 
 
 def _code(value: str) -> str:
     lowered = value.strip().lower()
     match = _SEGMENT.fullmatch(lowered)
-    return names_to_codes(_WRITTEN_OUT).get(lowered) or (match[1] if match and match[1] in _LANGUAGES else "")
+    words = address_words()
+    return names_to_codes(words.written_out).get(lowered) or (match[1] if match and match[1] in words.languages else "")
 
 
 def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:
@@ -143,4 +157,5 @@ def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:
 
 
 def _is_tracking(key: str) -> bool:
-    return key in _TRACKING or key.startswith(_TRACKING_PREFIXES)
+    words = address_words()
+    return key in words.tracking or key.startswith(words.tracking_prefixes)
