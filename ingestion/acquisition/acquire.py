@@ -19,6 +19,7 @@ from ingestion.file_names import file_hash, place_for, safe_code, slug_of
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
+from ingestion.web.link_vocabulary import load_page_words
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.page import Page, read_page, saved_page
 from ingestion.web.urls import normal_url
@@ -26,7 +27,6 @@ from rag_engine.atomic_write import write_atomic
 
 # Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
 _MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
-_LEAST_TEXT, _DOCUMENT_TEXT = 60, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _landed(asked: _Request, page: Page, verdict: PageVerdict, got: Got, way: tu
     """Return the outcome of the best link of a landing page that passes the gate and leads to something."""
     new = [one for one in verdict.candidates if normal_url(one.link.url) not in asked.visited]
     if not new or hops == 0:
-        if len(page.text) >= _DOCUMENT_TEXT:
+        if len(page.text) >= load_page_words().thresholds.document_text:
             asked.notes.append(f"{page.address} was saved itself, since its links lead no further.")
             return _page(asked, page, got, way)
         told = "only to pages already seen" if hops else f"on, and after {_MOST_HOPS} pages there was no document"
@@ -220,7 +220,7 @@ def _judged(asked: _Request, page: Page) -> PageVerdict:
 
 
 def _page(asked: _Request, page: Page, got: Got, way: tuple[str, ...]) -> Outcome:
-    if len(page.text) < _LEAST_TEXT:
+    if len(page.text) < load_page_words().thresholds.least_text:
         raise Refusal("empty_page", f"{page.address} shows {len(page.text)} characters of text and no document.")
     content = saved_page(page)
     made = replace(

@@ -12,10 +12,7 @@ from rapidfuzz import fuzz
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import DOCUMENT_SUFFIXES, FILE_SUFFIXES, PageLink, suffix_of
 
-# Two forms of one word: strategy and strategies, Strategie and Strategien, planı and plan.
-_SAME_WORD = 78.0
 _MOST_WORDS = 40
-_DOCUMENT, _PREFERRED_SUFFIX, _LANGUAGE, _OTHER_LANGUAGE = 0.3, 0.05, 0.2, -0.3
 _CODE = re.compile(r"(?<![^\W_])(EN|IT|ES|FR|DE|PT|TR|NO|NL)(?![^\W_])")
 _CODES = frozenset({"en", "it", "es", "fr", "de", "pt", "tr", "no", "nl"})
 _PARTS = re.compile(r"[/._-]")
@@ -56,12 +53,12 @@ def title_similarity(first: str, second: str) -> float:
     total = sum(map(len, ours)) + sum(map(len, theirs))
     if not ours or not theirs:
         return 0.0
-    left = list(theirs)
+    left, same_word = list(theirs), load_page_words().thresholds.same_word
     common = 0
     for word in ours:
         match = max(left, key=lambda other: fuzz.ratio(word, other), default="")
         # Years and numbers tell editions apart: 2016 is not 2019.
-        if word == match or (fuzz.ratio(word, match) >= _SAME_WORD and not (word + match).isdigit()):
+        if word == match or (fuzz.ratio(word, match) >= same_word and not (word + match).isdigit()):
             left.remove(match)
             common += len(word) + len(match)
     return common / total
@@ -94,16 +91,16 @@ def link_language(link: PageLink) -> str:
 
 def _ranked(link: PageLink, expected: str, languages: Sequence[str]) -> RankedLink:
     similarity = link_similarity(link, expected)
-    score = similarity
+    score, gains = similarity, load_page_words().ranking
     suffix = suffix_of(link.url)
     if link.file:
-        score += _DOCUMENT
+        score += gains["document"]
         if suffix in DOCUMENT_SUFFIXES:
-            score += _PREFERRED_SUFFIX * (1 - FILE_SUFFIXES.index(suffix) / len(FILE_SUFFIXES))
+            score += gains["preferred_suffix"] * (1 - FILE_SUFFIXES.index(suffix) / len(FILE_SUFFIXES))
     language = link_language(link)
     if language and languages:
         place = languages.index(language) if language in languages else -1
-        score += _LANGUAGE / (1 + place) if place >= 0 else _OTHER_LANGUAGE
+        score += gains["language"] / (1 + place) if place >= 0 else gains["other_language"]
     return RankedLink(link, similarity, score)
 
 

@@ -15,14 +15,6 @@ from ingestion.web.links import PageLink, says_nothing
 from ingestion.web.page import Page
 from rag_engine.errors import BackendError
 
-_DIRECTORY_LINKS = 3
-_DIRECTORY_CONFIDENCE, _LANDING_CONFIDENCE = 0.95, 0.85
-_RULE_CONFIDENCE, _MODEL_CONFIDENCE = 0.5, 0.7
-# The links of a directory are at least this share of its text. A law that ends in a list of related laws is far
-# below it, a list whose entries have a paragraph of description each is well above.
-_LINK_SHARE = 0.04
-# A page with so much text of its own is more than a teaser, or is the document even where it can be downloaded too.
-_TEASER, _WHOLE = 2000, 4000
 _SHOWN_LINKS = 20
 
 
@@ -58,16 +50,16 @@ def page_kind(
     words = load_page_words()
     listed = [link for link in page.links if link.standing and is_policy_link(link, page, words)]
     share = link_share(page)
-    if len(listed) >= _DIRECTORY_LINKS and share >= _LINK_SHARE:
+    if len(listed) >= words.thresholds.directory_links and share >= words.thresholds.directory_link_share:
         why = f"{len(listed)} links hold a policy word; links are {share:.0%} of its text."
-        return PageVerdict("directory", _DIRECTORY_CONFIDENCE, why)
+        return PageVerdict("directory", words.confidence["directory"], why)
     title = expected or page.name
     offers = _offers(page, title, direct_similarity, words)
     if offers:
         candidates = rank_links(offers, title, languages)
         why = f"The link {candidates[0].link.name[:100] or candidates[0].link.url!r} offers a document."
-        return PageVerdict("landing", _LANDING_CONFIDENCE, why, candidates)
-    rule = PageVerdict("content", _RULE_CONFIDENCE, "Neither a list of policies nor a link to a document.")
+        return PageVerdict("landing", words.confidence["landing"], why, candidates)
+    rule = PageVerdict("content", words.confidence["content"], "Neither a list of policies nor a link to a document.")
     if language_model is None or page.shell:
         return rule
     return _asked(page, title, languages, language_model, seconds, rule)
@@ -92,7 +84,7 @@ def own_characters(page: Page) -> int:
 def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) -> list[PageLink]:
     """Return the links that offer the page's document."""
     offers = list(page.embedded)
-    own = own_characters(page)
+    own, limits = own_characters(page), words.thresholds
     # Several teasers are a list of news; none of them is the page's document.
     teasers = sum(1 for link in page.links if says_nothing(link.text) and words.more.covered(words_of(link.text)))
     for link in page.links:
@@ -101,11 +93,11 @@ def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) 
         text = words_of(link.text)
         # "Download" may stand within a long name; "more" is all that a teaser's link says.
         named = bool(words.document.covered(text))
-        more = bool(words.more.covered(text)) and own < _TEASER and teasers < _DIRECTORY_LINKS
+        more = bool(words.more.covered(text)) and own < limits.teaser_text and teasers < limits.directory_links
         direct = link.file and (
             bool(policy_word(link, words, page.address)) or link_similarity(link, title) >= direct_similarity
         )
-        if (named and link.file) or (own < _WHOLE and (named or more or (direct and link.standing))):
+        if (named and link.file) or (own < limits.whole_text and (named or more or (direct and link.standing))):
             offers.append(link)
     return offers
 
@@ -125,11 +117,11 @@ def _asked(
     why = f"{language_model.name}: {' '.join(str(reply.get('reason', '')).split())[:300]}"
     number = reply.get("link")
     if reply.get("kind") == "directory" and shown:
-        return PageVerdict("directory", _MODEL_CONFIDENCE, why)
+        return PageVerdict("directory", words.confidence["model"], why)
     if reply.get("kind") == "landing" and isinstance(number, int) and 1 <= number <= len(shown):
         chosen = rank_links([shown[number - 1]], title, languages)
-        return PageVerdict("landing", _MODEL_CONFIDENCE, why, chosen)
+        return PageVerdict("landing", words.confidence["model"], why, chosen)
     if reply.get("kind") == "content":
-        return PageVerdict("content", _MODEL_CONFIDENCE, why)
+        return PageVerdict("content", words.confidence["model"], why)
     warning = f"{language_model.name} named no page kind that fits: {str(reply)[:200]}"
     return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)

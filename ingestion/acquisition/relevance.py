@@ -12,8 +12,6 @@ from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
 from rag_engine.errors import BackendError
 
-_ALIKE = 0.25
-
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
@@ -37,7 +35,7 @@ def relevance_of(
     if is_excluded(link, words):
         return Relevance(False, f"{_named(link)} leads to no document.")
     alike = max(link_similarity(link, expected), link_similarity(link, page_name))
-    if alike >= _ALIKE:
+    if alike >= words.thresholds.similar_title:
         return Relevance(True, f"{_named(link)} is like the expected title ({alike:.2f}).")
     if word := policy_word(link, words):
         return Relevance(True, f"{_named(link)} holds the policy word {word!r}.")

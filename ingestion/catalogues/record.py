@@ -13,7 +13,6 @@ _GROUPS: tuple[tuple[str, ...], ...] = (
     ("doc", "docx", "odt", "rtf", "docm", "msword", "word", "epub", "ppt", "pptx", "odp", "opendocument.text"),
     ("html", "htm", "xhtml", "website", "web page", "webpage", "web", "link"),
 )
-_MOST_WORDS = 4000
 
 
 @dataclass(frozen=True, slots=True)

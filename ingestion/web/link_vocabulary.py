@@ -1,4 +1,4 @@
-"""The words by which pages and links are told apart; they stand in data/pages.toml."""
+"""The table data/pages.toml: words and thresholds by which pages and links are classified."""
 
 from __future__ import annotations
 
@@ -54,8 +54,25 @@ class Lexicon:
 
 
 @dataclass(frozen=True, slots=True)
+class PageThresholds:
+    """Thresholds of page kinds, links and titles; data/pages.toml says what each is for."""
+
+    directory_links: int
+    directory_link_share: float
+    teaser_text: int
+    whole_text: int
+    least_text: int
+    document_text: int
+    similar_title: float
+    same_word: float
+
+
+@dataclass(frozen=True, slots=True)
 class PageWords:
-    """All lexicons of data/pages.toml, every language in one; `languages` maps a language's names to its code."""
+    """All of data/pages.toml, every language in one; `languages` maps a language's names to its code.
+
+    `confidence` is that of each kind of verdict, `ranking` what a property adds to a link's score.
+    """
 
     policy: Lexicon
     document: Lexicon
@@ -66,6 +83,9 @@ class PageWords:
     shell_roots: frozenset[str]
     languages: Mapping[str, str]
     function_words: frozenset[str]
+    thresholds: PageThresholds
+    confidence: Mapping[str, float]
+    ranking: Mapping[str, float]
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -79,6 +99,7 @@ def load_page_words() -> PageWords:
     """Return the table of words, read once."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     shell, languages = table.pop("shell"), table.pop("languages")
+    thresholds, confidence, ranking = (table.pop(name) for name in ("thresholds", "confidence", "ranking"))
 
     def all_of(kind: str) -> Lexicon:
         return _lexicon(entry for language in table.values() for entry in language[kind])
@@ -93,6 +114,9 @@ def load_page_words() -> PageWords:
         shell_roots=frozenset(shell["roots"]),
         languages={word: code for code, names in languages.items() for word in names.split()},
         function_words=frozenset(word for words in load_phrasing().stop_words.values() for word in words),
+        thresholds=PageThresholds(**thresholds),
+        confidence=confidence,
+        ranking=ranking,
     )
 
 
