@@ -36,7 +36,7 @@ from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
 from rag_engine.evaluation.metrics import measure
 from rag_engine.evaluation.rankers import planned_signals, ranker
 from rag_engine.evaluation.temporary_collection import as_document, indexed
-from rag_engine.evaluation.vector_cache import CachedEmbedder, cache_folder
+from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.retrieval.scores import Signals, mix
 
 SHARED = Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "benchmarks"
@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=150)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    cached = CachedEmbedder(load_encoder("multilingual-e5-small"), cache_folder())
+    cached = CachedEmbedder(load_encoder("multilingual-e5-small"), vectors_folder())
 
     away = tempfile.TemporaryDirectory(prefix="sextant-fit-")
     statutes = assemble_statutes(SHARED / STATUTES_IN, DATA / "eval" / STATUTES_IN, Path(away.name) / STATUTES_IN)

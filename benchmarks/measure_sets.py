@@ -20,7 +20,7 @@ from rag_engine.evaluation.datasets import Dataset, Qrels, Split, pool_datasets,
 from rag_engine.evaluation.metrics import Measured
 from rag_engine.evaluation.run_retrieval import RetrievalReport, run_together
 from rag_engine.evaluation.trec_runs import read_run
-from rag_engine.evaluation.vector_cache import cache_folder
+from rag_engine.evaluation.vector_cache import vectors_folder
 from rag_engine.protocols import Embedder
 
 XQUAD = ("xquad/en", "xquad/es", "xquad/de", "xquad/tr")
@@ -119,7 +119,7 @@ def measure_sets(
                     configurations,
                     config,
                     embedder,
-                    cache=cache_folder(),
+                    cache=vectors_folder(),
                     runs=runs,
                     times=times,
                 )

@@ -35,7 +35,7 @@ from reranking_candidates import (
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.reranker.load import CrossEncoder, load_reranker, open_onnx, open_onnx_file, open_openvino
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, QUANTISED_FILE, packaged_name
-from rag_engine.evaluation.vector_cache import CachedEmbedder, cache_folder
+from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.protocols import Embedder, Reranker, Vectors
 from rag_engine.retrieval.reranking import interpolate, rerank
 from rag_engine.text.sentences import sentence_spans
@@ -67,7 +67,7 @@ def kept(
     file = CACHE / "benchmarks" / "reranking" / f"{name.replace('/', '_')}.npz"
     dataset = read_dataset(name, language)
     if not file.is_file():
-        encoder = CachedEmbedder(load_encoder(MODEL), cache_folder())
+        encoder = CachedEmbedder(load_encoder(MODEL), vectors_folder())
         candidates = first_ranking(dataset, encoder)
         read: dict[str, Callable[[], Vectors]] = {
             "cross": lambda: by_cross_encoder(dataset, candidates, cross_encoder),

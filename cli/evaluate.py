@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ import typer
 from rich.table import Table
 
 from cli.terminal import AsJson, bar, err, out, print_json, print_table, warn
-from rag_engine.config import DATA, read_config
+from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError, SextantError
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def retrieval(
     from rag_engine.backends.encoder.load import load_encoder
     from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
     from rag_engine.evaluation.run_retrieval import run_retrieval
-    from rag_engine.evaluation.vector_cache import cache_folder
+    from rag_engine.evaluation.vector_cache import vectors_folder
 
     with _errors_reported(as_json), bar("Measuring") as advance:
         configurations = chosen_of(CONFIGURATIONS, names or ["default"])
@@ -84,7 +83,7 @@ def retrieval(
         embedder = load_encoder(config.encoder, config.execution)
         reports = [
             run_retrieval(
-                one, configurations, config, embedder, cache=cache_folder(), progress=advance, runs=runs
+                one, configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs
             ).to_dict()
             for one in read
         ]
@@ -150,7 +149,7 @@ def ablation(
     from rag_engine.evaluation.configurations import chosen_of, configurations, possible
     from rag_engine.evaluation.metrics import METRICS as RANKING
     from rag_engine.evaluation.run_retrieval import run_retrieval
-    from rag_engine.evaluation.vector_cache import cache_folder
+    from rag_engine.evaluation.vector_cache import vectors_folder
 
     with _errors_reported(as_json):
         config = read_config()
@@ -166,7 +165,7 @@ def ablation(
         embedder = load_encoder(config.encoder, config.execution)
         for dataset in _read(datasets, split, None, pooled=False):
             with bar("Measuring") as advance:
-                report = run_retrieval(dataset, chosen, config, embedder, cache=cache_folder(), progress=advance)
+                report = run_retrieval(dataset, chosen, config, embedder, cache=vectors_folder(), progress=advance)
             name, title = f"ablation.{dataset.name}", f"What each step is worth on {dataset.name}"
             warned = (*report.dataset.warnings, *notes)
             shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, warned, RANKING[:2])
@@ -184,11 +183,11 @@ def _on_passages(
     from rag_engine.backends.encoder.load import load_encoder
     from rag_engine.evaluation.gold import read_gold, spread
     from rag_engine.evaluation.run_passages import run_passages, subsets
-    from rag_engine.evaluation.vector_cache import cache_folder
+    from rag_engine.evaluation.vector_cache import vectors_folder
 
     config = read_config()
     questions = read_gold(gold, cast("Split", split))
-    folder = documents or Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "corpus"
+    folder = documents or shared_folder() / "data" / "corpus"
     with bar("Reading") as advance:
         named = (quote.document for question in questions for quote in question.quotes)
         read = read_documents(named, folder, config.ocr, advance)
@@ -196,7 +195,7 @@ def _on_passages(
     embedder = load_encoder(config.encoder, config.execution)
     with bar("Measuring") as advance:
         figures = run_passages(
-            questions, read, configurations, config, embedder, cache=cache_folder(), progress=advance
+            questions, read, configurations, config, embedder, cache=vectors_folder(), progress=advance
         )
     return figures, subsets(questions)
 

@@ -120,6 +120,11 @@ def read_ingestion_config() -> IngestionConfig:
     )
 
 
+def user_name() -> str:
+    """Return the name that decisions bear unless another is given, from SEXTANT_USER; empty where that is not set."""
+    return os.environ.get("SEXTANT_USER", "")
+
+
 def _quality(profile: QualityConfig) -> QualityConfig:
     """The profile with the thresholds that are set one by one."""
     set_ = {

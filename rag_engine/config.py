@@ -13,6 +13,8 @@ from rag_engine.errors import InputError
 ROOT = Path(__file__).resolve().parents[1]
 # The committed tables, and by default the workspace.
 DATA = ROOT / "data"
+# Windows are asked for in these steps, so that few different ones are.
+CONTEXT_STEP = 512
 
 _WEIGHTS: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
 
@@ -195,4 +197,11 @@ def _one_of(variable: str, values: tuple[str, ...]) -> str:
     return value
 
 
-CONTEXT_STEP = 512  # a window is asked for in these steps, so that few different ones are
+def cache_folder() -> Path:
+    """Return where exported models and the vectors of evaluations are cached: SEXTANT_CACHE or ~/.cache/sextant."""
+    return Path(os.environ.get("SEXTANT_CACHE", "~/.cache/sextant")).expanduser()
+
+
+def shared_folder() -> Path:
+    """Return the folder of the real documents that evaluations read: SEXTANT_SHARED or ../shared."""
+    return Path(os.environ.get("SEXTANT_SHARED", "../shared"))

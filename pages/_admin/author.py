@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import getpass
-import os
 
 import streamlit as st
+
+from ingestion.config import user_name
 
 _NAME = "admin author"
 
@@ -37,7 +38,7 @@ def missing(author: str, note: str | None = None) -> str:
 
 def _known() -> str:
     try:
-        return os.environ.get("SEXTANT_USER") or getpass.getuser()
+        return user_name() or getpass.getuser()
     except (OSError, KeyError, ImportError):
         # A container may run under a number that has no name.
         return ""

@@ -13,6 +13,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from rag_engine.config import cache_folder
 from rag_engine.protocols import Embedder, Vectors
 
 _DIGEST = 16
@@ -108,6 +109,6 @@ class CachedEmbedder:
         return np.memmap(self.path, self._record, "r", shape=(count,))
 
 
-def cache_folder() -> Path:
-    """Where evaluations keep their vectors: beside the exported models, SEXTANT_CACHE or ~/.cache/sextant."""
-    return Path(os.environ.get("SEXTANT_CACHE", "~/.cache/sextant")).expanduser() / "evaluation"
+def vectors_folder() -> Path:
+    """Return where evaluations cache their vectors, next to the exported models."""
+    return cache_folder() / "evaluation"

@@ -39,7 +39,7 @@ def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     module = importlib.import_module("measure")
     monkeypatch.setattr("report.RESULTS", tmp_path / "results")
-    monkeypatch.setattr("measure_sets.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("measure_sets.vectors_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(module, "load_encoder", lambda *_: CountingEmbedder())
     return module
 

@@ -17,7 +17,7 @@ __all__ = ["write_dataset"]
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rag_engine.evaluation.vector_cache.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("rag_engine.evaluation.vector_cache.vectors_folder", lambda: tmp_path / "cache")
 
 
 def run_json(*words: object) -> dict[str, Any]:

@@ -5,7 +5,6 @@ Measured by benchmarks/encoders.py: OpenVINO first, then ONNX Runtime, then torc
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from rag_engine.backends.encoder.export import (
 from rag_engine.backends.encoder.runtimes import ExportedModel, Runtime, open_onnx, open_openvino, told
 from rag_engine.backends.encoder.source import ModelSource, locate
 from rag_engine.backends.model_cache import build_once
+from rag_engine.config import cache_folder
 from rag_engine.errors import InputError
 from rag_engine.protocols import Embedder, Vectors
 
@@ -112,7 +112,7 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     """
     if execution not in _CHOICES:
         raise InputError(f"Execution {execution!r} is not a runtime.", help=f"Use one of {', '.join(_CHOICES)}.")
-    cache = cache or Path(os.environ.get("SEXTANT_CACHE", "~/.cache/sextant")).expanduser()
+    cache = cache or cache_folder()
     source = locate(name)
     if execution == "torch":
         return Encoder(source.name, TorchModel(source, cache, "torch"))

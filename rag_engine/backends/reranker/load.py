@@ -6,7 +6,6 @@ torch.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from rag_engine.backends.reranker.export import (
 )
 from rag_engine.backends.reranker.packaged_minilm import QUANTISED_FILE, packaged_folder, packaged_name, unpack
 from rag_engine.backends.reranker.source import locate
+from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker, Scores
 
@@ -124,7 +124,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     """
     if execution not in _CHOICES:
         raise InputError(f"Execution {execution!r} is not a runtime.", help=f"Use one of {', '.join(_CHOICES)}.")
-    cache = cache or Path(os.environ.get("SEXTANT_CACHE", "~/.cache/sextant")).expanduser()
+    cache = cache or cache_folder()
     source = locate(name)
     if source.folder is not None and execution == "torch":
         return TorchCrossEncoder(source.name, str(source.folder), "torch")

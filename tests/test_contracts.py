@@ -1,0 +1,76 @@
+"""Each import contract of pyproject.toml can fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
+# One import that breaks each contract: the file, and what it imports.
+BROKEN_BY = {
+    "packages": ("rag_engine/text/sentences.py", "cli.main"),
+    "engine": ("rag_engine/text/sentences.py", "rag_engine.engine"),
+    "ingestion": ("ingestion/web/urls.py", "ingestion.pipeline.run"),
+    "phases": ("ingestion/quality/phase.py", "ingestion.licence.check"),
+    "types": ("rag_engine/types.py", "rag_engine.errors"),
+    "streamlit": ("ingestion/config.py", "streamlit"),
+    "backends": ("pages/_ask/answer.py", "rag_engine.backends.chroma"),
+}
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+
+
+@pytest.fixture(scope="module")
+def bare_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every module of the product, empty, under the contracts of the product."""
+    tree = tmp_path_factory.mktemp("tree")
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            copy = tree / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.touch()
+    (tree / "pyproject.toml").write_text(
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8").replace('alerting = "warn"', 'alerting = "none"'),
+        encoding="utf-8",
+    )
+    return tree
+
+
+def test_every_contract_is_tried() -> None:
+    assert {contract["id"] for contract in SETTINGS["contracts"]} == set(BROKEN_BY)
+
+
+def test_every_room_of_ingestion_is_in_a_layer() -> None:
+    layers = next(one for one in SETTINGS["contracts"] if one["id"] == "ingestion")["layers"]
+    placed = {name.strip(" ()").split(".")[1] for layer in layers for name in layer.split(":")}
+    rooms = {path.stem for path in (ROOT / "ingestion").iterdir() if path.suffix in ("", ".py") and path.name[0] != "_"}
+    assert placed - {"workspace", "prompts"} <= rooms <= placed
+
+
+def test_a_tree_without_imports_keeps_all_contracts(bare_tree: Path) -> None:
+    assert "0 broken" in _lint(bare_tree)
+
+
+@pytest.mark.parametrize("contract", BROKEN_BY)
+def test_a_bad_import_breaks_the_contract(contract: str, bare_tree: Path) -> None:
+    name, imported = BROKEN_BY[contract]
+    bad = bare_tree / name
+    assert bad.exists()
+    bad.write_text(f"import {imported}\n", encoding="utf-8")
+    try:
+        assert "0 kept, 1 broken" in _lint(bare_tree, "--contract", contract)
+    finally:
+        bad.write_text("", encoding="utf-8")
+
+
+def _lint(tree: Path, *options: str) -> str:
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-logo", "--no-cache", *options]
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    ended = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    return ended.stdout

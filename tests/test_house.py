@@ -1,0 +1,170 @@
+"""The floor plan: what a newcomer looks for is found from the tree alone, and every name is used for one thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+# What a newcomer types into a search for file names, and the one file that is to come up.
+PLACES = {
+    "geographic boost": ("rag_engine/.*geogr", "rag_engine/geography.py"),
+    "OCR choice": ("ocr/choose", "ingestion/extraction/ocr/choose.py"),
+    "licence patterns": ("licence.*pattern", "ingestion/licence/patterns.py"),
+    "citation check": ("citation", "rag_engine/answering/citations.py"),
+    "filter resolution": ("engine/.*filter", "rag_engine/filters.py"),
+    "crash recovery": ("recover", "rag_engine/storage/recovery.py"),
+    "prompts of the engine": ("engine/.*prompt", "rag_engine/prompts.py"),
+    "prompts of ingestion": ("ingestion/.*prompt", "ingestion/prompts.py"),
+    "gold set": ("gold.*py", "rag_engine/evaluation/gold.py"),
+    "reranker": ("reranker/load", "rag_engine/backends/reranker/load.py"),
+    "accepted file types": ("file_type", "ingestion/extraction/file_type.py"),
+    "where a source stands": ("source_status", "ingestion/status/source_status.py"),
+    "deleting a document": ("delet", "rag_engine/storage/deletion.py"),
+    "HTML cleaning": ("web/.*html", "ingestion/web/html.py"),
+    "language names": ("text/.*languages", "rag_engine/text/languages.py"),
+    "stop words": ("stopwords", "rag_engine/text/stopwords.py"),
+    "job queue": ("jobs/.*queue", "ingestion/jobs/queue.py"),
+    "retry back-off": ("schedul", "ingestion/pipeline/scheduling.py"),
+    "HTTP cache": ("web/.*cache", "ingestion/web/cache.py"),
+    "atomic write": ("atomic", "rag_engine/atomic_write.py"),
+}
+# Still to be made; the lists may only grow shorter.
+MISSING: set[str] = {
+    "rag_engine/storage/recovery.py",
+    "rag_engine/text/languages.py",
+}
+REPEATED: set[str] = {
+    "Candidate", "Clause", "Listed", "Pair", "Place", "Quote", "Row", "Runtime", "Word", "_Level", "_Reader",
+    "_Reading", "_Rules", "Compute", "Element", "Encode", "Key", "PageOf", "Precision", "Progress", "Ranking", "Span",
+    "Vocabulary",
+}  # fmt: skip
+# Read by Streamlit, as its documentation says.
+THEME = ROOT / ".streamlit" / "config.toml"
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("sought", PLACES)
+def test_a_place_is_found_at_the_first_guess(sought: str) -> None:
+    pattern, expected = PLACES[sought]
+    if expected not in MISSING:
+        assert [_name(path) for path in SOURCES if re.search(pattern, _name(path))] == [expected]
+
+
+def test_the_theme_is_where_streamlit_looks_for_it() -> None:
+    assert "[theme]" in THEME.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in SOURCES}), ids=_name)
+def test_a_folder_holds_at_most_sixteen_files(folder: Path) -> None:
+    assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= 16
+
+
+def test_every_class_and_type_has_a_name_of_its_own() -> None:
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for path, tree in TREES.items():
+        for name in _types_of(tree):
+            places[name].add(_name(path))
+    repeated = {name: sorted(where) for name, where in places.items() if len(where) > 1}
+    assert not {name: where for name, where in repeated.items() if name not in REPEATED}
+
+
+def test_no_module_is_a_fragment_that_one_other_imports() -> None:
+    modules = {_module(path): path for path in SOURCES}
+    importers: defaultdict[str, set[Path]] = defaultdict(set)
+    for path, tree in TREES.items():
+        for name in _imports(tree):
+            importers[name].add(path)
+    small = {name for name, path in modules.items() if _length(path) < 25 and path.name != "__init__.py"}
+    assert not {name for name in small if len(importers[name]) == 1}
+
+
+def test_a_docstring_says_what_there_is_or_what_is_done() -> None:
+    wrong = [
+        f"{_name(path)}: {text.splitlines()[0]}"
+        for path, tree in TREES.items()
+        for node, text in _docstrings(tree)
+        if text.startswith("Nothing") or (isinstance(node, ast.Module) and re.match("What|Where|Whether|How ", text))
+    ]
+    assert len(wrong) <= WRONG_DOCSTRINGS, "\n".join(wrong)
+
+
+WRONG_DOCSTRINGS = 400
+
+
+def test_the_documented_settings_are_those_of_the_configuration() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"SEXTANT_[A-Z_]*[A-Z]", readme))
+    assert documented == _settings()
+
+
+def test_settings_are_read_in_the_configuration_alone() -> None:
+    reading = {
+        _name(path)
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).startswith(("os.environ.get", "os.getenv"))
+        and "SEXTANT_" in ast.unparse(node)
+    }
+    assert reading <= {"rag_engine/config.py", "ingestion/config.py"}
+
+
+def _settings() -> set[str]:
+    """Return the variables that the two config.py name in their code."""
+    from dataclasses import fields
+
+    from ingestion.config import QualityConfig
+
+    named = {f"SEXTANT_{one.name.upper()}" for one in fields(QualityConfig)}
+    for module in ("rag_engine/config.py", "ingestion/config.py"):
+        for node in ast.walk(TREES[ROOT / module]):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named |= set(re.findall(r"^SEXTANT_[A-Z_]+$", node.value))
+    return named
+
+
+def _types_of(tree: ast.Module) -> Iterator[str]:
+    """Yield the classes of a module and the names that it gives to types."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for statement in tree.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and re.match("[A-Z][a-z]", target.id):
+            yield target.id
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node, ast.get_docstring(node) or ""
+
+
+def _module(path: Path) -> str:
+    return _name(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _length(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
