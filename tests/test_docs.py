@@ -1,0 +1,60 @@
+"""The documents name what is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/retrieval.md")
+FOLDERS = ("rag_engine", "ingestion", "pages", "cli", "tests", "benchmarks", "docs", ".ci", "data")
+# Made by use, not by a checkout.
+MADE = ("data/workspace",)
+
+
+def _names(document: str) -> list[tuple[str, str]]:
+    """Return the paths that a document names, each with the name of a definition in it or ""."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return [
+        (path, name)
+        for path, name in re.findall(r"`([\w./-]+?)(?::(\w+))?`", text)
+        if path.startswith(tuple(f"{folder}/" for folder in FOLDERS)) and not path.startswith(MADE)
+    ]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_a_document_names_is_there(document: str) -> None:
+    missing = [path for path, _ in _names(document) if not (ROOT / path).exists()]
+    assert not missing
+
+
+def test_the_walks_name_definitions_that_are_there() -> None:
+    for path, name in _names("docs/architecture.md"):
+        if name:
+            tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+            assert name in {getattr(node, "name", "") for node in tree.body}, f"{path}:{name}"
+
+
+@pytest.mark.parametrize("heading", ["The walk of a question", "The walk of a file"])
+def test_a_walk_has_about_a_dozen_steps(heading: str) -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    walk = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    assert 10 <= len(re.findall(r"^\d+\. `", walk, re.MULTILINE)) <= 14
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    folder = (ROOT / document).parent
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8"))
+    assert not [link for link in links if not (folder / link).exists()]
+
+
+def test_the_picture_of_the_rooms_is_current() -> None:
+    command = [sys.executable, str(Path("docs") / "draw_rooms.py"), "--check"]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
