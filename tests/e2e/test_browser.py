@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from rag_engine import conversations
 from rag_engine.config import read_config
@@ -86,7 +86,12 @@ def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_pa
 
 def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     page.goto(address)
 
     ask(page, "What do the harbour cranes of Rotterdam lift?")

@@ -101,6 +101,9 @@ class SmallBrowser:
             raise Refusal(answer.refusal, f"{url} refuses.")
         return _fetched([url], answer, into, max_bytes, "browser")
 
+    def close(self) -> None:
+        """Do nothing: no process was started."""
+
 
 @dataclass
 class SmallJudge:

@@ -7,6 +7,7 @@ import random
 import time
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sql
@@ -14,7 +15,7 @@ import sqlalchemy as sql
 from rag_engine.backends.chroma import collection_name, open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.chunking.indexed_text import child_id
-from rag_engine.storage import catalog as tables
+from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.killed_addition import run
 
@@ -51,7 +52,7 @@ def _add_undisturbed(workspace: Path, folder: Path) -> float:
     return time.monotonic() - started
 
 
-def _state(workspace: Path) -> dict[str, list[object]]:
+def _state(workspace: Path) -> dict[str, Any]:
     """Everything that an analyst or an index could tell two workspaces apart by, without row numbers."""
     catalog = open_catalog(workspace)
     records = catalog.active_documents()

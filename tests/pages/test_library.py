@@ -54,7 +54,7 @@ def choose(app: AppTest, file: str) -> AppTest:
     """The page after a click on a file's row: this test bed cannot click, but a widget's state can be set."""
     [table] = app.dataframe
     row = list(table.value["File"]).index(file)
-    app.session_state[table.key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.session_state[str(table.key)] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     return app.run()
 
 

@@ -158,7 +158,7 @@ def _portals() -> list[Branch]:
         ("/loop/3", "Policy archive, 1991 to 2000"),
         ("/loop/", "Strategy archive, all years"),
     )
-    package = {
+    package: dict[str, object] = {
         "title": "Action plan on geese",
         "license_title": "Creative Commons Attribution 4.0",
         "license_url": "https://creativecommons.org/licenses/by/4.0/",

@@ -36,7 +36,8 @@ class CountingEmbedder:
         for row, text in enumerate(texts):
             for word in re.findall(r"\w+", text.casefold()):
                 vectors[row, zlib.crc32(word[:5].encode()) % self.dimension] += 1
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        scaled: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return scaled
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         return self.encode_passages(texts)

@@ -42,7 +42,8 @@ class TopicEncoder:
             vectors[row, 0] = self.common
             vectors[row, 1 + known[text]] = self.skill
             vectors[row, 1 + (known[text] * 7 + side) % len(PAIRS) + len(PAIRS)] = 0.3
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        scaled: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return scaled
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         return self._vectors(texts, 0)

@@ -158,7 +158,8 @@ def test_a_workbook_is_applied_like_a_table_of_text(engine: Engine, sandbox: San
     book = Workbook()
     sheet = book.active
     assert sheet is not None
-    for row in [("Term", "File", "Page"), ("siren", "fires.pdf", 3), ("paths", "fires.pdf", 2)]:
+    rows: list[tuple[str | int, ...]] = [("Term", "File", "Page"), ("siren", "fires.pdf", 3), ("paths", "fires.pdf", 2)]
+    for row in rows:
         sheet.append(row)
     book.save(tmp_path / "terms.xlsx")
     apply_index(tmp_path / "terms.xlsx", engine, sandbox)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
 from hypothesis import given, settings
+from openpyxl.utils import get_column_letter
 
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import export
@@ -24,14 +26,14 @@ _TYPES: dict[FieldName, tuple[str, ...]] = {
 
 
 def _edited(
-    tmp_path: Path, edits: dict[str, object], source_records: list[SourceRecord] | None = None
+    tmp_path: Path, edits: dict[str, Any], source_records: list[SourceRecord] | None = None
 ) -> CorrectionReport:
     """What is read after the cells are edited as a person would, in the main sheet."""
     known = source_records or [source_record()]
     export(tmp_path / "o.xlsx", known)
     workbook = openpyxl.load_workbook(tmp_path / "o.xlsx")
     sheet = workbook["Estrazione Finale"]
-    headings = {cell.value: cell.column_letter for cell in sheet[1]}
+    headings = {cell.value: get_column_letter(at) for at, cell in enumerate(sheet[1], start=1)}
     for place, value in edits.items():
         name, _, row = place.partition("@")
         sheet[f"{headings.get(name, name)}{row or 2}"] = value
@@ -61,11 +63,11 @@ def _imported(path: Path, one: SourceRecord) -> CorrectionReport:
     return read_corrections(path, [one], "Ada", "now", _TYPES)
 
 
-def _edit(path: Path, edits: dict[str, object]) -> Path:
+def _edit(path: Path, edits: dict[str, Any]) -> Path:
     """The exported workbook with cells of its first row edited as a person would."""
     workbook = openpyxl.load_workbook(path)
     sheet = workbook["Estrazione Finale"]
-    headings = {cell.value: cell.column_letter for cell in sheet[1]}
+    headings = {cell.value: get_column_letter(at) for at, cell in enumerate(sheet[1], start=1)}
     for name, value in edits.items():
         sheet[f"{headings[name]}2"] = value
     workbook.save(path)
@@ -84,7 +86,7 @@ def test_an_old_export_that_nobody_touched_takes_nothing_of_others_back(tmp_path
 def test_the_same_edited_book_changes_nothing_the_second_time(tmp_path: Path) -> None:
     path, one = tmp_path / "o.xlsx", source_record()
     export(path, [one])
-    edits: dict[str, object] = {
+    edits: dict[str, Any] = {
         "Policy Title": None,
         "Countries": "Spain",
         "Hazard": "flood; DROUGHT",

@@ -171,8 +171,8 @@ def test_a_docx_gives_headings_tables_and_no_deleted_text(tmp_path: Path) -> Non
 
 def test_each_sheet_is_a_page_hidden_ones_too(tmp_path: Path) -> None:
     workbook = openpyxl.Workbook()
-    workbook.active.title = "Rivers"
-    workbook.active.append(["Po", 652.0, None])
+    workbook.worksheets[0].title = "Rivers"
+    workbook.worksheets[0].append(["Po", 652.0, None])
     hidden = workbook.create_sheet("Sources")
     hidden.append(["Register", 2])
     hidden.sheet_state = "hidden"

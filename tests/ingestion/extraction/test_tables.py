@@ -25,9 +25,9 @@ SHOWN = " | ".join(HEADER)
 
 def make_xlsx(path: Path) -> Path:
     workbook = openpyxl.Workbook()
-    workbook.active.append(["Floods of the century"])
+    workbook.worksheets[0].append(["Floods of the century"])
     for row in (HEADER, *ROWS):
-        workbook.active.append(row)
+        workbook.worksheets[0].append(row)
     workbook.save(path)
     return path
 

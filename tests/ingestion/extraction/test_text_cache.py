@@ -12,7 +12,7 @@ from rag_engine.types import Block, ExtractedText
 
 def _reading() -> Reading:
     text = "Floods damage archives and museums. " * 3_000
-    extracted = ExtractedText(text, 1, (), (Block(0, len(text), 1, "paragraph"),), "text/plain")
+    extracted = ExtractedText(text, 1, (), (Block(0, len(text), 1, "text"),), "text/plain")
     return reading_of(extracted, FileProperties(title="Flood plan"), "en")
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,9 @@ class Reader:
         return extract(path, ExtractionLimits(), None)
 
     def declared(self, path: Path) -> Any:
+        raise AssertionError("not asked for")
+
+    def printed(self, path: Path, pages: Collection[int]) -> Any:
         raise AssertionError("not asked for")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,13 +112,13 @@ def test_more_links_than_the_limit_are_counted() -> None:
 
 def test_an_endless_calendar_ends() -> None:
     class Calendar(SmallWeb):
-        def fetch(self, url: str, **more: object) -> object:  # type: ignore[override]
+        def fetch(self, url: str, **more: Any) -> Fetched:
             month = int(url.rpartition("=")[2]) if "=" in url else 0
             links = (
                 (f"/list?sid={month}&month={month + step}", f"Month {month + step}") for step in (1, 2, 3, 4, 5, 6)
             )
             self.answers[url] = page(listing(*links, *((f"/{month}-{n}.pdf", f"Plan {n}") for n in range(2))))
-            return super().fetch(url, **more)  # type: ignore[arg-type]
+            return super().fetch(url, **more)
 
     web = Calendar({})
     config = IngestionConfig(portals=PortalConfig(most_pages=12))
@@ -278,10 +279,10 @@ def test_a_file_behind_an_address_without_a_name_is_found_and_not_kept(
     answers = {"list": page(listing(("/download?id=7", "Flood plan"))), "download?id=7": pdf("x" * 1000)}
 
     class Watched(SmallWeb):
-        def fetch(self, url: str, **more: object) -> object:  # type: ignore[override]
+        def fetch(self, url: str, **more: Any) -> Fetched:
             into = more.get("into")
             assert "download" not in url or into is None, "the body of a file must not go to the disk"
-            return super().fetch(url, **more)  # type: ignore[arg-type]
+            return super().fetch(url, **more)
 
     web = Watched({AT + name: answer for name, answer in answers.items()})
     outcome = explore(SOURCE, portal(), web, lambda: None, None, config=IngestionConfig(), known=())

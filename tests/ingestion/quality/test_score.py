@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -68,7 +69,7 @@ def test_a_plan_of_some_length_passes_with_its_score() -> None:
     ],
 )
 def test_what_misses_a_threshold_is_rejected_with_both_figures(
-    profile: str, changes: dict[str, object], reason: str, figures: tuple[str, ...]
+    profile: str, changes: dict[str, Any], reason: str, figures: tuple[str, ...]
 ) -> None:
     outcome = _judge(PARAGRAPH * 20, PROFILES[profile], **changes)  # type: ignore[index]
     assert (outcome.status, outcome.reason) == ("rejected", reason)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from ingestion.config import WebConfig
@@ -253,20 +253,21 @@ def test_a_browser_that_died_unseen_is_replaced(
 def test_no_process_stays_behind_after_closing(site: Site) -> None:
     processes: list[int] = []
 
+    opened = _open(site.config())
+
     def use() -> None:
-        with browser:
-            browser.render(site.url("/"))
-            processes.extend(browser.process_ids)
+        with opened:
+            opened.render(site.url("/"))
+            processes.extend(opened.process_ids)
             raise RuntimeError("of the caller")
 
-    browser = _open(site.config())
     with pytest.raises(RuntimeError, match="of the caller"):
         use()
     assert processes
     psutil.wait_procs(_running(processes), timeout=5)
     assert _running(processes) == []
     with pytest.raises(Refusal, match="closed"):
-        browser.render(site.url("/"))
+        opened.render(site.url("/"))
 
 
 def test_closing_from_another_thread_ends_the_call_under_way(site: Site) -> None:

@@ -160,7 +160,7 @@ def test_a_kept_answer_keeps_to_the_limit_of_the_call(site: Site, web: HttpWeb, 
     kept.fetch(site.url("/file"), into=tmp_path / "a.pdf")
     for options in ({}, {"max_bytes": 100}, {"max_bytes": 100, "into": tmp_path / "b.pdf"}):
         with pytest.raises(Refusal) as refused:
-            kept.fetch(site.url("/file"), **options)  # type: ignore[arg-type]
+            kept.fetch(site.url("/file"), **options)
         assert refused.value.reason == "too_large"
     assert not (tmp_path / "b.pdf").exists()
 

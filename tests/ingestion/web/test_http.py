@@ -336,7 +336,7 @@ def test_closing_it_ends_the_calls_under_way(site: Site, tmp_path: Path) -> None
 
 
 def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
-    interrupted = iter([b"some", KeyboardInterrupt()])
+    interrupted: Iterator[bytes | BaseException] = iter([b"some", KeyboardInterrupt()])
 
     def chunks() -> Iterator[bytes]:
         for item in interrupted:

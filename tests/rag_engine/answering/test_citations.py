@@ -1,8 +1,14 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.answering.citations import check_marks, cite
+from rag_engine.types import Source
+from tests.rag_engine.conftest import CountingEmbedder
 
 TEXT = (
     "The ministry keeps the register of dams. Local authorities inspect every dyke once a year. "
@@ -10,7 +16,7 @@ TEXT = (
 )
 
 
-def page_of(document, offset):
+def page_of(document: int, offset: int) -> int:
     return 1 + offset // 100
 
 
@@ -32,28 +38,28 @@ def page_of(document, offset):
         ("Argini [Fonti 1 e 2].", "Argini [Source 1][Source 2]."),
     ],
 )
-def test_every_form_of_citation_is_written_as_source_n(written, expected):
+def test_every_form_of_citation_is_written_as_source_n(written: str, expected: str) -> None:
     assert check_marks(written, {1, 2, 3, 4}).text == expected
 
 
-def test_a_source_that_does_not_exist_is_removed_and_named():
+def test_a_source_that_does_not_exist_is_removed_and_named() -> None:
     checked = check_marks("Dykes broke [Source 9]. Dams held [Source 1, 12].", {1, 2})
     assert checked.text == "Dykes broke. Dams held [Source 1]."
     assert (checked.cited, checked.removed) == ((1,), (9, 12))
     assert "[Source 9], [Source 12]" in checked.warnings[0]
 
 
-def test_an_answer_without_a_citation_is_warned_of():
+def test_an_answer_without_a_citation_is_warned_of() -> None:
     assert "names no source" in check_marks("Dykes broke.", {1}).warnings[0]
 
 
 @pytest.mark.parametrize("text", ["[12]", "(Source: Eurostat 2019)", "a [source] of heat", "[Source 2020]", "Source 1"])
-def test_other_brackets_stay(text):
+def test_other_brackets_stay(text: str) -> None:
     assert check_marks(text, {1}).text == text
 
 
 @given(st.text(alphabet=st.sampled_from("[]() Source123,;-and.\n"), max_size=80), st.sets(st.integers(1, 12)))
-def test_checked_text_cites_only_what_exists_and_checking_again_changes_nothing(text, numbers):
+def test_checked_text_cites_only_what_exists_and_checking_again_changes_nothing(text: str, numbers: set[int]) -> None:
     checked = check_marks(text, numbers)
     assert set(checked.cited) <= numbers
     assert not set(checked.removed) & numbers
@@ -61,7 +67,9 @@ def test_checked_text_cites_only_what_exists_and_checking_again_changes_nothing(
     assert set(again.cited) >= set(checked.cited)
 
 
-def test_a_citation_points_to_the_sentence_that_supports_the_claim(make_source, embedder):
+def test_a_citation_points_to_the_sentence_that_supports_the_claim(
+    make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
     source = make_source(2, TEXT, hits=[(0, 40), (41, len(TEXT))])
     answer = "Every six years the flood maps are renewed [Source 2]. Nobody knows more."
     (citation,) = cite(answer, "en", [source], embedder=embedder, page_of=page_of)
@@ -71,7 +79,9 @@ def test_a_citation_points_to_the_sentence_that_supports_the_claim(make_source, 
     assert citation.child_id == source.hits[1].child_id
 
 
-def test_a_mark_after_the_full_stop_or_on_a_line_of_its_own_belongs_to_the_sentence_before(make_source, embedder):
+def test_a_mark_after_the_full_stop_or_on_a_line_of_its_own_belongs_to_the_sentence_before(
+    make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
     source = make_source(1, TEXT)
     for answer in (
         "Insurers may read them. [Source 1] Dykes are seen to.",
@@ -82,7 +92,9 @@ def test_a_mark_after_the_full_stop_or_on_a_line_of_its_own_belongs_to_the_sente
         assert citation.quote == "Private insurers may read them.", answer
 
 
-def test_two_claims_from_one_source_give_two_quotes_and_the_list_of_references_none(make_source, embedder):
+def test_two_claims_from_one_source_give_two_quotes_and_the_list_of_references_none(
+    make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
     answer = (
         "The ministry keeps a register of dams [Source 1]. Dykes are inspected once a year [Source 1].\n\n"
         "**References:**\n[Source 1] Ministry, Flood maps, 2020"
@@ -91,19 +103,25 @@ def test_two_claims_from_one_source_give_two_quotes_and_the_list_of_references_n
     assert [citation.quote[:9] for citation in citations] == ["The minis", "Local aut"]
 
 
-def test_a_claim_in_another_language_still_gets_a_quote_from_what_was_found(make_source, embedder):
+def test_a_claim_in_another_language_still_gets_a_quote_from_what_was_found(
+    make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
     source = make_source(1, TEXT, hits=[(41, 91)])
     citations = cite("Ogni argine viene controllato [Source 1].", "it", [source], embedder=embedder, page_of=page_of)
     assert [citation.n for citation in citations] == [1]
 
 
-def test_a_claim_in_a_sentences_own_words_needs_no_encoder(make_source, embedder):
+def test_a_claim_in_a_sentences_own_words_needs_no_encoder(
+    make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
     answer = "“Private insurers may read them.” [Source 1]"
     cite(answer, "en", [make_source(1, TEXT)], embedder=embedder, page_of=page_of)
     assert embedder.encoded == 0
 
 
-def test_few_sentences_are_encoded_however_many_sources_are_cited(make_source, embedder):
+def test_few_sentences_are_encoded_however_many_sources_are_cited(
+    make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
     sources = [make_source(n, TEXT * 10) for n in range(1, 16)]
     answer = " ".join(f"Maps number {n} cover dams [Source {n}]." for n in range(1, 16))
     citations = cite(answer, "en", sources, embedder=embedder, page_of=page_of)

@@ -1,4 +1,8 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Never
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,7 +12,9 @@ from rag_engine.answering.generation import answer, pack_prompt
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT
-from rag_engine.types import Answer, Prompt
+from rag_engine.protocols import Generator
+from rag_engine.types import Answer, Evidence, Prompt, Source
+from tests.rag_engine.conftest import CountingEmbedder
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
 
@@ -24,29 +30,29 @@ class Scripted:
     name: str = "scripted"
     prompts: list[Prompt] = field(default_factory=list)
 
-    def stream(self, prompt):
+    def stream(self, prompt: Prompt) -> Iterator[str]:
         self.prompts.append(prompt)
         yield from self.pieces
         if self.failure:
             raise self.failure
 
-    def complete_json(self, system, user, schema, *, seconds):
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
         raise BackendError("not asked")
 
 
 @pytest.fixture
-def ask(embedder):
-    def run(evidence, generator):
+def ask(embedder: CountingEmbedder) -> Callable[..., tuple[list[str], Answer]]:
+    def run(evidence: Evidence, generator: Generator) -> tuple[list[str], Answer]:
         *pieces, last = answer(
             evidence, generator, embedder=embedder, page_of=lambda document, offset: 3, config=GenerationConfig()
         )
         assert isinstance(last, Answer)
-        return pieces, last
+        return [str(piece) for piece in pieces], last
 
     return run
 
 
-def pack(evidence, window, answer_tokens=256):
+def pack(evidence: Evidence, window: int, answer_tokens: int = 256) -> Prompt:
     return pack_prompt(
         evidence,
         context_window=window,
@@ -57,12 +63,12 @@ def pack(evidence, window, answer_tokens=256):
 
 
 @pytest.fixture
-def evidence(make_source, make_evidence):
+def evidence(make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]) -> Evidence:
     sources = [make_source(n, "".join(SENTENCES.replace("{n}", f"{n}{row}") for row in range(20))) for n in range(1, 6)]
     return make_evidence("Which dykes were raised?", sources)
 
 
-def test_the_best_source_stands_last_and_nothing_is_left_out_of_a_wide_window(evidence):
+def test_the_best_source_stands_last_and_nothing_is_left_out_of_a_wide_window(evidence: Evidence) -> None:
     prompt = pack(evidence, 32768)
     assert [source.n for source in prompt.sources] == [5, 4, 3, 2, 1]
     assert prompt.left_out == ()
@@ -71,7 +77,7 @@ def test_the_best_source_stands_last_and_nothing_is_left_out_of_a_wide_window(ev
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the evidence is frozen
 @given(window=st.integers(1700, 6000), answer_tokens=st.integers(64, 2048))
-def test_prompt_and_answer_fit_the_window_at_any_size(evidence, window, answer_tokens):
+def test_prompt_and_answer_fit_the_window_at_any_size(evidence: Evidence, window: int, answer_tokens: int) -> None:
     prompt = pack(evidence, window, answer_tokens)
     assert prompt.tokens + min(answer_tokens, window // 3) <= prompt.num_ctx <= window
     assert prompt.num_ctx % 512 == 0 or prompt.num_ctx == window
@@ -83,7 +89,9 @@ def test_prompt_and_answer_fit_the_window_at_any_size(evidence, window, answer_t
         assert source.text.endswith((".", ". "))
 
 
-def test_a_source_is_cut_around_what_was_found_in_it(make_source, make_evidence):
+def test_a_source_is_cut_around_what_was_found_in_it(
+    make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
+) -> None:
     text = "".join(SENTENCES.replace("{n}", str(row)) for row in range(100))
     source = make_source(1, text, hits=[(len(text) - 500, len(text))])
     (cut,) = pack(make_evidence("Which dykes?", [source]), 1700).sources
@@ -91,7 +99,9 @@ def test_a_source_is_cut_around_what_was_found_in_it(make_source, make_evidence)
     assert cut.start <= source.hits[0].start
 
 
-def test_a_window_too_small_for_any_source_says_so_instead_of_failing(evidence, ask):
+def test_a_window_too_small_for_any_source_says_so_instead_of_failing(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     with pytest.raises(BackendError, match="300 tokens"):
         pack(evidence, 300)
     pieces, result = ask(evidence, Scripted(("never",), context_window=300))
@@ -100,7 +110,9 @@ def test_a_window_too_small_for_any_source_says_so_instead_of_failing(evidence, 
     assert "larger context window" in result.text
 
 
-def test_words_stream_as_they_come_and_the_checked_answer_comes_last(evidence, ask):
+def test_words_stream_as_they_come_and_the_checked_answer_comes_last(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     generator = Scripted(("The dyke at kilometre 10 was ", "raised [Sour", "ce 1]. So was another [Source 9]."))
     pieces, result = ask(evidence, generator)
     assert tuple(pieces) == generator.pieces
@@ -113,13 +125,17 @@ def test_words_stream_as_they_come_and_the_checked_answer_comes_last(evidence, a
     assert set(result.seconds) == {"prompt", "first_words", "answer"}
 
 
-def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(evidence, ask):
+def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     _, result = ask(evidence, Scripted(("Dykes [Source 5].",), context_window=2600))
     assert result.citations == ()
     assert any("did not fit" in warning and "[Source 5]" in warning for warning in result.warnings)
 
 
-def test_a_source_of_which_only_a_part_was_read_is_reported(evidence, ask):
+def test_a_source_of_which_only_a_part_was_read_is_reported(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     generator = Scripted(("Dykes [Source 1].",), context_window=2600)
     _, result = ask(evidence, generator)
     read = {source.n: source.text for source in generator.prompts[0].sources}
@@ -129,15 +145,17 @@ def test_a_source_of_which_only_a_part_was_read_is_reported(evidence, ask):
     ]
 
 
-def test_nothing_is_said_of_sources_that_were_read_whole(evidence, ask):
+def test_nothing_is_said_of_sources_that_were_read_whole(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     _, result = ask(evidence, Scripted(("Dykes [Source 1].",), context_window=32768))
     assert result.warnings == ()
 
 
 @pytest.mark.parametrize(("language", "expected"), [("it", "it"), ("tr", "tr"), ("xx", "en")])
 def test_no_sources_gives_the_sentence_in_the_questions_language_and_asks_no_model(
-    language, expected, make_evidence, ask
-):
+    language: str, expected: str, make_evidence: Callable[..., Evidence], ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     generator = Scripted(("invented",))
     pieces, result = ask(make_evidence("Was?", (), language=language), generator)
     assert pieces == [result.text] == [INSUFFICIENT[expected]]
@@ -145,13 +163,17 @@ def test_no_sources_gives_the_sentence_in_the_questions_language_and_asks_no_mod
     assert generator.prompts == []
 
 
-def test_a_models_own_marker_sentence_means_insufficient_evidence(evidence, ask):
+def test_a_models_own_marker_sentence_means_insufficient_evidence(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     _, result = ask(evidence, Scripted(("**" + INSUFFICIENT["de"].replace(",", "") + "**",)))
     assert result.status == "insufficient_evidence"
     assert result.warnings == ()
 
 
-def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(evidence, ask):
+def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     failure = BackendError("Ollama does not answer at http://x.", help="Start it with: ollama serve.")
     pieces, result = ask(evidence, Scripted((), failure))
     assert pieces == []
@@ -160,7 +182,9 @@ def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
     assert result.text in result.warnings
 
 
-def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(evidence, ask):
+def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     _, result = ask(evidence, Scripted(("Dykes were raised [Source 1].",), BackendError("The connection broke.")))
     assert result.status == "answered"
     assert result.text == "Dykes were raised [Source 1]."
@@ -168,18 +192,24 @@ def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(evidence, ask):
     assert any("broke off" in warning and "connection broke" in warning for warning in result.warnings)
 
 
-def test_a_silent_model_is_an_error_not_an_empty_answer(evidence, ask):
+def test_a_silent_model_is_an_error_not_an_empty_answer(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
     _, result = ask(evidence, Scripted(()))
     assert (result.status, "wrote nothing" in result.text) == ("error", True)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 500])
-def test_thoughts_are_not_shown_wherever_the_pieces_break(evidence, ask, size):
+def test_thoughts_are_not_shown_wherever_the_pieces_break(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], size: int
+) -> None:
     said = "\n<think>Hmm, [Source 2] perhaps.</think>\n\nDykes [Source 1]."
     pieces, result = ask(evidence, Scripted(tuple(said[i : i + size] for i in range(0, len(said), size))))
     assert "".join(pieces) == result.text == "Dykes [Source 1]."
 
 
 @pytest.mark.parametrize("said", ["<", "<th", " <b>Dykes</b>", "<think", "Dykes <think>"])
-def test_what_only_looks_like_a_thought_is_kept(evidence, ask, said):
+def test_what_only_looks_like_a_thought_is_kept(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], said: str
+) -> None:
     assert ask(evidence, Scripted(tuple(said)))[1].text == said.strip()

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +11,11 @@ SCHEMA: dict[str, object] = {"type": "object", "properties": {"a": {"type": "str
 
 
 @pytest.mark.parametrize("reply", ['{"a": "x"}', 'Sure:\n```json\n{"a": "x"}\n```\nDone.', ' {"a": "x"} {"a": "y"}'])
-def test_the_first_object_is_read_whatever_stands_around_it(reply):
+def test_the_first_object_is_read_whatever_stands_around_it(reply: str) -> None:
     assert read_object(reply, SCHEMA, model="m") == {"a": "x"}
 
 
 @given(st.text() | st.text(alphabet='{}[]":a1,'))
-def test_any_other_reply_is_refused_with_the_models_name(reply):
+def test_any_other_reply_is_refused_with_the_models_name(reply: str) -> None:
     with pytest.raises(BackendError, match=r"^m replied"):
         read_object(reply, SCHEMA, model="m")

@@ -1,5 +1,8 @@
+from __future__ import annotations
+
 import json
 import socket
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import monotonic
 
@@ -7,33 +10,34 @@ import pytest
 
 from rag_engine.answering.generation import answer
 from rag_engine.backends import ollama
-from rag_engine.backends.ollama import find_ollama
+from rag_engine.backends.ollama import OllamaGenerator, find_ollama
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
-from rag_engine.types import Prompt, QueryPlan
+from rag_engine.types import Answer, Evidence, Prompt, QueryPlan, Source
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
+from tests.rag_engine.conftest import CountingEmbedder
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": ["Italy"]}
 PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
 
 
-def line(**parts):
+def line(**parts: object) -> bytes:
     return json.dumps(parts).encode() + b"\n"
 
 
-def words(*said, reason="stop"):
+def words(*said: str, reason: str = "stop") -> tuple[bytes, ...]:
     spoken = tuple(line(model="m", message={"role": "assistant", "content": word}, done=False) for word in said)
     return (*spoken, line(model="m", message={"role": "assistant", "content": ""}, done=True, done_reason=reason))
 
 
-def listing(*names, family="llama"):
+def listing(*names: str, family: str = "llama") -> Reply:
     models = [{"name": name, "model": name, "details": {"family": family}} for name in names]
     return Reply((json.dumps({"models": models}).encode(),))
 
 
 @pytest.fixture
-def server():
+def server() -> Iterator[Script]:
     shown = {
         "model_info": {"general.architecture": "llama", "llama.context_length": 8192},
         "capabilities": ["completion"],
@@ -50,27 +54,34 @@ def server():
 
 
 @pytest.fixture
-def config(server):
+def config(server: Script) -> GenerationConfig:
     return GenerationConfig(ollama_url=server.url, answer_tokens=64, answer_seconds=5)
 
 
-def test_the_first_model_that_writes_is_found_with_its_window(server, config):
+def open_ollama(config: GenerationConfig) -> OllamaGenerator:
+    """Return the model that is found, which there must be."""
     generator = find_ollama(config)
+    assert generator is not None
+    return generator
+
+
+def test_the_first_model_that_writes_is_found_with_its_window(server: Script, config: GenerationConfig) -> None:
+    generator = open_ollama(config)
     assert (generator.name, generator.context_window, generator.quotes_only) == ("ollama/mistral:7b", 8192, False)
 
 
-def test_the_configured_model_is_found_with_and_without_its_tag(server, config):
+def test_the_configured_model_is_found_with_and_without_its_tag(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/tags"] = listing("mistral:7b", "qwen3:latest")
-    assert find_ollama(replace(config, ollama_model="qwen3")).name == "ollama/qwen3:latest"
-    assert find_ollama(replace(config, ollama_model="mistral:7b")).name == "ollama/mistral:7b"
+    assert open_ollama(replace(config, ollama_model="qwen3")).name == "ollama/qwen3:latest"
+    assert open_ollama(replace(config, ollama_model="mistral:7b")).name == "ollama/mistral:7b"
 
 
-def test_a_configured_model_that_is_missing_names_the_command(config):
+def test_a_configured_model_that_is_missing_names_the_command(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match=r"no model phi4.*ollama pull phi4"):
         find_ollama(replace(config, ollama_model="phi4"))
 
 
-def test_a_server_with_no_model_that_writes_says_how_to_get_one(server, config):
+def test_a_server_with_no_model_that_writes_says_how_to_get_one(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/tags"] = listing("bge-m3", family="bert")
     with pytest.raises(BackendError, match=r"no model that writes.*ollama pull"):
         find_ollama(config)
@@ -85,35 +96,39 @@ def test_a_server_with_no_model_that_writes_says_how_to_get_one(server, config):
         (Reply((b"",), status=404), "status 404"),
     ],
 )
-def test_something_else_on_the_port_is_told(server, config, reply, said):
+def test_something_else_on_the_port_is_told(server: Script, config: GenerationConfig, reply: Reply, said: str) -> None:
     server.replies["/api/tags"] = reply
     with pytest.raises(BackendError, match=said):
         find_ollama(config)
 
 
 @pytest.fixture
-def nobody_at_the_default(monkeypatch):
+def nobody_at_the_default(monkeypatch: pytest.MonkeyPatch) -> str:
     """The default address, moved to a port where no Ollama of this machine listens."""
     url = "http://127.0.0.1:9"
     monkeypatch.setattr(ollama, "_DEFAULT_URL", url)
     return url
 
 
-def test_nobody_at_the_default_address_is_no_generator(config, nobody_at_the_default):
+def test_nobody_at_the_default_address_is_no_generator(config: GenerationConfig, nobody_at_the_default: str) -> None:
     assert find_ollama(replace(config, ollama_url=nobody_at_the_default)) is None
 
 
-def test_a_model_that_was_asked_for_is_missed_also_at_the_default_address(config, nobody_at_the_default):
+def test_a_model_that_was_asked_for_is_missed_also_at_the_default_address(
+    config: GenerationConfig, nobody_at_the_default: str
+) -> None:
     with pytest.raises(BackendError, match="does not answer at"):
         find_ollama(replace(config, ollama_url=nobody_at_the_default, ollama_model="phi4"))
 
 
-def test_an_address_that_was_set_and_does_not_answer_is_told(config):
+def test_an_address_that_was_set_and_does_not_answer_is_told(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match=r"does not answer at http://127.0.0.1:9"):
         find_ollama(replace(config, ollama_url="http://127.0.0.1:9"))
 
 
-def test_a_silent_server_is_told_after_two_seconds_even_at_the_default_address(config, monkeypatch):
+def test_a_silent_server_is_told_after_two_seconds_even_at_the_default_address(
+    config: GenerationConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         monkeypatch.setattr(ollama, "_DEFAULT_URL", url)
@@ -123,40 +138,44 @@ def test_a_silent_server_is_told_after_two_seconds_even_at_the_default_address(c
         assert monotonic() - started < 4  # two seconds, and room for a busy machine
 
 
-def test_an_address_that_cannot_be_read_names_the_setting(config):
+def test_an_address_that_cannot_be_read_names_the_setting(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match="SEXTANT_OLLAMA_URL"):
         find_ollama(replace(config, ollama_url="http://127.0.0.1:port"))
 
 
-def test_a_server_that_trickles_is_held_to_the_time_limit(server, config):
+def test_a_server_that_trickles_is_held_to_the_time_limit(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/chat"] = Reply(words(*("word " for _ in range(2000))))
     with pytest.raises(BackendError, match=r"within 0.01 seconds"):
-        list(find_ollama(replace(config, answer_seconds=0.01)).stream(PROMPT))
+        list(open_ollama(replace(config, answer_seconds=0.01)).stream(PROMPT))
 
 
-def test_an_answer_streams_with_the_prompts_options(server, config):
+def test_an_answer_streams_with_the_prompts_options(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/chat"] = Reply(words("The ", "dyke ", "[Source 1]."))
-    assert list(find_ollama(config).stream(PROMPT)) == ["The ", "dyke ", "[Source 1]."]
+    assert list(open_ollama(config).stream(PROMPT)) == ["The ", "dyke ", "[Source 1]."]
     asked = server.asked[-1][1]
     assert asked["options"] == {"num_ctx": 3072, "temperature": 0.3, "num_predict": 64}
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]
 
 
-def test_the_window_never_shrinks_since_that_would_load_the_model_anew(server, config):
+def test_the_window_never_shrinks_since_that_would_load_the_model_anew(
+    server: Script, config: GenerationConfig
+) -> None:
     server.replies["/api/chat"] = Reply(words("x"))
     server.replies["/api/ps"] = Reply(
         (json.dumps({"models": [{"model": "mistral:7b", "context_length": 4096}]}).encode(),)
     )
-    generator = find_ollama(config)
+    generator = open_ollama(config)
     for num_ctx in (3072, 6144, 2048):
         list(generator.stream(replace(PROMPT, num_ctx=num_ctx)))
     windows = [body["options"]["num_ctx"] for path, body in server.asked if path == "/api/chat"]
     assert windows == [4096, 6144, 6144]
 
 
-def test_the_window_of_a_plan_holds_a_question_of_any_length_and_script(server, config):
+def test_the_window_of_a_plan_holds_a_question_of_any_length_and_script(
+    server: Script, config: GenerationConfig
+) -> None:
     server.replies["/api/chat"] = Reply(words(json.dumps(PLAN)))
-    generator = find_ollama(config)
+    generator = open_ollama(config)
     for question in ("Floods?", "洪水" * 2000, "Floods?"):
         generator.complete_json("s", question, PLANNER_SCHEMA, seconds=5)
     windows = [body["options"]["num_ctx"] for path, body in server.asked if path == "/api/chat"]
@@ -166,10 +185,10 @@ def test_the_window_of_a_plan_holds_a_question_of_any_length_and_script(server, 
     assert server.asked[-1][1]["options"]["num_ctx"] == 4096
 
 
-def test_a_model_that_thinks_aloud_is_told_not_to(server, config):
+def test_a_model_that_thinks_aloud_is_told_not_to(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/show"] = Reply((b'{"model_info": {}, "capabilities": ["completion", "thinking"]}',))
     server.replies["/api/chat"] = Reply(words("x"))
-    list(find_ollama(config).stream(PROMPT))
+    list(open_ollama(config).stream(PROMPT))
     assert server.asked[-1][1]["think"] is False
 
 
@@ -186,9 +205,11 @@ def test_a_model_that_thinks_aloud_is_told_not_to(server, config):
     ],
     ids=["drop", "end", "garbage", "list", "error", "length", "slow"],
 )
-def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(server, config, reply, said):
+def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(
+    server: Script, config: GenerationConfig, reply: Reply, said: str
+) -> None:
     server.replies["/api/chat"] = reply
-    stream = find_ollama(replace(config, answer_seconds=0.4 if reply.stalls else 5)).stream(PROMPT)
+    stream = open_ollama(replace(config, answer_seconds=0.4 if reply.stalls else 5)).stream(PROMPT)
     assert [next(stream), next(stream)] == ["The ", "dyke "]
     with pytest.raises(BackendError, match=said):
         next(stream)
@@ -203,22 +224,24 @@ def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(server, co
     ],
     ids=["500", "404", "slow"],
 )
-def test_a_fault_before_the_first_word_says_what_to_do(server, config, reply, said):
+def test_a_fault_before_the_first_word_says_what_to_do(
+    server: Script, config: GenerationConfig, reply: Reply, said: str
+) -> None:
     server.replies["/api/chat"] = reply
     with pytest.raises(BackendError, match=said):
-        list(find_ollama(replace(config, answer_seconds=0.3 if reply.stalls else 5)).stream(PROMPT))
+        list(open_ollama(replace(config, answer_seconds=0.3 if reply.stalls else 5)).stream(PROMPT))
 
 
-def test_a_server_stopped_after_it_was_found_says_how_to_start_it(config):
-    generator = find_ollama(config)
+def test_a_server_stopped_after_it_was_found_says_how_to_start_it(config: GenerationConfig) -> None:
+    generator = open_ollama(config)
     generator._config = replace(config, ollama_url="http://127.0.0.1:9")
     with pytest.raises(BackendError, match="ollama serve"):
         list(generator.stream(PROMPT))
 
 
-def test_a_plan_is_asked_for_under_its_schema_and_read(server, config):
+def test_a_plan_is_asked_for_under_its_schema_and_read(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/chat"] = Reply(words(*json.dumps(PLAN)))
-    plan = find_ollama(config).complete_json(PLANNER_RULES, planner_message("Floods?"), PLANNER_SCHEMA, seconds=5)
+    plan = open_ollama(config).complete_json(PLANNER_RULES, planner_message("Floods?"), PLANNER_SCHEMA, seconds=5)
     assert plan == PLAN
     asked = server.asked[-1][1]
     assert asked["format"] == PLANNER_SCHEMA
@@ -226,27 +249,34 @@ def test_a_plan_is_asked_for_under_its_schema_and_read(server, config):
 
 
 @pytest.mark.parametrize("said", ["I cannot.", '{"query_1": "a"}', '{"query_1": ', "[1]", json.dumps({**PLAN, "x": 1})])
-def test_a_plan_that_does_not_follow_the_schema_is_refused(server, config, said):
+def test_a_plan_that_does_not_follow_the_schema_is_refused(server: Script, config: GenerationConfig, said: str) -> None:
     server.replies["/api/chat"] = Reply(words(said))
     with pytest.raises(BackendError, match="JSON"):
-        find_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5)
+        open_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5)
 
 
-def test_a_plan_that_takes_too_long_is_given_up(server, config):
+def test_a_plan_that_takes_too_long_is_given_up(server: Script, config: GenerationConfig) -> None:
     server.replies["/api/chat"] = Reply(words("{")[:1], stalls=True)
     with pytest.raises(BackendError, match=r"within 0.3 seconds"):
-        find_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=0.3)
+        open_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=0.3)
 
 
-def test_an_answer_over_the_wire_comes_out_checked_and_cited(server, config, embedder, make_source, make_evidence):
+def test_an_answer_over_the_wire_comes_out_checked_and_cited(
+    server: Script,
+    config: GenerationConfig,
+    embedder: CountingEmbedder,
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+) -> None:
     server.replies["/api/chat"] = Reply(words("Dykes are inspected ", "[Sour", "ce 1]", "[Source 9].")[:4], drops=True)
     evidence = make_evidence(
         "Who inspects?", [make_source(1, "The dykes are inspected by the districts. Dams are not.")]
     )
     *pieces, last = answer(
-        evidence, find_ollama(config), embedder=embedder, page_of=lambda document, offset: 4, config=config
+        evidence, open_ollama(config), embedder=embedder, page_of=lambda document, offset: 4, config=config
     )
-    assert "".join(pieces) == "Dykes are inspected [Source 1][Source 9]."
+    assert "".join(map(str, pieces)) == "Dykes are inspected [Source 1][Source 9]."
+    assert isinstance(last, Answer)
     assert last.text == "Dykes are inspected [Source 1]."
     assert [(citation.page, citation.quote) for citation in last.citations] == [
         (4, "The dykes are inspected by the districts.")

@@ -1,10 +1,13 @@
+from __future__ import annotations
+
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import httpx
 import pytest
 
-from rag_engine.backends.openai import find_openai
+from rag_engine.backends.openai import OpenAIGenerator, find_openai
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_SCHEMA
@@ -16,48 +19,57 @@ PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)),
 CHAT = "/v1/chat/completions"
 
 
-def event(delta, reason=None):
+def event(delta: dict[str, str], reason: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
     chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def words(*said, reason="stop"):
+def words(*said: str, reason: str | None = "stop") -> tuple[bytes, ...]:
     return (*(event({"content": word}) for word in said), event({}, reason), b"data: [DONE]\n\n")
 
 
 @pytest.fixture
-def server():
+def server() -> Iterator[Script]:
     with serving(Script({"/v1/models/mistral": Reply((b'{"id": "mistral", "max_model_len": 32768}',))})) as script:
         yield script
 
 
 @pytest.fixture
-def config(server):
+def config(server: Script) -> GenerationConfig:
     return GenerationConfig(
         openai_url=server.url + "/v1", openai_model="mistral", openai_key="k", answer_tokens=64, answer_seconds=5
     )
 
 
-def test_no_endpoint_is_no_generator():
+def open_openai(config: GenerationConfig) -> OpenAIGenerator:
+    """Return the endpoint that is found, which there must be."""
+    generator = find_openai(config)
+    assert generator is not None
+    return generator
+
+
+def test_no_endpoint_is_no_generator() -> None:
     assert find_openai(GenerationConfig()) is None
 
 
-def test_an_endpoint_without_a_model_says_which_setting_is_missing(config):
+def test_an_endpoint_without_a_model_says_which_setting_is_missing(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match="SEXTANT_OPENAI_MODEL"):
         find_openai(replace(config, openai_model=""))
 
 
-def test_the_window_is_the_one_the_endpoint_tells_else_a_careful_guess(server, config):
-    assert find_openai(config).context_window == 32768
+def test_the_window_is_the_one_the_endpoint_tells_else_a_careful_guess(
+    server: Script, config: GenerationConfig
+) -> None:
+    assert open_openai(config).context_window == 32768
     del server.replies["/v1/models/mistral"]
-    assert find_openai(config).context_window == 16384
-    assert find_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).context_window == 16384
+    assert open_openai(config).context_window == 16384
+    assert open_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).context_window == 16384
 
 
-def test_an_answer_streams_with_the_prompts_options(server, config):
+def test_an_answer_streams_with_the_prompts_options(server: Script, config: GenerationConfig) -> None:
     server.replies[CHAT] = Reply(words("The ", "dyke ", "[Source 1]."))
-    generator = find_openai(config)
+    generator = open_openai(config)
     assert (generator.name, generator.quotes_only) == ("openai/mistral", False)
     assert list(generator.stream(PROMPT)) == ["The ", "dyke ", "[Source 1]."]
     asked = server.asked[-1][1]
@@ -77,9 +89,11 @@ def test_an_answer_streams_with_the_prompts_options(server, config):
     ],
     ids=["drop", "end", "garbage", "error", "length", "slow"],
 )
-def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(server, config, reply, said):
+def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(
+    server: Script, config: GenerationConfig, reply: Reply, said: str
+) -> None:
     server.replies[CHAT] = reply
-    stream = find_openai(replace(config, answer_seconds=0.4 if reply.stalls else 5)).stream(PROMPT)
+    stream = open_openai(replace(config, answer_seconds=0.4 if reply.stalls else 5)).stream(PROMPT)
     assert [next(stream), next(stream)] == ["The ", "dyke "]
     with pytest.raises(BackendError, match=said):
         next(stream)
@@ -95,58 +109,66 @@ def test_a_fault_in_the_middle_keeps_the_words_and_says_what_happened(server, co
     ],
     ids=["401", "404", "500", "slow"],
 )
-def test_a_fault_before_the_first_word_says_what_to_do_and_is_not_tried_again(server, config, reply, said):
+def test_a_fault_before_the_first_word_says_what_to_do_and_is_not_tried_again(
+    server: Script, config: GenerationConfig, reply: Reply, said: str
+) -> None:
     server.replies[CHAT] = reply
     with pytest.raises(BackendError, match=said):
-        list(find_openai(replace(config, answer_seconds=0.3 if reply.stalls else 5)).stream(PROMPT))
+        list(open_openai(replace(config, answer_seconds=0.3 if reply.stalls else 5)).stream(PROMPT))
     assert [path for path, _ in server.asked].count(CHAT) == 1
 
 
-def test_an_endpoint_that_is_away_says_so(config):
+def test_an_endpoint_that_is_away_says_so(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match="cannot be reached"):
-        list(find_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).stream(PROMPT))
+        list(open_openai(replace(config, openai_url="http://127.0.0.1:9/v1")).stream(PROMPT))
 
 
-def test_a_plan_is_asked_for_under_its_schema(server, config):
+def test_a_plan_is_asked_for_under_its_schema(server: Script, config: GenerationConfig) -> None:
     server.replies[CHAT] = Reply(words(*json.dumps(PLAN)))
-    assert find_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5) == PLAN
+    assert open_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5) == PLAN
     assert server.asked[-1][1]["response_format"]["json_schema"]["schema"] == PLANNER_SCHEMA
 
 
-def test_an_endpoint_that_knows_no_schema_is_asked_in_words(server, config):
+def test_an_endpoint_that_knows_no_schema_is_asked_in_words(server: Script, config: GenerationConfig) -> None:
     refusal = Reply((b'{"error": {"message": "response_format is not supported"}}',), status=400)
     server.replies[CHAT] = [refusal, Reply(words("Here it is:\n```json\n", json.dumps(PLAN), "\n```"))]
-    assert find_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5) == PLAN
+    assert open_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5) == PLAN
     asked = server.asked[-1][1]
     assert "response_format" not in asked
     assert "geographic_scope" in asked["messages"][0]["content"]
 
 
-def test_the_key_of_another_service_is_never_sent(server, config, monkeypatch):
+def test_the_key_of_another_service_is_never_sent(
+    server: Script, config: GenerationConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     server.replies[CHAT] = Reply(words("x"))
-    assert list(find_openai(replace(config, openai_key="")).stream(PROMPT)) == ["x"]
+    assert list(open_openai(replace(config, openai_key="")).stream(PROMPT)) == ["x"]
     assert "secret" not in json.dumps(server.headers)
 
 
-def test_organisation_project_and_headers_of_another_service_are_never_sent(server, config, monkeypatch):
+def test_organisation_project_and_headers_of_another_service_are_never_sent(
+    server: Script, config: GenerationConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "secret-organisation")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "secret-project")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer secret-key")
     server.replies[CHAT] = Reply(words("x"))
-    assert list(find_openai(config).stream(PROMPT)) == ["x"]
+    assert list(open_openai(config).stream(PROMPT)) == ["x"]
     assert "secret" not in json.dumps(server.headers)
     assert {httpx.Headers(headers)["Authorization"] for headers in server.headers} == {"Bearer k"}
 
 
-def test_what_goes_to_this_machine_passes_no_proxy(server, config, monkeypatch):
+def test_what_goes_to_this_machine_passes_no_proxy(
+    server: Script, config: GenerationConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     for name in ("NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
-    assert find_openai(config).context_window == 32768  # told by the server itself
+    assert open_openai(config).context_window == 32768  # told by the server itself
 
 
-def test_an_address_that_cannot_be_read_names_the_setting(config):
+def test_an_address_that_cannot_be_read_names_the_setting(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match="SEXTANT_OPENAI_URL"):
         find_openai(replace(config, openai_url="http://127.0.0.1:port/v1"))

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from rag_engine.chunking.headings import body_size, titles
-from rag_engine.types import Line
-from tests.rag_engine.chunking.covering import laid_out
+from rag_engine.types import BlockKind, Line
+from tests.rag_engine.chunking.covering import Piece, laid_out
 
 BODY = "The plan sets out who does what when the river rises above its banks in the lower town."
 
 
 def paths(*given: tuple[str, float | None], title: str = "") -> list[tuple[str, ...]]:
     """The paths of headings of these sizes, each with a line of body text, in 10 points, below it."""
-    pieces = [(words, kind, size, 2) for heading in given for words, kind, size in _with_body(*heading)]
+    pieces: list[Piece] = [(words, kind, size, 2) for heading in given for words, kind, size in _with_body(*heading)]
     text, blocks = laid_out(*pieces)
     return [one.path for one in titles(text, blocks, (), title)]
 
 
-def _with_body(words: str, size: float | None) -> list[tuple[str, str, float | None]]:
+def _with_body(words: str, size: float | None) -> list[tuple[str, BlockKind, float | None]]:
     return [(words, "heading", size), (BODY, "text", 10.0 if size else None)]
 
 
@@ -116,7 +116,7 @@ def test_a_numbered_line_in_capitals_is_a_title_unless_somebody_shouts() -> None
 
 
 def test_numbered_lines_are_titles_only_where_a_format_marks_no_headings() -> None:
-    numbered = ("II.1 Duties of the mayor", "text", None, 1), (BODY, "text", None, 1)
+    numbered: tuple[Piece, Piece] = ("II.1 Duties of the mayor", "text", None, 1), (BODY, "text", None, 1)
     text, blocks = laid_out(*numbered)
     assert [one.path for one in titles(text, blocks, (), "")] == [("II.1 Duties of the mayor",)]
     text, blocks = laid_out(*numbered, ("Annex", "heading", None, 1), (BODY, "text", None, 1))

@@ -88,7 +88,7 @@ def test_a_short_passage_at_the_end_of_a_chapter_stays_in_it() -> None:
 
 
 def test_a_list_of_contents_stays_apart_from_the_first_chapter() -> None:
-    entries = [(f"{n} Chapter on the rivers of the north", "heading", 12.0, 1) for n in range(1, 9)]
+    entries: list[Piece] = [(f"{n} Chapter on the rivers of the north", "heading", 12.0, 1) for n in range(1, 9)]
     text, blocks = laid_out(*entries, ("1 Chapter on dykes", "heading", 12.0, 2), (BODY, "text", 10.0, 2))
     contents, chapter = chunks(text, blocks)
     assert contents.headings == ()
@@ -97,7 +97,8 @@ def test_a_list_of_contents_stays_apart_from_the_first_chapter() -> None:
 
 
 def test_a_long_passage_is_cut_where_its_paragraphs_end_and_keeps_its_titles() -> None:
-    text, blocks = laid_out(("Floods", "heading", 16.0, 1), *[(BODY.strip(), "text", 10.0, 1)] * 20)
+    paragraphs: list[Piece] = [(BODY.strip(), "text", 10.0, 1)] * 20
+    text, blocks = laid_out(("Floods", "heading", 16.0, 1), *paragraphs)
     parents = chunks(text, blocks)
     assert len(parents) > 2
     assert all(parent.headings == ("Floods",) for parent in parents)

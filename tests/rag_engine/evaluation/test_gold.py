@@ -70,7 +70,7 @@ def test_a_document_that_is_not_there_is_named() -> None:
 
 def test_the_committed_questions_are_read_by_split() -> None:
     path = Path(__file__).parents[3] / "data" / "eval" / "passages.jsonl"
-    dev, heldout, both = (read_gold(path, split) for split in ("dev", "heldout", "all"))  # type: ignore[arg-type]
+    dev, heldout, both = (read_gold(path, split) for split in ("dev", "heldout", "all"))
     assert len(dev) + len(heldout) == len(both) >= 60
     assert sum(one.cross_lingual for one in both) >= 12
     assert not {one.id for one in dev} & {one.id for one in heldout}

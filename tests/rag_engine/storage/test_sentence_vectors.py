@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rag_engine.protocols import Vectors
 from rag_engine.storage.sentence_vectors import best_cosines, pack_sentences, sentence_texts
 
 
-def unit(seed: int, count: int, dimension: int = 64) -> np.ndarray:
+def unit(seed: int, count: int, dimension: int = 64) -> Vectors:
     vectors = np.random.default_rng(seed).standard_normal((count, dimension)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return scaled
 
 
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 6), min_size=1, max_size=8), st.integers(1, 3))

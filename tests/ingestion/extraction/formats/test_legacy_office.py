@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 import openpyxl
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from ingestion.extraction.extract import extract
@@ -102,7 +102,7 @@ def test_an_old_document_is_read_by_way_of_docx(tmp_path: Path, monkeypatch: pyt
 
 def test_the_sheets_of_an_old_workbook_are_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workbook = openpyxl.Workbook()
-    workbook.active.append(["River", "Level"])
+    workbook.worksheets[0].append(["River", "Level"])
     workbook.save(tmp_path / "prepared.xlsx")
     program(tmp_path, monkeypatch, f'cp "{tmp_path / "prepared.xlsx"}" "$made"')
     assert extract(compound(tmp_path / "a.xls", "Workbook"), LIMITS, None).text == "Sheet\n\nRiver | Level"

@@ -11,8 +11,8 @@ from ingestion.types import ExtractionLimits
 
 def test_cells_outside_the_range_that_a_sheet_declares_are_read(tmp_path: Path) -> None:
     workbook = openpyxl.Workbook()
-    workbook.active.append(["River", "Level"])
-    workbook.active.append(["Po", 12])
+    workbook.worksheets[0].append(["River", "Level"])
+    workbook.worksheets[0].append(["Po", 12])
     workbook.save(tmp_path / "right.xlsx")
     with (
         zipfile.ZipFile(tmp_path / "right.xlsx") as right,

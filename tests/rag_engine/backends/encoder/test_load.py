@@ -67,7 +67,7 @@ def tiny_model(folder: Path, pooling: str, prompts: dict[str, str] | None = None
         max_position_embeddings=64,
     )
     BertModel(config).save_pretrained(folder / "bert")
-    PreTrainedTokenizerFast(
+    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
     ).save_pretrained(folder / "bert")
     transformer = Transformer(str(folder / "bert"), max_seq_length=64)
@@ -284,7 +284,11 @@ def test_a_build_that_fails_leaves_nothing_and_the_next_one_starts_afresh(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         build_once(tmp_path / "model", killed)
     assert not (tmp_path / "model").exists()
-    folder = build_once(tmp_path / "model", lambda partial: (partial / "whole").write_text("whole") and None)
+
+    def whole(partial: Path) -> None:
+        (partial / "whole").write_text("whole")
+
+    folder = build_once(tmp_path / "model", whole)
     assert [path.name for path in folder.iterdir()] == ["whole"]
 
 

