@@ -1,4 +1,4 @@
-"""The verbs of the collection: add, list, show, erase, rebuild."""
+"""Commands of the collection: add, list, show, erase, rebuild."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, Filters, Workspace, bar, engine_of, out, print_json
+from cli.terminal import AsJson, By, Filters, Note, Workspace, author_of, bar, desk_of, engine_of, out, print_json
 
 app = typer.Typer()
 
@@ -17,10 +17,10 @@ app = typer.Typer()
 @app.command()
 def add(paths: list[Path], workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put files and folders into the collection; what has not changed is skipped."""
-    from ingestion.add_files import add_paths
+    from ingestion.operations import add_files
 
-    with engine_of(workspace, as_json) as engine, bar("Adding") as advance:
-        added = add_paths(paths, engine, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current))
+    with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
+        added = add_files(desk, paths, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current))
     if as_json:
         print_json({"documents": [asdict(one) for one in added]})
     else:
@@ -81,10 +81,12 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
 
 
 @app.command()
-def erase(document: str, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Remove a document everywhere: files, catalog, vectors, both indexes."""
-    with engine_of(workspace, as_json) as engine:
-        erasure = engine.erase(engine.catalog.find_document(document))
+def erase(document: str, note: Note = "", by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note."""
+    from ingestion import operations
+
+    with desk_of(workspace, as_json) as desk:
+        erasure = operations.erase(desk, document, author_of(by), note)
     if as_json:
         print_json(asdict(erasure))
     else:
@@ -100,8 +102,10 @@ def rebuild(
     as_json: AsJson = False,
 ) -> None:
     """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole."""
-    with engine_of(workspace, as_json) as engine, bar("Rebuilding") as advance:
-        children = engine.rebuild(encode=encode, progress=advance)
+    from ingestion import operations
+
+    with desk_of(workspace, as_json) as desk, bar("Rebuilding") as advance:
+        children = operations.rebuild(desk, encode=encode, progress=advance)
     if as_json:
         print_json({"children": children})
     else:

@@ -1,15 +1,13 @@
-"""The verbs of the dataset: export it, import what was corrected in it."""
+"""Commands of the dataset: export it, import what was corrected in it."""
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from cli.terminal import AsJson, Workspace, engine_of, err, out, print_json, spinner, warn
+from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, spinner, warn
 
 app = typer.Typer()
 
@@ -17,12 +15,10 @@ app = typer.Typer()
 @app.command("export")
 def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
-    from ingestion.dataset.export import export
-    from ingestion.records.source_store import SourceStore
+    from ingestion import operations
 
-    with engine_of(workspace, as_json) as engine, spinner(f"Writing {path.name} …"):
-        source_records = list(SourceStore(engine.catalog).records().values())
-        written = export(path, source_records, workspace=engine.config.workspace)
+    with desk_of(workspace, as_json) as desk, spinner(f"Writing {path.name} …"):
+        written = operations.export_dataset(desk, path)
     if as_json:
         print_json(asdict(written) | {"path": str(path)})
     else:
@@ -31,18 +27,12 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 
 
 @app.command("import")
-def import_dataset(
-    path: Path,
-    by: Annotated[str, typer.Option(help="Whose corrections these are.")] = "",
-    workspace: Workspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Take over the corrections made in an exported workbook; they win over every extractor from then on."""
-    from ingestion.operations import take_corrections
-    from ingestion.records.source_store import SourceStore
+def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Apply the corrections made in an exported workbook; they win over every extractor from then on."""
+    from ingestion.operations import import_corrections
 
-    with engine_of(workspace, as_json) as engine, spinner(f"Reading {path.name} …"):
-        report = take_corrections(path, SourceStore(engine.catalog), by or getpass.getuser())
+    with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
+        report = import_corrections(desk, path, author_of(by))
     if as_json:
         print_json(asdict(report))
         return
@@ -51,5 +41,5 @@ def import_dataset(
     for row in report.unusable:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     warn(report.warnings)
-    cure = "; run `sextant run indexing` to bring them into the index" if report.corrections else ""
-    out.print(f"{len(report.corrections)} corrections{cure}.")
+    remedy = "; run `sextant run indexing` to bring them into the index" if report.corrections else ""
+    out.print(f"{len(report.corrections)} corrections{remedy}.")

@@ -1,4 +1,4 @@
-"""The verb that shows what Sextant reads in an index, a table of terms or a glossary, and applies it to documents."""
+"""Command that shows what is read in an index, a table of terms or a glossary, and applies it to documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, Workspace, engine_of, err, out, print_json, print_table, warn
+from cli.terminal import AsJson, Workspace, desk_of, err, out, print_json, print_table, warn
 from rag_engine.config import read_config
 from rag_engine.errors import InputError, SextantError
 
@@ -46,13 +46,11 @@ def index_table(
 
 
 def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.book_index.apply import apply_index
-    from ingestion.extraction.sandbox.sandbox import Sandbox
+    from ingestion.operations import apply_index_table
     from rag_engine.book_index.anchors import to_metadata_json
 
-    with engine_of(workspace, as_json) as engine:
-        with Sandbox(ocr=engine.config.ocr) as sandbox:
-            applied = apply_index(file, engine, sandbox, document=document)
+    with desk_of(workspace, as_json) as desk:
+        applied = apply_index_table(desk, file, document)
         if cache is not None:
             try:
                 cache.write_text(to_metadata_json(applied.queries), encoding="utf-8")
@@ -73,10 +71,10 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
 
 
 def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.book_index.apply import remove_index
+    from ingestion.operations import remove_index_table
 
-    with engine_of(workspace, as_json) as engine:
-        documents = remove_index(file.name, engine)
+    with desk_of(workspace, as_json) as desk:
+        documents = remove_index_table(desk, file.name)
     if as_json:
         print_json({"source": file.name, "documents": documents})
     else:

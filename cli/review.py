@@ -1,77 +1,105 @@
-"""The verbs for a person's word on the sources: licences and rejections."""
+"""Commands for a person's decisions: licences, rejections, corrections of fields."""
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.runs import carry_out
-from cli.terminal import AsJson, Workspace, engine_of, err, out, print_json
+from cli.runs import watch
+from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, out, print_json
 
 if TYPE_CHECKING:
-    from rag_engine.engine import Engine
+    from ingestion.jobs.queue import Run
+    from ingestion.operations import Desk
+    from ingestion.status.views import ReviewReport
 
 app = typer.Typer()
 
 
 @app.command()
 def review(
-    code: Annotated[str, typer.Argument(help="The source to decide on; none lists what waits.")] = "",
+    code: Annotated[str, typer.Argument(help="The source to decide on; none lists those to decide.")] = "",
     choice: Annotated[str, typer.Argument(help="GREEN or RED for its licence, restore for a rejection, undo.")] = "",
-    note: Annotated[str, typer.Option(help="Why; kept with the decision.")] = "",
-    by: Annotated[str, typer.Option(help="Who decides.")] = "",
+    note: Note = "",
+    by: By = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for a person's word on its licence, with the evidence; or give that word."""
-    from ingestion.operations import review_json
-    from ingestion.records.source_store import SourceStore
+    """List the licences that a person must decide, with the evidence; or decide one."""
+    from ingestion.status.views import review_report
 
-    with engine_of(workspace, as_json) as engine:
+    with desk_of(workspace, as_json) as desk:
         if code:
-            _decide(engine, code, choice, by or getpass.getuser(), note.strip(), as_json)
-            return
-        told = review_json(SourceStore(engine.catalog))
+            _decide(desk, code, choice, author_of(by), note, as_json)
+        report = review_report(list(desk.store.records().values()), desk.store.decisions())
     if as_json:
-        print_json(told)
+        print_json(asdict(report))
     else:
-        _tell_review(told)
+        _print_report(report)
 
 
-def _decide(engine: Engine, code: str, choice: str, author: str, note: str, as_json: bool) -> None:
-    """Nothing; takes a person's word and, where a document must leave the index, sees to that at once."""
-    from ingestion.operations import decide, index_request
-    from ingestion.records.source_store import SourceStore
-    from rag_engine.errors import InputError
+@app.command()
+def correct(
+    code: str,
+    field: Annotated[str, typer.Argument(help="The field: title, authority, hazards, date ...")],
+    values: Annotated[list[str] | None, typer.Argument(help="Its values; none empties the field.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Take the extractor's value again.")] = False,
+    note: Note = "",
+    by: By = "",
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Correct a field of a document; your value wins over every extractor from then on."""
+    from ingestion import operations
+    from ingestion.types import check_field
 
-    if choice.strip().lower() in ("green", "red", "restore") and not note:
-        raise InputError(f"{choice} on {code} needs a reason.", help='Give it with --note "WHY"; it is kept.')
-    store = SourceStore(engine.catalog)
-    leaves = decide(store, code, choice, author, note)
-    ended = carry_out(engine, index_request(code)) if leaves else None
+    with desk_of(workspace, as_json) as desk:
+        name = check_field(field)
+        if undo:
+            operations.undo_correction(desk, code, name, author_of(by))
+            changed = []
+        else:
+            changed = [asdict(one) for one in operations.correct(desk, code, {name: values or ()}, author_of(by), note)]
+    if as_json:
+        print_json({"corrections": changed})
+    else:
+        done = "undone" if undo else f"{'; '.join(values or ()) or '(emptied)'}" if changed else "as before"
+        out.print(f"{code}  {name}: {done}; run `sextant run indexing` to update the index.", markup=False)
+
+
+def _decide(desk: Desk, code: str, choice: str, author: str, note: str, as_json: bool) -> None:
+    """Record the decision, wait until a document that must leave the index has left it, and end the command."""
+    from ingestion.operations import decide
+
+    decided = decide(desk, [code], choice, author, note)
+    ended = watch(desk, decided.run) if decided.run else None
     if as_json:
         print_json({"code": code, "choice": choice, "author": author, "run": asdict(ended) if ended else None})
-    elif ended is None:
-        out.print(f"{code}: {choice} by {author}; run `sextant run` to go on.", markup=False)
-    elif ended.status == "done":
-        out.print(f"{code}: {choice} by {author}; it was taken out of the index.", markup=False)
     else:
-        said = f"{code}: {choice} by {author}, but the index was not changed: {ended.status} {ended.message}".strip()
-        err.print(f"{said} Run `sextant run indexing`.", style="red", markup=False)
+        _print_decision(f"{code}: {choice} by {author}", ended)
     raise typer.Exit(1 if ended is not None and ended.status != "done" else 0)
 
 
-def _tell_review(told: dict[str, Any]) -> None:
-    for waiting in told["waiting"]:
-        out.print(f"{waiting['code']}  {waiting['title'] or waiting['url']}", style="bold", markup=False)
-        out.print(f"  {waiting['light']} {waiting['reason']}: {waiting['message']}", markup=False)
-        for mark in waiting["marks"]:
-            out.print(f"  {mark['light']:6} {mark['place']}: {mark['quote'][:160]}", style="dim", markup=False)
-    out.print(f"{len(told['waiting'])} wait. Decide with `sextant review CODE GREEN|RED --note WHY`.")
-    if told["at_hand"]:
-        out.print(f"\n{len(told['at_hand'])} at hand: files of yours, which go on whatever their licence.")
-    for one in told["at_hand"]:
-        out.print(f"{one['code']}  {one['light']} {one['reason']}  {one['title']}", markup=False, soft_wrap=True)
+def _print_decision(decided: str, ended: Run | None) -> None:
+    if ended is None:
+        out.print(f"{decided}; run `sextant run` to continue.", markup=False)
+    elif ended.status == "done":
+        out.print(f"{decided}; it was taken out of the index.", markup=False)
+    else:
+        failed = f"{decided}, but the index was not changed: {ended.status} {ended.message}".strip()
+        err.print(f"{failed} Run `sextant run indexing`.", style="red", markup=False)
+
+
+def _print_report(report: ReviewReport) -> None:
+    for one in report.waiting:
+        out.print(f"{one.code}  {one.title or one.url}", style="bold", markup=False)
+        out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
+        for mark in one.marks:
+            out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
+    out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
+    if report.at_hand:
+        out.print(f"\n{len(report.at_hand)} local files, which pass whatever their licence.")
+    for local in report.at_hand:
+        out.print(f"{local.code}  {local.light} {local.reason}  {local.title}", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The verbs that have the sources taken through the phases, and those that look after the runs."""
+"""Commands that take the sources through the phases, and those that control the runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, Workspace, engine_of, out, phase_bar, print_json, print_table, tell_phase
+from cli.terminal import AsJson, Workspace, desk_of, out, phase_bar, print_json, print_phase, print_table
 
 if TYPE_CHECKING:
-    from ingestion.jobs.queue import JobQueue, Run
-    from ingestion.types import RunRequest
-    from rag_engine.engine import Engine
+    from ingestion.jobs.queue import Run
+    from ingestion.operations import Desk
 
 app = typer.Typer()
 
@@ -33,27 +32,27 @@ def run(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take the sources through the phases: licence, acquisition, portals, extraction, quality, deduplication,
-    metadata, indexing. What is done and unchanged is left alone; broken off, it goes on where it was.
+    """Take the sources through the phases.
+
+    These are licence, acquisition, portals, extraction, quality, deduplication, metadata and indexing. What is done
+    and unchanged is left alone; an interrupted run continues where it was.
     """
-    from ingestion.operations import check_codes
-    from ingestion.records.source_store import SourceStore
+    from ingestion import operations
     from ingestion.types import RunRequest, check_phases
 
     which: Any = "failed" if failed else "all" if every else "due"
-    with engine_of(workspace, as_json) as engine:
-        chosen = check_phases(phases or ())
-        codes = check_codes(SourceStore(engine.catalog), code or ())
-        tell_run(carry_out(engine, RunRequest(chosen, codes, which, refresh)), as_json)
+    with desk_of(workspace, as_json) as desk:
+        request = RunRequest(check_phases(phases or ()), tuple(code or ()), which, refresh)
+        _print_run(watch(desk, operations.run(desk, request)), as_json)
 
 
 @app.command()
 def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Try again what failed, and what waits for it."""
-    from ingestion.types import RunRequest
+    from ingestion import operations
 
-    with engine_of(workspace, as_json) as engine:
-        tell_run(carry_out(engine, RunRequest(which="failed")), as_json)
+    with desk_of(workspace, as_json) as desk:
+        _print_run(watch(desk, operations.retry(desk)), as_json)
 
 
 @app.command("do")
@@ -63,25 +62,23 @@ def do_words(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what to run in words; it is said back and run when you agree."""
-    from ingestion.jobs.plain_language import interpret
-    from ingestion.records.source_store import SourceStore
+    """Say what to run in words; the request is shown and run when you agree."""
+    from ingestion import operations
     from rag_engine.errors import InputError
 
-    with engine_of(workspace, as_json) as engine:
-        language_model, _ = engine.language_model()
-        codes = [source.code for source in SourceStore(engine.catalog).sources()]
-        command = interpret(words, codes, language_model)
+    with desk_of(workspace, as_json) as desk:
+        command = operations.understand(desk, words)
         if command is None:
             raise InputError(f"{words!r} was not understood.", help='Say it like "check the licences of the new rows".')
+        described = command.request.describe(len(command.request.codes))
         if as_json and not yes:
-            print_json({"spoken": command.spoken, "by": command.by, "request": asdict(command.request)})
+            print_json({"spoken": described, "by": command.by, "request": asdict(command.request)})
             return
         if not as_json:
-            out.print(command.spoken, markup=False)
+            out.print(described, markup=False)
         if not yes and not typer.confirm("Do it?", default=False):
             raise typer.Exit(1)
-        tell_run(carry_out(engine, command.request), as_json)
+        _print_run(watch(desk, operations.run(desk, command.request)), as_json)
 
 
 @app.command()
@@ -91,10 +88,8 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List the latest runs: number, status, how far, what was asked."""
-    from ingestion.jobs.queue import JobQueue
-
-    with engine_of(workspace, as_json) as engine:
-        found = JobQueue(engine.catalog).runs(most)
+    with desk_of(workspace, as_json) as desk:
+        found = desk.jobs.runs(most)
     if as_json:
         print_json({"runs": [asdict(one) for one in found]})
         return
@@ -111,49 +106,57 @@ def runs(
 
 @app.command()
 def pause(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Lay a run aside after the sources it is at."""
-    from ingestion.jobs.queue import JobQueue
+    """Pause a run after the sources it is at."""
+    from ingestion import operations
 
-    with engine_of(workspace, as_json) as engine:
-        jobs = JobQueue(engine.catalog)
-        chosen = _choose(jobs, id, ("running", "queued"))
-        jobs.pause(chosen.id)
-        _tell_signal(jobs, chosen.id, "`sextant resume` goes on with it.", as_json)
+    with desk_of(workspace, as_json) as desk:
+        _print_signal(operations.control(desk, "pause", id), "`sextant resume` continues it.", as_json)
 
 
 @app.command()
 def resume(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Go on with a run that was laid aside, and show how far it is."""
-    from ingestion.jobs.queue import JobQueue
+    """Continue a paused run, and show how far it is."""
+    from ingestion import operations
 
-    with engine_of(workspace, as_json) as engine:
-        jobs = JobQueue(engine.catalog)
-        chosen = _choose(jobs, id, ("paused", "running"))
-        jobs.resume(chosen.id)
-        tell_run(_watch(engine, chosen.id), as_json)
+    with desk_of(workspace, as_json) as desk:
+        _print_run(watch(desk, operations.control(desk, "resume", id)), as_json)
 
 
 @app.command()
 def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """End a run for good; what it has done stays done."""
-    from ingestion.jobs.queue import JobQueue
+    """End a run for good; completed work is kept."""
+    from ingestion import operations
 
-    with engine_of(workspace, as_json) as engine:
-        jobs = JobQueue(engine.catalog)
-        chosen = _choose(jobs, id, ("running", "queued", "paused"))
-        jobs.cancel(chosen.id)
-        _tell_signal(jobs, chosen.id, "What it has done stays done; `sextant run` does the rest.", as_json)
+    with desk_of(workspace, as_json) as desk:
+        run = operations.control(desk, "cancel", id)
+        _print_signal(run, "Completed work is kept; `sextant run` does the rest.", as_json)
 
 
-def carry_out(engine: Engine, request: RunRequest) -> Run:
-    """The run as it ended; a worker does it and its progress is shown. Ctrl-C cancels it."""
-    from ingestion.jobs.queue import JobQueue
+def watch(desk: Desk, queued: Run) -> Run:
+    """Show the progress of a run until it has ended, and return it; Ctrl-C cancels it."""
+    from ingestion.jobs.process import follow
+    from ingestion.operations import control
 
-    return _watch(engine, JobQueue(engine.catalog).queue("run", asdict(request)))
+    last = ""
+    with phase_bar() as advance:
+
+        def show(now: Run) -> None:
+            nonlocal last
+            if now.progress and now.progress.phase:
+                last = now.progress.phase
+                advance(last, now.progress.done, now.progress.total, now.progress.current)
+
+        try:
+            ended = follow(desk.engine, queued.id, show)
+        except KeyboardInterrupt:
+            control(desk, "cancel", queued.id)
+            ended = follow(desk.engine, queued.id, show)
+    _print_remaining_phases(ended, last)
+    return ended
 
 
-def tell_run(ended: Run, as_json: bool) -> None:
-    """Nothing; prints what each phase did and ends the command, with 0 when the run came to its end."""
+def _print_run(ended: Run, as_json: bool) -> None:
+    """Print what each phase did and end the command, with 0 when the run came to its end."""
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
         raise typer.Exit(0 if ended.status == "done" else 1)
@@ -170,67 +173,27 @@ def tell_run(ended: Run, as_json: bool) -> None:
     else:
         out.print(f"{ended.status} {ended.message}".strip(), markup=False)
     if ended.status == "paused":
-        out.print("`sextant resume` goes on with it.")
+        out.print("`sextant resume` continues it.")
     raise typer.Exit(0 if ended.status == "done" else 1)
 
 
-def _watch(engine: Engine, id: int) -> Run:
-    """The run as it ended, its progress shown meanwhile."""
-    from ingestion.jobs.queue import JobQueue
-    from ingestion.jobs.worker import follow
-
-    last = ""
-    with phase_bar() as advance:
-
-        def show(now: Run) -> None:
-            nonlocal last
-            if now.progress and now.progress.phase:
-                last = now.progress.phase
-                advance(last, now.progress.done, now.progress.total, now.progress.current)
-
-        try:
-            ended = follow(engine, id, show)
-        except KeyboardInterrupt:
-            JobQueue(engine.catalog).cancel(id)
-            ended = follow(engine, id, show)
-    _tell_rest(ended, last)
-    return ended
-
-
-def _tell_rest(ended: Run, last: str) -> None:
-    """Nothing; where no bar was shown, the lines of the last phase seen, and of those too quick to be seen after it."""
+def _print_remaining_phases(ended: Run, last: str) -> None:
+    """Print, where no bar was shown, the lines of the last phase seen and of those too quick to be seen after it."""
     if sys.stderr.isatty():
         return
     summaries = [summary for summary in ended.results if "phase" in summary]
     first = next((place for place, summary in enumerate(summaries) if summary["phase"] == last), 0)
     for summary in summaries[first:]:
         sources = sum(summary[status] for status in ("done", "skipped", "rejected", "failed"))
-        tell_phase(summary["phase"], sources, summary["seconds"])
+        print_phase(summary["phase"], sources, summary["seconds"])
 
 
-def _choose(jobs: JobQueue, id: int, statuses: tuple[str, ...]) -> Run:
-    """The run of this number, or the latest in the first of these statuses that any run is in."""
-    from rag_engine.errors import InputError
-
-    latest = jobs.runs(100)
-    in_order = (one for status in statuses for one in latest if one.status == status)
-    found = jobs.find(id) if id else next(in_order, None)
-    words = " or ".join(statuses)
-    if found is None:
-        raise InputError(f"There is no run {id}." if id else f"No run is {words}.", help="`sextant runs` lists them.")
-    if found.status not in statuses:
-        raise InputError(f"Run {found.id} is {found.status}, not {words}.", help="`sextant runs` lists them.")
-    return found
-
-
-def _tell_signal(jobs: JobQueue, id: int, cure: str, as_json: bool) -> None:
-    run = jobs.find(id)
-    assert run is not None, "runs stay in the ledger"
+def _print_signal(run: Run, remedy: str, as_json: bool) -> None:
     if as_json:
         print_json({"run": asdict(run)})
         return
-    signal = {"pause": "is laid aside after what it is at", "cancel": "ends after what it is at", "": ""}[run.signal]
-    out.print(f"Run {id} {signal if run.status == 'running' else f'is {run.status}'}. {cure}", markup=False)
+    signal = {"pause": "pauses after what it is at", "cancel": "ends after what it is at", "": ""}[run.signal]
+    out.print(f"Run {run.id} {signal if run.status == 'running' else f'is {run.status}'}. {remedy}", markup=False)
 
 
 def _how_far(run: Run) -> str:
@@ -241,8 +204,6 @@ def _how_far(run: Run) -> str:
 
 
 def _asked(run: Run) -> str:
-    from ingestion.status.views import request_of, said
-
     if run.action != "run":
         return " ".join([run.action, *(str(path) for path in run.arguments.get("paths", ())[:3])])
-    return said(request_of(run.arguments))
+    return run.request.describe()

@@ -1,4 +1,4 @@
-"""The verb that opens Sextant in the browser."""
+"""Command that opens Sextant in the browser."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def serve(
 ) -> None:
     """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
     from cli.servers import serving
-    from ingestion.jobs.worker import ensure_sample
+    from ingestion.operations import add_sample, open_desk
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with engine_of(workspace, as_json) as engine, serving(engine, port) as servers:
-        filling = sample and ensure_sample(engine, DATA / "sample" / "documents")
+        filling = sample and add_sample(open_desk(engine), DATA / "sample" / "documents")
         if as_json:
             print_json(asdict(servers.here))
         else:

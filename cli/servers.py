@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from ingestion.jobs.worker import end_worker
+from ingestion.jobs.process import end_worker
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import ROOT, Config

@@ -1,21 +1,34 @@
-"""The verbs of the list of sources: what is on it, how far it has come, and what else might be."""
+"""Commands of the list of sources: see it, add to it, discover more, remove some, show their status."""
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from cli.runs import carry_out
-from cli.terminal import AsJson, Workspace, engine_of, err, out, print_json, print_line, print_table, spinner, warn
+from cli.runs import watch
+from cli.terminal import (
+    AsJson,
+    By,
+    Workspace,
+    author_of,
+    desk_of,
+    err,
+    out,
+    print_json,
+    print_line,
+    print_table,
+    spinner,
+    warn,
+)
 
 if TYPE_CHECKING:
-    from ingestion.records.source_store import SourceStore
     from ingestion.seeds.read import SeedReport
+    from ingestion.status.views import SourceReport, StatusReport
+    from ingestion.types import Relation
 
 app = typer.Typer()
 seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add rows, discover new ones, remove some.")
@@ -24,15 +37,11 @@ seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add
 @seeds.command("add")
 def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put the rows of a workbook, CSV, sitemap, feed or list, or the files of a folder, on the list of sources."""
-    from ingestion.operations import add_sources
-    from ingestion.records.source_store import SourceStore
-    from ingestion.seeds.read import read_seeds
+    from ingestion.operations import add_list
 
-    with engine_of(workspace, as_json) as engine, spinner(f"Reading {path.name} …"):
-        store = SourceStore(engine.catalog)
-        report = read_seeds(path, store.sources())
-        add_sources(store, report.new)
-    _tell_seeds(report, "added", as_json)
+    with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
+        report = add_list(desk, path)
+    _print_seeds(report, "added", as_json)
 
 
 @seeds.command("discover")
@@ -46,42 +55,30 @@ def discover_seeds(
     as_json: AsJson = False,
 ) -> None:
     """Propose the addresses of a feed, a sitemap or a page that names one; nothing is added without --accept."""
-    from ingestion.config import read_ingestion_config
-    from ingestion.operations import add_sources
-    from ingestion.records.source_store import SourceStore
-    from ingestion.seeds.discover import discover
-    from ingestion.web.http import HttpWeb
+    from ingestion.operations import add_sources, discover_sources
 
-    with engine_of(workspace, as_json) as engine, HttpWeb(read_ingestion_config().web) as web, spinner("Looking …"):
-        store = SourceStore(engine.catalog)
-        report = discover(url, web, store.sources(), contains=tuple(contains or ()))
-        _refuse_itself(url, report, store)
+    with desk_of(workspace, as_json) as desk, spinner("Looking …"):
+        report = discover_sources(desk, url, contains or ())
         if accept:
-            add_sources(store, report.new)
-    _tell_seeds(report, "added" if accept else "proposed", as_json)
+            add_sources(desk, report.new)
+    _print_seeds(report, "added" if accept else "proposed", as_json)
 
 
 @seeds.command("list")
 def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """List the sources, each with where it stands."""
-    from ingestion.operations import list_json
-    from ingestion.records.source_store import SourceStore
+    """List the sources, each with its status."""
+    from ingestion.status.views import source_rows
 
-    with engine_of(workspace, as_json) as engine:
-        told = list_json(SourceStore(engine.catalog))
+    with desk_of(workspace, as_json) as desk:
+        found = source_rows(desk.store.records().values())
     if as_json:
-        print_json(told)
+        names = ("code", "phase", "status", "reason", "title", "address", "parent")
+        print_json({"sources": [{name: getattr(one, name) for name in names} for one in found]})
         return
     rows = [
-        (
-            one["code"],
-            "/".join(filter(None, (one["phase"], one["status"], one["reason"]))),
-            one["title"],
-            one["address"],
-        )
-        for one in told["sources"]
+        (one.code, "/".join(filter(None, (one.phase, one.status, one.reason))), one.title, one.address) for one in found
     ]
-    # What a source is called by and where it stands is shown whole; title and address share what is left.
+    # Code and status are shown whole; title and address share what is left.
     widths = [max((len(row[place]) for row in rows), default=0) for place in (0, 1)]
     left = max((out.width - sum(widths) - 8) // 2, 8) if out.is_terminal else None
     table = Table(box=None)
@@ -93,32 +90,22 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 
 @seeds.command("remove")
-def remove_seeds(
-    codes: list[str],
-    by: Annotated[str, typer.Option(help="Who removes them.")] = "",
-    workspace: Workspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Take sources off the list, and their documents out of the index; what people said of them is kept."""
-    from ingestion.operations import check_codes, is_indexed
-    from ingestion.records.source_store import SourceStore
-    from ingestion.types import RunRequest
+def remove_seeds(codes: list[str], by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Take sources off the list, and their documents out of the index; decisions and corrections are kept."""
+    from ingestion.operations import remove_sources
 
-    with engine_of(workspace, as_json) as engine:
-        store = SourceStore(engine.catalog)
-        removed = check_codes(store, codes)
-        indexed = any(is_indexed(store, code) for code in removed)
-        store.remove(removed, by or getpass.getuser())
-        left = [one.code for one in store.sources() if one.parent in removed]
-        ended = carry_out(engine, RunRequest(("indexing",), removed)) if indexed else None
+    with desk_of(workspace, as_json) as desk:
+        removed = remove_sources(desk, codes, author_of(by))
+        ended = watch(desk, removed.run) if removed.run else None
     good = ended is None or ended.status == "done"
     if as_json:
-        print_json({"removed": list(removed), "left": left, "run": asdict(ended) if ended else None})
+        run = asdict(ended) if ended else None
+        print_json({"removed": list(removed.codes), "left": list(removed.left), "run": run})
     else:
-        out.print(f"{len(removed)} removed.")
-        if left:
-            out.print(f"What was found under them stays: {', '.join(left[:20])}.", markup=False, soft_wrap=True)
-    if ended is not None and not good:
+        out.print(f"{len(removed.codes)} removed.")
+        if removed.left:
+            out.print(f"Sources found under them stay: {', '.join(removed.left[:20])}.", markup=False, soft_wrap=True)
+    if not good:
         err.print("Their documents still answer; run `sextant run indexing`.", style="red", markup=False)
     raise typer.Exit(0 if good else 1)
 
@@ -130,85 +117,67 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show how many sources came how far and why others did not; with a code, what is known of that source."""
-    from ingestion.operations import source_json, status_json
-    from ingestion.records.source_store import SourceStore
+    from ingestion.status.views import source_report, status_report
 
-    with engine_of(workspace, as_json) as engine:
-        store = SourceStore(engine.catalog)
-        told = source_json(store, code) if code else status_json(store)
-    if as_json:
-        print_json(told)
-    elif code:
-        _tell_source(told)
-    else:
-        _tell_status(told)
+    with desk_of(workspace, as_json) as desk:
+        if code:
+            source = source_report(desk.store, code)
+            print_json(asdict(source)) if as_json else _print_source(source)
+        else:
+            report = status_report(list(desk.store.records().values()))
+            print_json(asdict(report)) if as_json else _print_status(report)
 
 
-def _refuse_itself(url: str, report: SeedReport, store: SourceStore) -> None:
-    """Nothing; InputError where the lists of its site hold no other address than the page itself."""
-    from ingestion.web.urls import normal_url
-    from rag_engine.errors import InputError
-
-    here = normal_url(url)
-    known = any(normal_url(source.url) == here for source in store.sources())
-    found = {normal_url(source.url) for source in report.new}
-    if (found or report.known) and found <= {here} and report.known <= known and not report.unusable:
-        raise InputError(
-            f"{url} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
-            help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
-        )
-
-
-def _tell_status(told: dict[str, Any]) -> None:
-    table = Table("station", box=None)
+def _print_status(report: StatusReport) -> None:
+    table = Table("stage", box=None)
     table.add_column("reached", justify="right")
     table.add_column("waiting", justify="right")
     table.add_column("stopped on the way")
-    for station in told["funnel"]:
-        stopped = ", ".join(f"{count} {reason}" for reason, count in station["stopped"].items())
-        table.add_row(station["name"], str(station["reached"]), str(station["waiting"] or ""), stopped)
+    for stage in report.funnel:
+        stopped = ", ".join(f"{count} {reason}" for reason, count in stage.stopped.items())
+        table.add_row(stage.name, str(stage.reached), str(stage.waiting or ""), stopped)
     print_table(table)
-    lights = ", ".join(f"{count} {light}" for light, count in sorted(told["lights"].items()))
+    lights = ", ".join(f"{count} {light}" for light, count in sorted(report.lights.items()))
     if lights:
         out.print(f"\nLicences of the documents: {lights}", markup=False)
-    width = max((len(one["code"]) for one in told["stopped"]), default=0)
-    for one in told["stopped"]:
-        said = " ".join(one["message"].split())
-        out.print(f"\n{one['code']:{width}}  {one['phase']}: {one['reason']}", markup=False, soft_wrap=True, end="")
+    width = max((len(one.code) for one in report.stopped), default=0)
+    for one in report.stopped:
+        message = " ".join(one.message.split())
+        out.print(f"\n{one.code:{width}}  {one.phase}: {one.reason}", markup=False, soft_wrap=True, end="")
         # On its own line, to be folded by the terminal and not into a column.
-        out.print(f"\n  {said}" if said else "", style="dim", markup=False, soft_wrap=True, end="")
-    if told["stopped"]:
+        out.print(f"\n  {message}" if message else "", style="dim", markup=False, soft_wrap=True, end="")
+    if report.stopped:
         out.print()
 
 
-def _tell_source(told: dict[str, Any]) -> None:
-    now = told["present"]
+def _print_source(report: SourceReport) -> None:
+    now = report.present
     if now is None:
-        out.print(f"{told['code']} is off the list.", markup=False)
+        out.print(f"{report.code} is off the list.", markup=False)
     else:
         rows = {
-            "title": now["title"],
-            "address": now["address"],
-            "language": now["language"],
-            "found under": now["parent"],
-            "phase": f"{now['phase']}: {now['status']} {now['reason']}".strip(),
-            "": now["message"],
-            "licence": f"{now['light']} {now['licence']}".strip(),
-            "quality": _quality(now["quality"]),
-            "relation": _relation(told["code"], now["relation"]),
-            "file": now["file"],
+            "title": now.title,
+            "address": now.address,
+            "language": now.language,
+            "found under": now.parent,
+            "phase": f"{now.phase}: {now.status} {now.reason}".strip(),
+            "": now.message,
+            "licence": f"{now.light} {now.licence}".strip(),
+            "quality": _quality(now.quality),
+            "relation": _relation(report.code, now.relation),
+            "file": now.file,
         }
         for name, value in rows.items():
             if value:
                 out.print(f"{name:12} {' '.join(value.split())}", markup=False, soft_wrap=True)
-        for value in now["values"]:
-            print_line(f"{value['field']}: {value['value']}")
-            sentence = f"“{value['sentence']}”" if value["sentence"] else ""
-            print_line(f"{value['source']} {value['confidence']:.2f} {sentence}", "dim", indent="  ")
+        for field in now.values:
+            print_line(f"{field.field}: {field.value}")
+            sentence = f"“{field.sentence}”" if field.sentence else ""
+            print_line(f"{field.source} {field.confidence:.2f} {sentence}", "dim", indent="  ")
     out.print("\nHistory", style="bold")
-    for event in told["history"]:
-        said = " ".join(str(event[name]) for name in ("when", "event", "status", "reason", "author", "message"))
-        out.print(" ".join(said.split()), markup=False, soft_wrap=True)
+    for event in report.history:
+        words = (event.when, event.event, event.status, event.reason, event.author, event.message)
+        out.print(" ".join(" ".join(words).split()), markup=False, soft_wrap=True)
 
 
 def _quality(parts: dict[str, float] | None) -> str:
@@ -218,20 +187,20 @@ def _quality(parts: dict[str, float] | None) -> str:
     return f"{parts['score']:g} of 100 ({named})"
 
 
-def _relation(code: str, relation: dict[str, Any] | None) -> str:
+def _relation(code: str, relation: Relation | None) -> str:
     if relation is None:
         return ""
-    said = {
-        "version": relation["version"],
-        "superseded": relation["superseded"],
-        "translation of": relation["translation_of"],
-        "duplicate of": relation["duplicate_of"],
-        "same work as": "" if relation["work"] == code else relation["work"],
+    facts = {
+        "version": relation.version,
+        "superseded": relation.superseded,
+        "translation of": relation.translation_of,
+        "duplicate of": relation.duplicate_of,
+        "same work as": "" if relation.work == code else relation.work,
     }
-    return ", ".join(f"{name} {value}" for name, value in said.items() if value)
+    return ", ".join(f"{name} {value}" for name, value in facts.items() if value)
 
 
-def _tell_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
+def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(report))
         return

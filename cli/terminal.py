@@ -1,7 +1,8 @@
-"""What every verb of the terminal shares: the engine and its errors, the progress bar, how results are printed."""
+"""Terminal of every command: the opened workspace and its errors, progress bars, how results are printed."""
 
 from __future__ import annotations
 
+import getpass
 import json
 import sys
 import time
@@ -19,11 +20,14 @@ from rag_engine.config import read_config
 from rag_engine.errors import SextantError
 
 if TYPE_CHECKING:
+    from ingestion.operations import Desk
     from rag_engine.engine import Engine
 
 Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.schema.json).")]
 
+By = Annotated[str, typer.Option("--by", help="Who decides; the system's user if not given.")]
+Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 
 # A pipe has no width; what is one line in it can be searched.
@@ -36,7 +40,7 @@ out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 def engine_of(
     workspace: Path | None, as_json: bool, shape: Callable[[str], dict[str, Any]] | None = None
 ) -> Iterator[Engine]:
-    """The engine; an error ends the command with its message and cure, and exit code 2."""
+    """Open the engine; an error ends the command with its message and remedy, and exit code 2."""
     from rag_engine.engine import open_engine
 
     try:
@@ -54,8 +58,22 @@ def engine_of(
 
 
 @contextmanager
+def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
+    """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
+    from ingestion.operations import open_desk
+
+    with engine_of(workspace, as_json) as engine:
+        yield open_desk(engine)
+
+
+def author_of(by: str) -> str:
+    """Return who decides: the name given, else the system's user."""
+    return by or getpass.getuser()
+
+
+@contextmanager
 def bar(verb: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A function that moves a progress bar with the remaining time; it draws only on a terminal."""
+    """Yield a function that moves a progress bar with the remaining time; it draws only on a terminal."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -69,7 +87,7 @@ def bar(verb: str) -> Iterator[Callable[[int, int, str], None]]:
 
 @contextmanager
 def phase_bar() -> Iterator[Callable[[str, int, int, str], None]]:
-    """A function that shows how far a phase is (done, of how many, what it is at).
+    """Yield a function that shows how far a phase is (done, of how many, what it is at).
 
     On a terminal a bar with the sources per minute and the remaining time; elsewhere a line for each phase when the
     next one begins.
@@ -88,7 +106,7 @@ def phase_bar() -> Iterator[Callable[[str, int, int, str], None]]:
             nonlocal at, of, started
             if phase != at:
                 if at and not terminal:
-                    tell_phase(at, of, time.monotonic() - started)
+                    print_phase(at, of, time.monotonic() - started)
                 progress.reset(task, description=phase)
                 at, started = phase, time.monotonic()
             of = total
@@ -97,13 +115,13 @@ def phase_bar() -> Iterator[Callable[[str, int, int, str], None]]:
         yield show
 
 
-def tell_phase(phase: str, sources: int, seconds: float) -> None:
-    """Nothing; prints the line of a phase that has ended."""
+def print_phase(phase: str, sources: int, seconds: float) -> None:
+    """Print the line of a phase that has ended."""
     err.print(f"{phase}: {sources} sources, {seconds:.1f} s", markup=False, soft_wrap=True)
 
 
 class _PerMinute(TextColumn):
-    """How many of a task's pieces are done in a minute."""
+    """Column of a progress bar: how many of a task's pieces are done in a minute."""
 
     def render(self, task: Task) -> Any:
         speed = task.finished_speed or task.speed
@@ -112,18 +130,18 @@ class _PerMinute(TextColumn):
 
 
 def spinner(words: str) -> AbstractContextManager[object]:
-    """A sign that something is being worked on; only on a terminal."""
+    """Return a sign that something is being worked on; only on a terminal."""
     return err.status(words) if sys.stderr.isatty() else nullcontext()
 
 
 def print_table(table: Table) -> None:
-    """Nothing; prints a table as wide as the terminal, and wide enough for a line each in a pipe."""
+    """Print a table as wide as the terminal, and wide enough for a line each in a pipe."""
     console = out if out.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
     console.print(table, markup=False)
 
 
 def print_line(text: str, style: str = "", *, indent: str = "") -> None:
-    """Nothing; prints a text as one line, cut to the terminal's width; whole into a pipe."""
+    """Print a text as one line, shortened to the terminal's width; whole into a pipe."""
     line = indent + " ".join(text.split())
     if out.is_terminal:
         out.print(line, style=style, markup=False, no_wrap=True, overflow="ellipsis")
@@ -132,10 +150,12 @@ def print_line(text: str, style: str = "", *, indent: str = "") -> None:
 
 
 def warn(warnings: tuple[str, ...]) -> None:
+    """Print warnings on stderr."""
     for warning in warnings:
         err.print(warning, style="yellow", markup=False)
 
 
 def print_json(value: dict[str, Any]) -> None:
+    """Print a value as JSON on stdout."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
     sys.stdout.flush()

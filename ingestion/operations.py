@@ -1,116 +1,213 @@
-"""What a person is told of the sources, and what a person says of them, for page and terminal alike."""
+"""Acts of a person: one function for each thing that may be asked of a workspace, the same for every door.
+
+Each validates what it is given, does what must follow, and returns what was done. An act whose work is long puts it
+in the job queue and returns the run; the worker carries it out by the same functions.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Literal
 
+from ingestion.add_files import Added, add_paths
+from ingestion.book_index import apply as book_index
+from ingestion.config import read_ingestion_config
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.extraction.text_cache import forget_reading
-from ingestion.file_names import file_hash, safe_code
+from ingestion.dataset.export import Exported, export
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.indexing.phase import FROM_LIST
+from ingestion.jobs.plain_language import Command, interpret
+from ingestion.jobs.process import ensure_worker
+from ingestion.jobs.queue import JobQueue, Run, RunStatus
+from ingestion.jobs.uploads import keep_upload, kept_uploads
 from ingestion.metadata.taxonomy import load_taxonomy
-from ingestion.records.source_record import Decision, SourceRecord, metadata_of
+from ingestion.records.quarantine import remove_files
+from ingestion.records.source_record import EXCLUDED, Correction, Decision, SourceRecord
 from ingestion.records.source_store import SourceStore, now
-from ingestion.status.source_status import funnel, is_document, source_status
-from ingestion.types import FIELDS, PHASES, FieldName, Phase, RunRequest, SeedSource
-from rag_engine import workspace as paths
+from ingestion.seeds.discover import discover
+from ingestion.seeds.merge import SeedReport
+from ingestion.seeds.read import read_seeds
+from ingestion.status.document_fields import changed_fields
+from ingestion.tools import open_web
+from ingestion.types import PHASES, FieldName, Phase, Progress, RunRequest, SeedSource, check_phases
+from ingestion.web.urls import normal_url
+from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.storage.deletion import Erasure
 from rag_engine.types import DocumentRecord
 
 _CONTROLLED: tuple[FieldName, ...] = ("hazards", "document_type", "geographical_level", "key_criteria", "tags")
-_LIGHTS = {"GREEN", "RED"}
+_LICENCE_STATUSES = ("GREEN", "RED")
 # Rejected there, a source has no file that could pass.
 _WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
-_PARTS = ("score", "length", "chunks", "sections", "cleaning")
 _LISTED = "`sextant seeds list` lists the codes."
+# One call of a discovery may take so long, and all of them together.
+_CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
+
+Control = Literal["pause", "resume", "cancel"]
+_CONTROLLABLE: Mapping[Control, tuple[RunStatus, ...]] = {
+    "pause": ("running", "queued"),
+    "resume": ("paused", "running"),
+    "cancel": ("running", "queued", "paused"),
+}
 
 
-def status_json(store: SourceStore) -> dict[str, Any]:
-    """The funnel, the documents by the light of their licence, and every source that was stopped with where and why."""
-    source_records = list(store.records().values())
-    stopped = [
-        {
-            "code": one.source.code,
-            "title": one.source.title,
-            "url": one.source.url,
-            "phase": at[0],
-            "status": at[1].status,
-            "reason": at[1].reason,
-            "message": at[1].message,
-        }
-        for one in source_records
-        if (at := one.stopped) is not None and at[1].reason != "directory"
-    ]
-    lights = Counter(one.verdict.light if one.verdict else "unknown" for one in source_records if is_document(one))
-    return {
-        "funnel": [asdict(station) for station in funnel(source_records)],
-        "lights": dict(lights),
-        "stopped": stopped,
-    }
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An opened workspace as the acts need it: its engine, its sources, its job queue and the way to a worker."""
+
+    engine: Engine
+    store: SourceStore
+    jobs: JobQueue
+    start_worker: Callable[[Path], None] = ensure_worker
+
+    @property
+    def workspace(self) -> Path:
+        return self.engine.config.workspace
 
 
-def list_json(store: SourceStore) -> dict[str, Any]:
-    """Every source of the list in its order, with where it stands."""
-    sources = []
-    for one in store.records().values():
-        at, title = source_status(one), metadata_of(one).title
-        sources.append(
-            {
-                "code": one.source.code,
-                "phase": at.phase,
-                "status": at.status,
-                "reason": at.reason,
-                "title": "" if title == one.source.code else title,
-                "address": one.source.url or one.source.path,
-                "parent": one.source.parent,
-            }
-        )
-    return {"sources": sources}
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Sources that a person decided on; `run` takes those that may no longer answer out of the index."""
+
+    codes: tuple[str, ...]
+    choice: str
+    run: Run | None
 
 
-def source_json(store: SourceStore, code: str) -> dict[str, Any]:
-    """What is known of a source at present, and what happened to it, oldest first.
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Sources taken off the list; `left` were found under them and stay, `run` takes documents out of the index."""
 
-    A source that was taken off the list has a history alone.
+    codes: tuple[str, ...]
+    left: tuple[str, ...]
+    run: Run | None
+
+
+def open_desk(engine: Engine) -> Desk:
+    """Return the workspace of the engine, ready for acts."""
+    return Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog))
+
+
+# --- documents
+
+
+def add_files(
+    desk: Desk,
+    files: Sequence[Path],
+    *,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Added]:
+    """Index files and folders now; return what became of each file."""
+    return add_paths(files, desk.engine, progress=progress, cancelled=cancelled)
+
+
+def queue_files(desk: Desk, files: Sequence[Path]) -> Run:
+    """Have the worker index files and folders."""
+    return _queue(desk, "add", {"paths": [str(path) for path in files]})
+
+
+def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> Run:
+    """Keep named files in the workspace and have the worker index them."""
+    return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files])
+
+
+def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
+    """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
+    return keep_upload(desk.workspace, name, data)
+
+
+def discard_upload(file: Path) -> None:
+    """Remove a file that `preview_upload` kept."""
+    shutil.rmtree(file.parent, ignore_errors=True)
+
+
+def add_sample(desk: Desk, folder: Path) -> bool:
+    """Have the sample collection indexed; return False for a workspace that has documents or had the sample."""
+    arguments = {"paths": [str(folder)]}
+    status = next((run.status for run in desk.jobs.runs() if run.arguments == arguments), None)
+    if status == "done" or desk.engine.documents():
+        return False
+    if status not in ("queued", "running"):
+        desk.jobs.queue("add", arguments)
+    desk.start_worker(desk.workspace)
+    return True
+
+
+def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasure:
+    """Remove a document, named by id, file, title or source, everywhere and for good.
+
+    A document of the list is excluded first, so that no run brings it back; its downloads, former ones too, and what
+    the phases learnt of it are removed with it.
     """
-    events, source_record = store.history(code), store.records().get(code)
-    if not events:
-        raise InputError(f"No source has the code {code!r}.", help=_LISTED)
-    history = [asdict(event) for event in events]
-    return {"code": code, "present": _present(source_record) if source_record else None, "history": history}
+    record = desk.engine.catalog.find_document(document)
+    source_record = _listed(desk, record)
+    if source_record is not None:
+        _check_erasure(record, source_record, author, note)
+        code = source_record.source.code
+        desk.store.decide(Decision(code, "indexing", EXCLUDED, author.strip(), note.strip(), now()))
+        remove_files(desk.workspace, desk.store, code)
+        upload = Path(source_record.source.path)
+        if source_record.source.path and upload.is_relative_to(_own_files(desk)):
+            shutil.rmtree(upload.parent, ignore_errors=True)
+        desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
+    return desk.engine.erase(record)
 
 
-def review_json(store: SourceStore) -> dict[str, Any]:
-    """The sources whose licence a person must decide, with the evidence; files at hand that pass whatever theirs is;
-    and the decisions made.
-    """
-    source_records = list(store.records().values())
-    waiting = []
-    for one in (one for one in source_records if one.awaits_decision):
-        at, verdict = one.stopped, one.verdict
-        assert at is not None, "what waits was stopped"
-        waiting.append(
-            {
-                "code": one.source.code,
-                "title": one.source.title,
-                "url": one.source.url,
-                "light": verdict.light if verdict else "YELLOW",
-                "reason": at[1].reason,
-                "message": at[1].message,
-                "marks": [asdict(mark) for mark in verdict.marks] if verdict else [],
-            }
-        )
-    decisions = [asdict(decision) for decision in store.decisions()]
-    return {"waiting": waiting, "at_hand": _at_hand(source_records), "decisions": decisions}
+def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:
+    """Have the worker remove a document everywhere and for good."""
+    record = desk.engine.catalog.find_document(document)
+    source_record = _listed(desk, record)
+    if source_record is not None:
+        _check_erasure(record, source_record, author, note)
+    return _queue(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
 
 
-def add_sources(store: SourceStore, new: Sequence[SeedSource]) -> None:
-    """Nothing; the sources are on the list. InputError where somebody else has just given their codes to others."""
-    lost = len(new) - store.add(new)
+def rebuild(desk: Desk, *, encode: bool = False, progress: Callable[[int, int, str], None] = lambda *_: None) -> int:
+    """Make both indexes anew, with `encode` the vectors too; return the number of passages in them."""
+    return desk.engine.rebuild(encode=encode, progress=progress)
+
+
+def is_listed(desk: Desk, record: DocumentRecord) -> bool:
+    """Return whether the document came from the list of sources, so that erasing it is a decision."""
+    return _listed(desk, record) is not None
+
+
+def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:
+    """Have an index in a file lead to the passages of the documents that it names."""
+    with Sandbox(ocr=desk.engine.config.ocr) as sandbox:
+        return book_index.apply_index(file, desk.engine, sandbox, document=document)
+
+
+def remove_index_table(desk: Desk, name: str) -> int:
+    """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
+    return book_index.remove_index(name, desk.engine)
+
+
+# --- sources
+
+
+def read_list(desk: Desk, file: Path) -> SeedReport:
+    """Return what a list of sources or a folder of files would add; nothing is added."""
+    return read_seeds(file, desk.store.sources())
+
+
+def add_list(desk: Desk, file: Path) -> SeedReport:
+    """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
+    report = read_list(desk, file)
+    add_sources(desk, report.new)
+    return report
+
+
+def add_sources(desk: Desk, new: Sequence[SeedSource]) -> None:
+    """Put sources on the list; InputError where somebody else has just given their codes to others."""
+    lost = len(new) - desk.store.add(new)
     if lost:
         raise InputError(
             f"{lost} of {len(new)} sources were not added: their codes were given to others at the same moment.",
@@ -118,8 +215,54 @@ def add_sources(store: SourceStore, new: Sequence[SeedSource]) -> None:
         )
 
 
+def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:
+    """Keep named files in the workspace and put them on the list; those that cannot be read are not kept."""
+    folder = _own_files(desk)
+    folder.mkdir(exist_ok=True)
+    kept = [keep_upload(desk.workspace, name, data).parent for name, data in files]
+    # With its folder, so that two files of one name both stay.
+    names = {one.replace(folder / one.name).name for one in kept}
+    report = read_list(desk, folder)
+    # Others may be adding files in this moment.
+    new = tuple(one for one in report.new if Path(one.path).relative_to(folder.absolute()).parts[0] in names)
+    rejected = tuple(one for one in report.unusable if Path(one.place).parts[0] in names)
+    for one in rejected:
+        shutil.rmtree(folder / Path(one.place).parts[0], ignore_errors=True)
+    add_sources(desk, new)
+    return replace(report, new=new, unusable=rejected)
+
+
+def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
+    """Return the sources that an address proposes, found within a minute; nothing is added.
+
+    InputError where the lists of its site hold no other address than the page itself.
+    """
+    config = read_ingestion_config()
+    with open_web(replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))) as opened:
+        # Closing ends the call that is under way and refuses the later ones.
+        limit = threading.Timer(_DISCOVERY_SECONDS, opened.close)
+        limit.daemon = True
+        limit.start()
+        try:
+            report = discover(address, opened, desk.store.sources(), contains=tuple(contains))
+        finally:
+            limit.cancel()
+    _check_leads_elsewhere(address, report, desk.store)
+    return report
+
+
+def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
+    """Take sources off the list, and their documents out of the index at once."""
+    _require_author(author)
+    removed = check_codes(desk.store, codes)
+    indexed = any(is_indexed(desk.store, code) for code in removed)
+    desk.store.remove(removed, author.strip())
+    left = tuple(one.code for one in desk.store.sources() if one.parent in removed)
+    return Removed(removed, left, _run(desk, RunRequest(("indexing",), removed)) if indexed else None)
+
+
 def check_codes(store: SourceStore, codes: Sequence[str]) -> tuple[str, ...]:
-    """The codes, once each; InputError that names those of no source."""
+    """Return the codes, once each; InputError names those of no source."""
     known = {source.code for source in store.sources()}
     unknown = list(dict.fromkeys(code for code in codes if code not in known))
     if unknown:
@@ -127,137 +270,224 @@ def check_codes(store: SourceStore, codes: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(codes))
 
 
-def decide(store: SourceStore, code: str, choice: str, author: str, note: str) -> bool:
-    """Whether a document must leave the index now (`index_request`); takes a person's word on a source.
+# --- decisions and corrections
 
-    The word is GREEN or RED on a licence, "restore" for what was rejected or withdrawn, "undo" for all earlier words.
+
+def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str = "") -> Decided:
+    """Record a decision on sources: GREEN or RED on the licence, "restore" for what was rejected or erased, "undo".
+
+    All but "undo" need a note. Documents that may no longer answer leave the index at once.
     """
-    source_record = store.records().get(code)
-    if source_record is None:
-        raise InputError(f"No source has the code {code!r}.", help=_LISTED)
-    word = choice.strip().upper() if choice.strip().upper() in _LIGHTS else choice.strip().lower()
-    if word in _LIGHTS:
-        store.decide(Decision(code, "licence", word, author, note, now()))
-    elif word == "restore":
-        _restore(store, source_record, author, note)
-    elif word == "undo":
-        for decision in source_record.decisions:
-            _take_back(store, decision, author, note)
-    else:
-        raise InputError(f"{choice!r} is no decision.", help="Say GREEN, RED, restore or undo.")
-    after = store.records()[code].stopped
-    return is_indexed(store, code) and after is not None and after[1].status != "failed"
+    chosen = choice.strip().upper() if choice.strip().upper() in _LICENCE_STATUSES else choice.strip().lower()
+    if chosen not in (*_LICENCE_STATUSES, "restore", "undo"):
+        raise InputError(f"{choice!r} is no decision.", help="Decide GREEN, RED, restore or undo.")
+    if chosen != "undo" and not note.strip():
+        raise InputError(f"{chosen} on {', '.join(codes[:5])} needs a reason.", help="Give a note; it is kept.")
+    _require_author(author)
+    records = desk.store.records()
+    decided = check_codes(desk.store, codes)
+    # All before the first is recorded: all are decided or none.
+    made = [one for code in decided for one in _decisions(records[code], chosen, author.strip(), note.strip())]
+    for decision in made:
+        _record_decision(desk.store, decision, records[decision.code])
+    after = desk.store.records()
+    leaving = tuple(code for code in decided if _must_leave(desk.store, after[code]))
+    return Decided(decided, chosen, _run(desk, RunRequest(("indexing",), leaving)) if leaving else None)
 
 
 def is_indexed(store: SourceStore, code: str) -> bool:
-    """Whether the source's document is in the index, as far as indexing has said; after a failure it may be."""
+    """Return whether the source's document is in the index; after a failure of indexing it may be."""
     entry = store.entries().get((code, "indexing"))
     return entry is not None and entry.outcome.status in ("done", "failed")
 
 
-def index_request(code: str) -> RunRequest:
-    """The run that brings the index up to date with a decision on this source."""
-    return RunRequest(phases=("indexing",), codes=(code,))
+def correct(
+    desk: Desk, code: str, values: Mapping[FieldName, Sequence[str]], author: str, note: str = ""
+) -> tuple[Correction, ...]:
+    """Record a person's values for fields of a document; they win over every extractor. Return what changed."""
+    return correct_all(desk, {code: values}, author, note)
 
 
-def take_corrections(path: Path, store: SourceStore, author: str) -> CorrectionReport:
-    """What a person changed in an exported workbook, taken over; people's values win over every extractor."""
-    source_records = list(store.records().values())
-    report = read_corrections(path, source_records, author, now(), vocabulary())
-    store.correct(report.corrections)
+def correct_all(
+    desk: Desk, values: Mapping[str, Mapping[FieldName, Sequence[str]]], author: str, note: str = ""
+) -> tuple[Correction, ...]:
+    """Record a person's values for fields of several documents, all or none of them; return what changed."""
+    _require_author(author)
+    records, labels = desk.store.records(), vocabulary()
+    changed = [
+        correction
+        for code in check_codes(desk.store, list(values))
+        for correction in changed_fields(records[code], values[code], author.strip(), labels, note.strip())
+    ]
+    desk.store.correct(changed)
+    return tuple(changed)
+
+
+def undo_correction(desk: Desk, code: str, field: FieldName, author: str) -> None:
+    """Give a field the extractor's value again."""
+    _require_author(author)
+    check_codes(desk.store, [code])
+    desk.store.undo_correction(code, field, author.strip())
+
+
+def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
+    """Return what a person changed in an exported workbook; nothing is recorded."""
+    return read_corrections(file, list(desk.store.records().values()), author.strip(), now(), vocabulary())
+
+
+def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
+    """Record what a person changed in an exported workbook; return what was read."""
+    _require_author(author)
+    report = read_edited(desk, file, author)
+    desk.store.correct(report.corrections)
     return report
 
 
 def vocabulary() -> dict[FieldName, tuple[str, ...]]:
-    """The labels of every field that has a controlled vocabulary."""
+    """Return the labels of every field that has a controlled vocabulary."""
     taxonomy = load_taxonomy()
     return {field: taxonomy.labels(field) for field in _CONTROLLED}
 
 
-def _at_hand(source_records: Iterable[SourceRecord]) -> list[dict[str, Any]]:
-    """The analyst's own files that go on although their licence is not GREEN."""
-    return [
-        {
-            "code": one.source.code,
-            "title": metadata_of(one).title,
-            "path": one.source.path,
-            "light": one.verdict.light,
-            "reason": one.outcomes["licence"].reason,
-            "message": one.outcomes["licence"].message,
-        }
-        for one in source_records
-        if one.source.path and one.verdict and one.verdict.light != "GREEN" and one.outcomes["licence"].passes
-    ]
+def export_dataset(desk: Desk, file: Path) -> Exported:
+    """Write the dataset to a file, in the format of its suffix."""
+    return export(file, list(desk.store.records().values()), workspace=desk.workspace)
 
 
-def _restore(store: SourceStore, source_record: SourceRecord, author: str, note: str) -> None:
-    """Nothing; lets a source pass where a phase rejected it, or takes its withdrawal back."""
-    code, at = source_record.source.code, source_record.stopped
-    withdrawn = next((word for word in source_record.decisions if word.choice == "withdraw"), None)
-    if withdrawn is not None:
-        _take_back(store, withdrawn, author, note)
-        return
+def exported_bytes(desk: Desk, suffix: str) -> bytes:
+    """Return the dataset in the format of the suffix, without links to files of this machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"dataset{suffix}"
+        export(file, list(desk.store.records().values()))
+        return file.read_bytes()
+
+
+# --- runs
+
+
+def run(desk: Desk, request: RunRequest) -> Run:
+    """Have the worker take sources through phases; InputError for a phase or code that there is not."""
+    return _run(desk, replace(request, codes=check_codes(desk.store, request.codes)))
+
+
+def retry(desk: Desk) -> Run:
+    """Have the worker try again what failed, and what waits for it."""
+    return run(desk, RunRequest(which="failed"))
+
+
+def control(desk: Desk, what: Control, id: int = 0) -> Run:
+    """Pause, resume or cancel a run, by its number or the latest that it applies to; return the run after it."""
+    run = _choose(desk.jobs, id, _CONTROLLABLE[what])
+    if what == "pause":
+        desk.jobs.pause(run.id)
+    elif what == "cancel":
+        desk.jobs.cancel(run.id, kept_uploads(desk.workspace, run))
+    else:
+        desk.jobs.resume(run.id)
+        desk.start_worker(desk.workspace)
+    return desk.jobs.find(run.id) or run
+
+
+def understand(desk: Desk, words: str) -> Command | None:
+    """Return the request that words ask for, to be confirmed and run; None where they are not understood."""
+    language_model, _ = desk.engine.language_model()
+    return interpret(words, [source.code for source in desk.store.sources()], language_model)
+
+
+# --- what the acts have in common
+
+
+def _run(desk: Desk, request: RunRequest) -> Run:
+    """Queue a run, also for codes that were just removed and must leave the index."""
+    return _queue(desk, "run", asdict(replace(request, phases=check_phases(request.phases))))
+
+
+def _queue(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+    id = desk.jobs.queue(action, arguments)
+    desk.start_worker(desk.workspace)
+    queued = desk.jobs.find(id)
+    assert queued is not None, "runs stay in the queue"
+    return queued
+
+
+def _require_author(author: str) -> None:
+    if not author.strip():
+        raise InputError("A decision needs the name of who decides.", help="Give your name; it is kept.")
+
+
+def _own_files(desk: Desk) -> Path:
+    return desk.workspace / "sources"
+
+
+def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
+    if not record.source.startswith(FROM_LIST):
+        return None
+    return desk.store.records().get(record.source.removeprefix(FROM_LIST))
+
+
+def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:
+    _require_author(author)
+    if not note.strip():
+        raise InputError(
+            f"Erasing {record.file} excludes {source_record.source.code} of the list, which needs a reason.",
+            help="Give a note; it is kept.",
+        )
+
+
+def _check_leads_elsewhere(address: str, report: SeedReport, store: SourceStore) -> None:
+    here = normal_url(address)
+    known = any(normal_url(source.url) == here for source in store.sources())
+    found = {normal_url(source.url) for source in report.new}
+    if (found or report.known) and found <= {here} and report.known <= known and not report.unusable:
+        raise InputError(
+            f"{address} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
+            help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
+        )
+
+
+def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> list[Decision]:
+    """Return the decisions that a choice makes; one with an empty choice undoes that of its phase."""
+    code = record.source.code
+    if choice == "undo":
+        return [Decision(code, one.phase, "", author, note, now()) for one in record.decisions]
+    if choice == "restore":
+        return [Decision(code, *_restored(record), author, note, now())]
+    return [Decision(code, "licence", choice, author, note, now())]
+
+
+def _restored(record: SourceRecord) -> tuple[Phase, str]:
+    """Return the phase and choice of a restoration; InputError where nothing can be restored."""
+    code, at = record.source.code, record.stopped
+    if record.is_excluded:
+        return "indexing", ""
     if at is None or at[1].status != "rejected":
-        raise InputError(f"{code} is not rejected.", help=f"`sextant status {code}` says where it stands.")
+        raise InputError(f"{code} is not rejected.", help=f"`sextant status {code}` shows its status.")
     if at[0] == "licence":
         raise InputError(f"{code} was stopped for its licence.", help="Decide GREEN or RED instead.")
     if at[0] in _WITHOUT_FILE:
         raise InputError(f"{code} was rejected at {at[0]}: there is no file to restore.", help="Run `sextant retry`.")
-    store.decide(Decision(code, at[0], "restore", author, note, now()))
+    return at[0], "restore"
 
 
-def _take_back(store: SourceStore, decision: Decision, author: str, note: str) -> None:
-    """Nothing; the word was never said. What was withdrawn is fetched again, since its file is gone."""
-    store.decide(Decision(decision.code, decision.phase, "", author, note, now()))
-    if decision.choice == "withdraw":
+def _record_decision(store: SourceStore, decision: Decision, before: SourceRecord) -> None:
+    store.decide(decision)
+    if not decision.choice and any(one.choice == EXCLUDED and one.phase == decision.phase for one in before.decisions):
+        # Its file is gone and is fetched again.
         store.forget(decision.code, ("acquisition",))
 
 
-def _present(source_record: SourceRecord) -> dict[str, Any]:
-    """What is known of a source at present."""
-    source, at, verdict = source_record.source, source_status(source_record), source_record.verdict
-    quality, relation, download = source_record.quality, source_record.relation, source_record.download
-    metadata = metadata_of(source_record)
-    return {
-        "title": "" if metadata.title == source.code else metadata.title,
-        "language": metadata.language,
-        "address": source.url or source.path,
-        "parent": source.parent,
-        "phase": at.phase,
-        "status": at.status,
-        "reason": at.reason,
-        "message": at.message,
-        "light": verdict.light if verdict else "",
-        "licence": verdict.licence if verdict else source.licence,
-        "quality": {part: getattr(quality, part) for part in _PARTS} if quality else None,
-        "relation": asdict(relation) if relation else None,
-        "file": download.path if download else source.path,
-        "values": [asdict(one) for field in FIELDS for one in source_record.values if one.field == field],
-    }
+def _must_leave(store: SourceStore, record: SourceRecord) -> bool:
+    return is_indexed(store, record.source.code) and record.stopped is not None and record.stopped[1].status != "failed"
 
 
-_PERSON = "a person"
-
-
-def withdraw(record: DocumentRecord, store: SourceStore, workspace: Path, *, author: str = "") -> bool:
-    """Whether the document came from the list; all files of it, of former versions too, what was read from them and
-    what the phases learnt of it are removed, and no run brings it back.
-    """
-    code = record.source.removeprefix(FROM_LIST)
-    source_record = store.records().get(code) if record.source.startswith(FROM_LIST) else None
-    if source_record is None:
-        return False
-    note = "Erased; restore it to fetch and read it again."
-    store.decide(Decision(code, "indexing", "withdraw", author or _PERSON, note, now()))
-    for path in _files(workspace, code):
-        forget_reading(paths.readings(workspace), file_hash(path))
-        path.unlink()
-    store.erase(code, PHASES[PHASES.index("acquisition") :])
-    return True
-
-
-def _files(workspace: Path, code: str) -> Iterator[Path]:
-    """Every file that was ever fetched for the source and is still there."""
-    for folder in (paths.downloads(workspace), paths.quarantine(workspace)):
-        if folder.is_dir():
-            yield from (path for path in folder.iterdir() if path.name.startswith(f"{safe_code(code)}_"))
+def _choose(jobs: JobQueue, id: int, statuses: Sequence[RunStatus]) -> Run:
+    """Return the run of this number, or the latest in the first of these statuses that any run is in."""
+    latest = jobs.runs(100)
+    in_order = (one for status in statuses for one in latest if one.status == status)
+    found = jobs.find(id) if id else next(in_order, None)
+    names = " or ".join(statuses)
+    if found is None:
+        raise InputError(f"There is no run {id}." if id else f"No run is {names}.", help="`sextant runs` lists them.")
+    if found.status not in statuses:
+        raise InputError(f"Run {found.id} is {found.status}, not {names}.", help="`sextant runs` lists them.")
+    return found

@@ -407,12 +407,13 @@ class RunRequest:
     which: Which = "due"
     refresh: bool = False
 
-    def describe(self) -> str:
-        """Return the request as a sentence."""
+    def describe(self, named: int = 3) -> str:
+        """Return the request as a sentence that names up to so many sources, and counts more."""
         phases = "the phases " + ", ".join(self.phases) if len(self.phases) > 1 else f"the phase {self.phases[0]}"
         phases = "all phases" if self.phases == PHASES else phases
         which = {"due": "what is new or changed", "failed": "what failed", "all": "everything, also what is done"}
-        whose = f" of {', '.join(self.codes)}" if self.codes else ""
+        codes = ", ".join(self.codes) if len(self.codes) <= named else f"{len(self.codes):,} sources"
+        whose = f" of {codes}" if codes else ""
         newer = "; ask known addresses for newer files" if self.refresh else ""
         return f"Run {phases} for {which[self.which]}{whose}{newer}."
 
@@ -436,6 +437,14 @@ def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
     if unknown:
         raise InputError(f"There is no phase {', '.join(unknown)}.", help=f"Phases are {', '.join(PHASES)}.")
     return tuple(phase for phase in PHASES if phase in names) or PHASES
+
+
+def check_field(name: str) -> FieldName:
+    """Return the field of this name; InputError where there is none."""
+    found = next((field for field in FIELDS if field == name.strip().lower().replace(" ", "_")), None)
+    if found is None:
+        raise InputError(f"There is no field {name!r}.", help=f"Fields are {', '.join(FIELDS)}.")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

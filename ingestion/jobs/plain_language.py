@@ -1,4 +1,4 @@
-"""What an admin asks for in words, as a request that is shown and confirmed before anything runs."""
+"""Requests in plain language: turned into a run that is shown and confirmed before anything begins."""
 
 from __future__ import annotations
 
@@ -31,29 +31,27 @@ _RUN = "run|start|process|pipeline|check|pruef|pruf|avvia|control|lance|verif|ej
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A request made of words. `spoken` says it back for the person who confirms it; `by` is a model's name or
-    "rules".
-    """
+    """A request made of words; `by` is the name of the model that interpreted them, or "rules"."""
 
     request: RunRequest
-    spoken: str
     by: str
 
 
 def interpret(
     words: str, codes: Collection[str], language_model: LanguageModel | None = None, *, seconds: float = 20.0
 ) -> Command | None:
-    """The request that the words ask for, by the model when it answers, else by rules; None where it is not
-    understood. Nothing is run by it.
+    """Return the request that the words ask for, by the model when it answers, else by rules.
+
+    None where they are not understood. Nothing is run by it.
     """
     if not words.strip():
         return None
     if language_model is not None:
         asked = _by_model(words, codes, language_model, seconds)
         if asked is not None:
-            return Command(asked, asked.describe(), language_model.name)
+            return Command(asked, language_model.name)
     asked = _by_rules(words, codes)
-    return Command(asked, asked.describe(), "rules") if asked else None
+    return Command(asked, "rules") if asked else None
 
 
 def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:

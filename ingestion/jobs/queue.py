@@ -1,4 +1,4 @@
-"""What work was asked for, how far it is and what became of it; in the same database as the catalog."""
+"""Job queue in the catalog database: what was asked for, how far it is, what became of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sql
 
 from ingestion.records.source_store import now
-from ingestion.types import ControlSignal, Progress
+from ingestion.types import PHASES, ControlSignal, Progress, RunRequest
 from rag_engine.storage.catalog import Catalog
 
 RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
@@ -57,6 +57,16 @@ class Run:
     attempts: int
 
     @property
+    def request(self) -> RunRequest:
+        """The request that a run over the sources was queued with."""
+        return RunRequest(
+            phases=tuple(self.arguments.get("phases") or PHASES),
+            codes=tuple(self.arguments.get("codes") or ()),
+            which=self.arguments.get("which", "due"),
+            refresh=bool(self.arguments.get("refresh", False)),
+        )
+
+    @property
     def alive(self) -> bool:
         """Whether a worker is on it at this moment."""
         return self.status == "running" and time.time() - self.heartbeat < DEAD_AFTER_SECONDS
@@ -71,33 +81,33 @@ class JobQueue:
             _tables.create_all(connection)
 
     def queue(self, action: str, arguments: Mapping[str, Any]) -> int:
-        """Id of a new run that waits for the worker."""
+        """Put a run in the queue and return its number."""
         values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": now()}
         with self._catalog.begin() as connection:
             inserted = connection.execute(sql.insert(runs).values(values)).inserted_primary_key
         return int(inserted[0])
 
     def runs(self, limit: int = 20) -> list[Run]:
-        """The latest runs, newest first."""
+        """Return the latest runs, newest first."""
         return [_run(row) for row in self._catalog.read(sql.select(runs).order_by(runs.c.id.desc()).limit(limit))]
 
     def finished(self) -> list[Run]:
-        """All runs that have ended, oldest first."""
+        """Return all runs that have ended, oldest first."""
         ended = runs.c.status.not_in(("queued", "running", "paused"))
         return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
 
     def find(self, id: int) -> Run | None:
-        """The run with this id."""
+        """Return the run with this number, or None."""
         rows = self._catalog.read(sql.select(runs).where(runs.c.id == id))
         return _run(rows[0]) if rows else None
 
     def waiting(self) -> bool:
-        """Whether there is work that has not ended."""
+        """Return whether there is work that has not ended."""
         active = runs.c.status.in_(("queued", "running"))
         return bool(self._catalog.read(sql.select(runs.c.id).where(active).limit(1)))
 
     def next(self) -> Run | None:
-        """The oldest run that waits, or that a dead worker left; it is marked as running, and counts the attempt."""
+        """Take up the oldest run that waits or that a dead worker left; the attempt is counted."""
         dead = sql.and_(runs.c.status == "running", runs.c.heartbeat < time.time() - DEAD_AFTER_SECONDS)
         waiting = sql.select(runs).where(sql.or_(runs.c.status == "queued", dead)).order_by(runs.c.id).limit(1)
         rows = self._catalog.read(waiting)
@@ -107,31 +117,31 @@ class JobQueue:
         return self._set(run.id, status="running", started=now(), heartbeat=time.time(), attempts=run.attempts + 1)
 
     def take_over(self) -> None:
-        """Nothing; whoever was at a run is dead, as the one worker knows that calls this."""
+        """Have running runs taken up again: their worker is dead, as the one worker knows that calls this."""
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.status == "running").values(heartbeat=0.0))
 
     def beat(self, id: int, progress: Progress | None) -> ControlSignal:
-        """What people wish of the run; notes that its worker lives and how far it is."""
+        """Note that the run's worker lives and how far it is; return the control signal."""
         return self._set(id, heartbeat=time.time(), progress=json.dumps(asdict(progress)) if progress else "").signal
 
     def advance(self, id: int) -> None:
-        """Nothing; the run has got somewhere, so that being broken off now does not count against it."""
+        """Note that the run has got somewhere, so that being interrupted now does not count against it."""
         self._set(id, attempts=1)
 
     def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
-        """The run as it ended."""
+        """Record how the run ended and return it."""
         return self._set(id, status=status, results=json.dumps(results), message=message)
 
     def cancel(self, id: int, message: str = "") -> None:
-        """Nothing; a waiting run ends at once with the message, a running one after the file it is at."""
+        """End a waiting run at once with the message, a running one after the file it is at."""
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == id).values(signal="cancel"))
             waiting = sql.and_(runs.c.id == id, runs.c.status.in_(("queued", "paused")))
             connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message))
 
     def pause(self, id: int) -> None:
-        """Nothing; a waiting run is laid aside at once, a running one after what it is at."""
+        """Pause a waiting run at once, a running one after what it is at."""
         with self._catalog.begin() as connection:
             wished = sql.and_(runs.c.id == id, runs.c.signal == "")
             connection.execute(sql.update(runs).where(wished).values(signal="pause"))
@@ -139,7 +149,7 @@ class JobQueue:
             connection.execute(sql.update(runs).where(waiting).values(status="paused"))
 
     def resume(self, id: int) -> None:
-        """Nothing; a run that was laid aside waits for the worker again."""
+        """Have a paused run wait for the worker again."""
         with self._catalog.begin() as connection:
             paused = sql.and_(runs.c.id == id, runs.c.status.in_(("paused", "running")), runs.c.signal == "pause")
             connection.execute(sql.update(runs).where(paused).values(signal=""))

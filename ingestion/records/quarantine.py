@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import SourceStore
 from ingestion.types import Download
 from rag_engine import workspace as paths
 
@@ -18,7 +19,7 @@ _WITHOUT_FILE = ("acquisition", "portals")
 
 def file_of(workspace: Path, download: Download) -> Path | None:
     """The downloaded file, wherever it lies; None where it is gone or there never was one."""
-    return next((path for path in _places(workspace, download) if path.is_file()), None)
+    return next((path for path in _paths_of(workspace, download.path) if path.is_file()), None)
 
 
 def settle(workspace: Path, record: SourceRecord) -> None:
@@ -26,7 +27,7 @@ def settle(workspace: Path, record: SourceRecord) -> None:
     download = record.download
     if download is None or not download.path:
         return
-    usual, apart = _places(workspace, download)
+    usual, apart = _paths_of(workspace, download.path)
     stopped = record.stopped
     refused = stopped is not None and stopped[0] not in _WITHOUT_FILE and stopped[1].status in ("rejected", "skipped")
     if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
@@ -38,12 +39,30 @@ def settle(workspace: Path, record: SourceRecord) -> None:
         source.replace(target)
 
 
+def remove_files(workspace: Path, store: SourceStore, code: str) -> None:
+    """Remove every file that was ever fetched for the source, with what was read from it.
+
+    What another source was fetched as well stays: by its path, and a text by its content.
+    """
+    files = store.files()
+    others = [one for one in files if one.code != code]
+    shared = {one.path for one in others}, {one.sha256 for one in others}
+    for one in files:
+        if one.code != code:
+            continue
+        if one.sha256 not in shared[1]:
+            forget_reading(paths.readings(workspace), one.sha256)
+        if one.path not in shared[0]:
+            for path in _paths_of(workspace, one.path):
+                path.unlink(missing_ok=True)
+
+
 def remove_file(workspace: Path, download: Download) -> None:
     """Nothing; the file is gone from both places."""
-    for path in _places(workspace, download):
+    for path in _paths_of(workspace, download.path):
         if download.path:
             path.unlink(missing_ok=True)
 
 
-def _places(workspace: Path, download: Download) -> tuple[Path, Path]:
-    return workspace / download.path, paths.quarantine(workspace) / Path(download.path).name
+def _paths_of(workspace: Path, path: str) -> tuple[Path, Path]:
+    return workspace / path, paths.quarantine(workspace) / Path(path).name

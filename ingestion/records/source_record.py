@@ -29,6 +29,9 @@ from rag_engine.types import Metadata
 
 _Evidence = TypeVar("_Evidence")
 
+# The choice of a decision that keeps a source out of every phase: its document was erased.
+EXCLUDED = "withdraw"
+
 
 @dataclass(frozen=True, slots=True)
 class Correction:
@@ -118,14 +121,14 @@ class SourceRecord:
         return ended
 
     @property
-    def is_excluded(self) -> bool:
-        """Whether a person has erased the document and not restored it."""
-        return any(decision.choice == "withdraw" for decision in self.decisions)
-
-    @property
     def licence_decided(self) -> bool:
         """Whether a person has decided on the licence of this very source."""
         return any(decision.phase == "licence" for decision in self.decisions)
+
+    @property
+    def is_excluded(self) -> bool:
+        """Whether a person has erased the document and not restored it."""
+        return any(decision.choice == EXCLUDED for decision in self.decisions)
 
     @property
     def awaits_decision(self) -> bool:
@@ -160,8 +163,8 @@ class SourceRecord:
 def decided(record: SourceRecord) -> SourceRecord:
     """The source record with its outcomes as people's decisions leave them.
 
-    A word on the licence sets the light; "restore" lets a source pass where a phase rejected it; "withdraw" keeps it
-    out of the index.
+    A decision on the licence sets its status; "restore" lets a source pass where a phase rejected it; an exclusion
+    keeps it out of the index.
     """
     outcomes = dict(record.outcomes)
     for decision in record.decisions:
@@ -171,8 +174,8 @@ def decided(record: SourceRecord) -> SourceRecord:
         elif decision.choice == "restore" and before is not None and before.status == "rejected":
             message = f"Restored by {decision.author}: {decision.note or 'no reason given'} (was: {before.message})"
             outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
-        elif decision.choice == "withdraw":
-            message = f"Withdrawn by {decision.author}. {decision.note}".strip()
+        elif decision.choice == EXCLUDED:
+            message = f"Erased by {decision.author}. {decision.note}".strip()
             outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
     return replace(record, outcomes=outcomes)
 

@@ -95,6 +95,14 @@ corrections = sql.Table(
     sql.Column("field", sql.String, primary_key=True),
     *(sql.Column(name, sql.String, nullable=False) for name in ("values", "author", "note", "when")),
 )
+# Every file that was ever fetched for a source, former versions too.
+source_files = sql.Table(
+    "source_files",
+    _tables,
+    sql.Column("code", sql.String, primary_key=True),
+    sql.Column("path", sql.String, primary_key=True),
+    sql.Column("sha256", sql.String, nullable=False),
+)
 kept = sql.Table(
     "kept",
     _tables,
@@ -117,6 +125,15 @@ class PhaseEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that was fetched for a source; `path` is relative to the workspace, as of `Download`."""
+
+    code: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One line of a source's history; `event` is a phase or what a person did."""
 
@@ -136,7 +153,10 @@ class SourceStore:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         with catalog.begin() as connection:
+            files_known = sql.inspect(connection).has_table(source_files.name)
             _tables.create_all(connection)
+        if not files_known:
+            self._note_present_files()
 
     # --- sources
 
@@ -226,11 +246,24 @@ class SourceStore:
                 message = _scrubbed(outcome.message)
                 event = Event(code, now(), phase, outcome.status, outcome.reason, message, "", seconds)
                 _note(connection, event)
+                _note_file(connection, code, outcome.evidence)
+
+    def files(self) -> list[SourceFile]:
+        """Return every file that was ever fetched for a source and not erased."""
+        return [SourceFile(*row) for row in self._catalog.read(sql.select(source_files))]
+
+    def _note_present_files(self) -> None:
+        """Note the files of a workspace that was made before files were noted."""
+        downloads = [(code, entry.outcome.evidence) for (code, _), entry in self.entries().items()]
+        with self._catalog.begin() as connection:
+            for code, download in downloads:
+                _note_file(connection, code, download)
 
     def erase(self, code: str, phases: Sequence[Phase]) -> None:
-        """Nothing; what these phases learnt of the document is gone, from the history too; that they ran stays."""
+        """Remove what these phases learnt of the document, from the history too; that they ran stays."""
         with self._catalog.begin() as connection:
-            connection.execute(sql.delete(kept).where(kept.c.code == code))
+            for table in (kept, source_files):
+                connection.execute(sql.delete(table).where(table.c.code == code))
             where = sql.and_(outcomes.c.code == code, outcomes.c.phase.in_(phases))
             connection.execute(sql.delete(outcomes).where(where))
             told = sql.and_(history.c.code == code, history.c.event.in_((*phases, "correction")))
@@ -254,7 +287,7 @@ class SourceStore:
             connection.execute(sql.delete(decisions).where(where))
             if decision.choice:
                 connection.execute(sql.insert(decisions).values(asdict(decision)))
-            choice = decision.choice or "taken back"
+            choice = decision.choice or "undone"
             message = f"{choice}: {decision.note}" if decision.note else choice
             _note(connection, Event(decision.code, now(), "decision", decision.phase, "", message, decision.author, 0))
 
@@ -270,11 +303,11 @@ class SourceStore:
                 told = f"{one.field}: {'; '.join(one.values) or 'nothing'}"
                 _note(connection, Event(one.code, now(), "correction", "", "", told, one.author, 0.0))
 
-    def take_back(self, code: str, field: str, author: str) -> None:
-        """Nothing; the field has the extractor's value again."""
+    def undo_correction(self, code: str, field: str, author: str) -> None:
+        """Give the field the extractor's value again."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(corrections).where(corrections.c.code == code, corrections.c.field == field))
-            _note(connection, Event(code, now(), "correction", "", "", f"{field}: taken back", author, 0.0))
+            _note(connection, Event(code, now(), "correction", "", "", f"{field}: undone", author, 0.0))
 
     def decisions(self) -> list[Decision]:
         """What people decided."""
@@ -381,6 +414,14 @@ def _entry(row: Mapping[str, Any]) -> PhaseEntry:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
     outcome = Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
     return PhaseEntry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
+
+
+def _note_file(connection: sql.Connection, code: str, evidence: object) -> None:
+    if isinstance(evidence, Download) and evidence.path:
+        f = source_files.c
+        same = sql.and_(f.code == code, f.path == evidence.path)
+        connection.execute(sql.delete(source_files).where(same))
+        connection.execute(sql.insert(source_files).values(code=code, path=evidence.path, sha256=evidence.sha256))
 
 
 def _note(connection: sql.Connection, event: Event) -> None:

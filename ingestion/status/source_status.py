@@ -1,14 +1,31 @@
-"""How many sources came how far, and why the others did not."""
+"""Status of a source: how far it has come, what stopped it, and how many came how far."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from ingestion.records.source_record import SourceRecord
 from ingestion.types import PHASES, Outcome, OutcomeReason, Phase
 
+State = Literal[
+    "new", "waiting", "review", "indexed", "translation", "superseded", "portal", "rejected", "failed", "excluded"
+]
+# In the order in which a person works through them.
+STATES: Mapping[State, str] = {
+    "review": "Licence to decide",
+    "failed": "Failed",
+    "rejected": "Rejected",
+    "new": "New",
+    "waiting": "Waiting",
+    "indexed": "Indexed",
+    "translation": "Indexed, translation",
+    "superseded": "Indexed, superseded",
+    "portal": "Portal",
+    "excluded": "Erased",
+}
 # Stages of the funnel that are not called as the phase that leads to them.
 _STAGE_NAMES: Mapping[Phase, str] = {
     "acquisition": "acquired",
@@ -18,41 +35,7 @@ _STAGE_NAMES: Mapping[Phase, str] = {
     "indexing": "indexed",
 }
 # The stages of the funnel and the phase that leads to each; portals become sources, not documents.
-STATIONS: Mapping[str, Phase] = {_STAGE_NAMES.get(phase, phase): phase for phase in PHASES if phase != "portals"}
-
-
-@dataclass(frozen=True, slots=True)
-class Station:
-    """A station of the funnel: sources that reached it, and those that were stopped on the way to it, by reason."""
-
-    name: str
-    reached: int
-    stopped: Mapping[OutcomeReason, int]
-    waiting: int
-
-
-def _stop(record: SourceRecord, phase: Phase) -> Outcome | None:
-    """How the phase ended; for acquisition of a portal, how the portals did."""
-    outcome = record.outcomes.get(phase)
-    return record.outcomes.get("portals") if outcome and outcome.reason == "directory" else outcome
-
-
-def funnel(source_records: Iterable[SourceRecord]) -> list[Station]:
-    """The stations in order, beginning with all sources ("raw").
-
-    A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
-    """
-    present = [one for one in source_records if (at := one.stopped) is None or at[1].reason != "directory"]
-    stations = [Station("raw", len(present), {}, 0)]
-    for name, phase in STATIONS.items():
-        passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]
-        stopped: Counter[OutcomeReason] = Counter(
-            outcome.reason for one in present if (outcome := _stop(one, phase)) and not outcome.passes
-        )
-        waiting = len(present) - len(passed) - stopped.total()
-        stations.append(Station(name, len(passed), dict(stopped.most_common()), waiting))
-        present = passed
-    return stations
+_STAGES: Mapping[str, Phase] = {_STAGE_NAMES.get(phase, phase): phase for phase in PHASES if phase != "portals"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +44,22 @@ class SourceStatus:
 
     status: str
     phase: str
-    reason: str = ""
+    reason: OutcomeReason = ""
     message: str = ""
 
 
-def is_document(record: SourceRecord) -> bool:
-    """Whether a source became a document: text that passed quality and is no duplicate of another's."""
-    stopped = record.stopped
-    passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
-    return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
+@dataclass(frozen=True, slots=True)
+class FunnelStage:
+    """A stage of the funnel: sources that reached it, and those that were stopped on the way to it, by reason."""
+
+    name: str
+    reached: int
+    stopped: Mapping[OutcomeReason, int]
+    waiting: int
 
 
 def source_status(record: SourceRecord) -> SourceStatus:
-    """How far a source has come."""
+    """Return how far a source has come."""
     if record.stopped:
         phase, outcome = record.stopped
         return SourceStatus(outcome.status, phase, outcome.reason, outcome.message)
@@ -82,3 +68,60 @@ def source_status(record: SourceRecord) -> SourceStatus:
         return SourceStatus("waiting", waiting)
     last = record.outcomes["indexing"]
     return SourceStatus("indexed", "indexing", last.reason, last.message)
+
+
+def state_of(record: SourceRecord) -> State:
+    """Return the status of a source in one word, for a list that people work through."""
+    if record.stopped is None:
+        return _state_of_passing(record)
+    phase, outcome = record.stopped
+    if outcome.reason == "directory":
+        return "portal"
+    if record.awaits_decision:
+        return "review"
+    if outcome.status == "skipped":
+        # What is decided waits for the next run, and for nobody.
+        return "waiting"
+    if phase == "indexing" and outcome.reason == "decided":
+        return "excluded"
+    return "failed" if outcome.status == "failed" else "rejected"
+
+
+def is_document(record: SourceRecord) -> bool:
+    """Return whether a source became a document: text that passed quality and is no duplicate of another's."""
+    stopped = record.stopped
+    passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
+    return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
+
+
+def funnel(source_records: Iterable[SourceRecord]) -> list[FunnelStage]:
+    """Return the stages in order, beginning with all sources ("raw").
+
+    A portal is no document: it is counted as long as its documents are looked for, and where it offered none.
+    """
+    present = [one for one in source_records if (at := one.stopped) is None or at[1].reason != "directory"]
+    stages = [FunnelStage("raw", len(present), {}, 0)]
+    for name, phase in _STAGES.items():
+        passed = [one for one in present if (outcome := one.outcomes.get(phase)) is not None and outcome.passes]
+        stopped: Counter[OutcomeReason] = Counter(
+            outcome.reason for one in present if (outcome := _stop(one, phase)) and not outcome.passes
+        )
+        waiting = len(present) - len(passed) - stopped.total()
+        stages.append(FunnelStage(name, len(passed), dict(stopped.most_common()), waiting))
+        present = passed
+    return stages
+
+
+def _state_of_passing(record: SourceRecord) -> State:
+    if source_status(record).status == "waiting":
+        return "waiting" if record.outcomes else "new"
+    relation = record.relation
+    if relation is not None and relation.superseded:
+        return "superseded"
+    return "translation" if relation is not None and relation.translation_of else "indexed"
+
+
+def _stop(record: SourceRecord, phase: Phase) -> Outcome | None:
+    """Return how the phase ended; for acquisition of a portal, how the portals did."""
+    outcome = record.outcomes.get(phase)
+    return record.outcomes.get("portals") if outcome and outcome.reason == "directory" else outcome

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ingestion import operations as reporting
-from ingestion.config import read_ingestion_config
-from ingestion.jobs.uploads import keep_upload
-from ingestion.seeds.discover import discover
+from ingestion import operations
 from ingestion.seeds.merge import SeedReport
-from ingestion.seeds.read import read_seeds
 from ingestion.spreadsheets.row import RejectedRow
-from ingestion.status.views import counted, under
+from ingestion.status.views import counted
 from ingestion.types import SeedSource
-from ingestion.web.http import HttpWeb
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import forget, kept
 from pages._shared import resources
@@ -65,17 +57,17 @@ def draw_added() -> None:
     """Nothing; says what was added a moment ago and what to do next."""
     added = st.session_state.pop(_TOLD, "")
     if added:
-        st.session_state["seeds told"] = added
-    if st.session_state.get("seeds told"):
+        st.session_state["seeds show_errors"] = added
+    if st.session_state.get("seeds show_errors"):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/check_circle: {plain(st.session_state['seeds told'])}")
+            st.markdown(f":material/check_circle: {plain(st.session_state['seeds show_errors'])}")
             st.button("Go to Run", icon=":material/play_circle:", on_click=_go_on, type="primary", key="go to run")
 
 
 def add_sources(new: Sequence[SeedSource]) -> None:
     """Nothing; the sources are on the list, and the page will say so."""
-    reporting.add_sources(resources.store(), new)
-    st.session_state[_TOLD] = f"{counted(len(new), 'source')} added. Their licences are checked by the next run."
+    operations.add_sources(resources.desk(), new)
+    _remember_added(len(new))
 
 
 def read_report(path: Path) -> SeedReport:
@@ -126,7 +118,7 @@ def draw_unusable(unusable: Sequence[RejectedRow]) -> None:
 # A list is large and its report is not changed: it is read once for each state of the source store.
 @st.cache_resource(max_entries=4, show_spinner="Reading the list …")
 def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedReport:  # noqa: ARG001 part of the key
-    return read_seeds(Path(path), _known)
+    return operations.read_list(resources.desk(), Path(path))
 
 
 def _leave(batch: int) -> None:
@@ -136,7 +128,7 @@ def _leave(batch: int) -> None:
 
 
 def _go_on() -> None:
-    st.session_state.pop("seeds told", None)
+    st.session_state.pop("seeds show_errors", None)
     open_tab("run")
 
 
@@ -151,9 +143,6 @@ def _source(source: SeedSource) -> dict[str, str]:
     }
 
 
-# One call may take so long, and all of them together; then what was found until then is shown.
-_CALL_SECONDS = 20.0
-_SECONDS = 60.0
 _FOUND = "seeds proposed"
 
 
@@ -170,24 +159,10 @@ def draw_discovery() -> None:
     if asked:
         st.session_state.pop(_FOUND, None)
         with show_errors(), st.spinner(f"Asking {plain(address)} (at most a minute) …", show_time=True):
-            st.session_state[_FOUND] = _discover(
-                address.strip(), tuple(w.strip() for w in words.split(",") if w.strip())
-            )
+            contains = [word.strip() for word in words.split(",") if word.strip()]
+            st.session_state[_FOUND] = operations.discover_sources(resources.desk(), address.strip(), contains)
     if _FOUND in st.session_state:
         _draw_found(st.session_state[_FOUND])
-
-
-def _discover(address: str, words: tuple[str, ...]) -> SeedReport:
-    web = replace(read_ingestion_config().web, total_seconds=_CALL_SECONDS, tries=1)
-    with HttpWeb(web) as opened:
-        # Closing ends the call that is under way and refuses the later ones.
-        limit = threading.Timer(_SECONDS, opened.close)
-        limit.daemon = True
-        limit.start()
-        try:
-            return discover(address, opened, resources.store().sources(), contains=words)
-        finally:
-            limit.cancel()
 
 
 def _draw_found(report: SeedReport) -> None:
@@ -243,20 +218,10 @@ def draw_document_upload() -> None:
 
 
 def _take(files: Sequence[UploadedFile]) -> None:
-    """Nothing; the files are in the workspace's sources/ and on the list; what cannot be read is not kept."""
-    workspace = resources.workspace()
-    folder = workspace / "sources"
-    folder.mkdir(exist_ok=True)
-    folders: list[Path] = []
-    for file in files:
-        kept = keep_upload(workspace, file.name, file)
-        # With its folder, so that two files of one name both stay.
-        folders.append(kept.parent.replace(folder / kept.parent.name))
-    report = read_seeds(folder, resources.store().sources())
-    # Others may be adding files in this moment.
-    names = {one.name for one in folders}
-    add_sources([one for one in report.new if under(one.path, folder) in names])
-    refused = [one for one in report.unusable if Path(one.place).parts[0] in names]
-    for one in refused:
-        shutil.rmtree(folder / Path(one.place).parts[0], ignore_errors=True)
-    st.session_state[_REFUSED] = refused
+    report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
+    _remember_added(len(report.new))
+    st.session_state[_REFUSED] = report.unusable
+
+
+def _remember_added(count: int) -> None:
+    st.session_state[_TOLD] = f"{counted(count, 'source')} added. Their licences are checked by the next run."

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.dataset.export import export
-from ingestion.operations import take_corrections, vocabulary
-from ingestion.records.source_store import now
+from ingestion.dataset.corrections import CorrectionReport
+from ingestion.operations import exported_bytes, import_corrections, read_edited, run
+from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
-from ingestion.status.views import counted, shown_values
+from ingestion.status.views import counted
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_unusable
-from pages._admin.author import draw_author, missing
 from pages._admin.field_editor import HEADINGS
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import forget, kept
 from pages._shared import resources
+from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.jobs import queue
 from pages._shared.markdown import plain
-from rag_engine.errors import InputError
 
 _FORMATS = {
     ".xlsx": ("Excel workbook", ":material/table_view:", "For editing: what you change in it can be imported again."),
@@ -56,7 +50,7 @@ def draw_dataset() -> None:
             st.download_button(
                 label,
                 # Written when it is asked for, not whenever the page is drawn.
-                partial(_written, suffix),
+                partial(exported_bytes, resources.desk(), suffix),
                 f"sextant-dataset{suffix}",
                 "application/octet-stream",
                 key=f"export {suffix}",
@@ -67,14 +61,6 @@ def draw_dataset() -> None:
     st.subheader("Import an edited workbook", anchor=False)
     _draw_taken()
     _draw_import(draw_author())
-
-
-def _written(suffix: str) -> bytes:
-    """The dataset in the format of the suffix."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"dataset{suffix}"
-        export(path, list(resources.records().values()))
-        return path.read_bytes()
 
 
 def _draw_import(author: str) -> None:
@@ -88,17 +74,14 @@ def _draw_import(author: str) -> None:
         return
     with show_errors():
         path = kept(_WORKBOOK, file)
-        report = read_corrections(path, list(resources.records().values()), author, now(), vocabulary())
+        report = read_edited(resources.desk(), path, author)
         _draw_report(report)
         with st.container(horizontal=True):
             label = f"Take over {counted(len(report.corrections), 'correction')}"
             if st.button(
                 label, type="primary", icon=":material/save:", disabled=not report.corrections, key="take over"
             ):
-                if trouble := missing(author):
-                    raise InputError(trouble)
-                taken = take_corrections(path, resources.store(), author)
-                st.session_state[_TAKEN] = len(taken.corrections)
+                st.session_state[_TAKEN] = len(import_corrections(resources.desk(), path, author).corrections)
                 _leave(batch)
             if st.button("Leave it", key="leave workbook"):
                 _leave(batch)
@@ -135,7 +118,7 @@ def _draw_taken() -> None:
             st.markdown(f":material/check_circle: {counted(st.session_state[_TAKEN], 'correction')} taken over.")
             if st.button("Update the index", icon=":material/sync:", type="primary", key="index imported"):
                 del st.session_state[_TAKEN]
-                queue("run", asdict(RunRequest(phases=("indexing",))))
+                run(resources.desk(), RunRequest(phases=("indexing",)))
                 open_tab("run")
                 st.rerun()
 

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from ingestion.operations import correct, undo_correction
 from ingestion.records.source_record import SourceRecord
-from ingestion.status.views import edits, field_values, shown_values
+from ingestion.status.document_fields import field_values, shown_values
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
-from pages._admin.author import missing
 from pages._admin.source_detail import draw_events
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import plain, plain_paragraphs
-from rag_engine.errors import InputError
 
 HEADINGS: Mapping[FieldName, str] = {
     "title": "Title",
@@ -85,12 +84,10 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
         back = st.button("Take back", icon=":material/undo:", help="The extractor's value again", key="take back")
     if saved or back:
         with show_errors():
-            if trouble := missing(author):
-                raise InputError(trouble)
             if back:
-                resources.store().take_back(code, field, author)
+                undo_correction(resources.desk(), code, field, author)
             else:
-                resources.store().correct(edits(record, {field: after}, author, {field: labels}, note.strip()))
+                correct(resources.desk(), code, {field: after}, author, note)
             st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
             st.session_state["corrections saved"] = 1
             st.rerun()

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import vocabulary
-from ingestion.records.source_record import Correction, SourceRecord
-from ingestion.status.views import counted, documents, edits, missing_fields, shown_values, unsure_fields
+from ingestion.operations import correct_all, run, vocabulary
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
+from ingestion.status.views import counted
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, RunRequest
-from pages._admin.author import draw_author, missing
 from pages._admin.field_editor import HEADINGS, draw_values
 from pages._admin.tabs import open_tab
 from pages._shared import resources
+from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.jobs import queue
-from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 
 _UNSURE = 0.5
@@ -106,24 +104,21 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
     )
     changed = st.session_state[key]["edited_rows"]
     with show_errors():
-        said = _corrections(changed, shown, author, labels)
+        values = _edited(changed, shown)
+        count = sum(
+            len(changed_fields(one, values[one.source.code], author, labels))
+            for one in shown
+            if one.source.code in values
+        )
         with st.container(horizontal=True):
-            label = "Save corrections" if not said else f"Save {counted(len(said), 'correction')}"
-            if st.button(label, type="primary", icon=":material/save:", disabled=not said, key="save corrections"):
-                if trouble := missing(author):
-                    raise InputError(trouble)
-                save_corrections(said)
+            label = "Save corrections" if not count else f"Save {counted(count, 'correction')}"
+            if st.button(label, type="primary", icon=":material/save:", disabled=not count, key="save corrections"):
+                st.session_state[_SAVED] = len(correct_all(resources.desk(), values, author))
+                st.session_state["grid batch"] = batch + 1
+                st.rerun()
             if st.button("Leave them", disabled=not changed, key="leave corrections"):
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
-
-
-def save_corrections(said: Sequence[Correction]) -> None:
-    """Nothing; the values are people's now, and the page begins with them."""
-    resources.store().correct(said)
-    st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
-    st.session_state[_SAVED] = len(said)
-    st.rerun()
 
 
 def _draw_saved() -> None:
@@ -136,28 +131,19 @@ def _draw_saved() -> None:
             )
             if st.button("Update the index", icon=":material/sync:", key="index corrections"):
                 del st.session_state[_SAVED]
-                queue("run", asdict(RunRequest(phases=("indexing",))))
+                run(resources.desk(), RunRequest(phases=("indexing",)))
                 open_tab("run")
                 st.rerun()
 
 
-def _corrections(
-    changed: Mapping[int, Mapping[str, Any]],
-    shown: Sequence[SourceRecord],
-    author: str,
-    labels: Mapping[FieldName, Sequence[str]],
-) -> list[Correction]:
-    """What was changed in the grid, as corrections."""
-    return [
-        correction
+def _edited(
+    changed: Mapping[int, Mapping[str, Any]], shown: Sequence[SourceRecord]
+) -> dict[str, dict[FieldName, list[str]]]:
+    """The cells that were edited in the grid, by document and field."""
+    return {
+        shown[int(position)].source.code: {field: _texts(cells[field]) for field in FIELDS if field in cells}
         for position, cells in changed.items()
-        for correction in edits(
-            shown[int(position)],
-            {field: _texts(cells[field]) for field in FIELDS if field in cells},
-            author,
-            labels,
-        )
-    ]
+    }
 
 
 def _texts(cell: object) -> list[str]:

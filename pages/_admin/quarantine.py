@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 
 import streamlit as st
 
+from ingestion.operations import decide, run
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import in_quarantine, spoken_reason, title_beside_code
 from ingestion.types import RunRequest
-from pages._admin.author import draw_author, missing
 from pages._admin.evidence import draw_address, draw_quality
-from pages._admin.review import take_word
 from pages._admin.tabs import open_tab
 from pages._shared import resources
+from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.jobs import queue
 from pages._shared.markdown import plain
 
 _PAGE = 20
@@ -87,12 +85,8 @@ def _draw_form(code: str, author: str) -> None:
         )  # fmt: skip
         asked = st.form_submit_button("Restore", icon=":material/restore_from_trash:", key=f"restore {code}")
     if asked:
-        trouble = missing(author, note)
-        if trouble:
-            st.error(trouble)
-            return
         with show_errors():
-            take_word([code], "restore", author, note.strip())
+            decide(resources.desk(), [code], "restore", author, note)
             st.rerun()
 
 
@@ -103,7 +97,7 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Restored", anchor=False)
         if st.button("Run their next phases", icon=":material/play_arrow:", key="run restored"):
-            queue("run", asdict(RunRequest(codes=tuple(one.source.code for one, _ in restored))))
+            run(resources.desk(), RunRequest(codes=tuple(one.source.code for one, _ in restored)))
             open_tab("run")
             st.rerun()
     for record, word in restored:
@@ -118,7 +112,7 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
                 "Undo", key=f"undo restore {code}", icon=":material/undo:", type="tertiary", disabled=not author
             ):
                 with show_errors():
-                    take_word([code], "undo", author, "")
+                    decide(resources.desk(), [code], "undo", author)
                     st.rerun()
 
 

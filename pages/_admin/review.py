@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 import streamlit as st
 
-from ingestion.operations import decide
+from ingestion.operations import decide, run
 from ingestion.records.source_record import SourceRecord
+from ingestion.status.source_status import state_of
 from ingestion.status.views import (
     ReviewGroup,
     counted,
@@ -17,25 +17,15 @@ from ingestion.status.views import (
     next_due,
     review_groups,
     spoken_reason,
-    state_of,
     title_beside_code,
 )
 from ingestion.types import RunRequest
-from pages._admin.author import draw_author, missing
 from pages._admin.evidence import draw_address, draw_marks, light_badge
 from pages._admin.tabs import open_tab
 from pages._shared import resources
+from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.jobs import queue
 from pages._shared.markdown import plain
-
-
-def take_word(codes: Sequence[str], choice: str, author: str, note: str) -> None:
-    """Nothing; the word is kept, and documents that may not answer any more leave the index without being asked."""
-    leaving = tuple(code for code in codes if decide(resources.store(), code, choice, author, note))
-    if leaving:
-        queue("run", asdict(RunRequest(phases=("indexing",), codes=leaving)))
-
 
 _PAGE = 20
 _DECIDED = 50
@@ -67,7 +57,7 @@ def _draw_next(due: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"{counted(due, 'source')} may go on to the next phase.")
             if st.button("Run them", icon=":material/play_arrow:", key="run after review"):
-                queue("run", asdict(RunRequest()))
+                run(resources.desk(), RunRequest())
                 open_tab("run")
                 st.rerun()
 
@@ -111,12 +101,8 @@ def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
             green = st.form_submit_button("May be used (GREEN)", icon=":material/check_circle:", key=f"{key} green")
             red = st.form_submit_button("May not (RED)", icon=":material/block:", key=f"{key} red")
     if green or red:
-        trouble = missing(author, note)
-        if trouble:
-            st.error(trouble)
-            return
         with show_errors():
-            take_word(codes, "GREEN" if green else "RED", author, note.strip())
+            decide(resources.desk(), codes, "GREEN" if green else "RED", author, note)
             st.rerun()
 
 
@@ -137,7 +123,7 @@ def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
             )
             if st.button("Undo", key=f"undo {code}", icon=":material/undo:", type="tertiary", disabled=not author):
                 with show_errors():
-                    take_word([code], "undo", author, "")
+                    decide(resources.desk(), [code], "undo", author)
                     st.rerun()
     if len(decided) > _DECIDED:
         st.caption(f"{len(decided) - _DECIDED:,} earlier ones stand in the history of their sources.")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from ingestion.jobs.plain_language import Command, interpret
-from ingestion.status.source_status import Station, funnel
-from ingestion.status.views import next_due, said, spoken_reason, state_of
+from ingestion.jobs.plain_language import Command
+from ingestion.operations import run, understand
+from ingestion.status.source_status import FunnelStage, funnel, state_of
+from ingestion.status.views import next_due, spoken_reason
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.jobs import draw_runs, is_active, queue
+from pages._shared.jobs import draw_runs, is_active
 from pages._shared.markdown import plain
 
 # Told apart by lightness too, so that they can be read without seeing colours.
@@ -23,67 +22,67 @@ _NAMES = {"raw": "On the list"}
 
 
 def draw_funnel() -> None:
-    """Nothing; draws the stations with what reached them, what waits and what was stopped on the way."""
-    stations = funnel(resources.records().values())
-    rows = [row for station in stations for row in _bars(station)]
-    names = [_name(station) for station in stations]
+    """Nothing; draws the stages with what reached them, what waits and what was stopped on the way."""
+    stages = funnel(resources.records().values())
+    rows = [row for stage in stages for row in _bars(stage)]
+    names = [_name(stage) for stage in stages]
     chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar(stroke="white", strokeWidth=0.5)
         .encode(
             x=alt.X("Sources:Q", stack="zero", title=None, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
-            y=alt.Y("Station:N", sort=names, title=None, axis=alt.Axis(labelLimit=140, labelOverlap=False)),
+            y=alt.Y("Stage:N", sort=names, title=None, axis=alt.Axis(labelLimit=140, labelOverlap=False)),
             color=alt.Color(
                 "What:N",
                 scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
                 legend=alt.Legend(orient="bottom", title=None),
             ),
             order=alt.Order("order:Q"),
-            tooltip=["Station:N", "What:N", alt.Tooltip("Sources:Q", format=","), "Why:N"],
+            tooltip=["Stage:N", "What:N", alt.Tooltip("Sources:Q", format=","), "Why:N"],
         )
         .properties(height=alt.Step(26), padding={"left": 0, "top": 5, "right": 5, "bottom": 0})
     )
-    st.altair_chart(chart, alt="How many sources reached each station; the table beside it gives the figures")
+    st.altair_chart(chart, alt="How many sources reached each stage; the table beside it gives the figures")
     st.dataframe(
-        pd.DataFrame([_row(station) for station in stations]),
+        pd.DataFrame([_row(stage) for stage in stages]),
         hide_index=True,
         key="funnel",
         column_config={"Why": st.column_config.TextColumn("Why they were stopped", width=420)},
-        alt="Sources at each station with the reasons for which others were stopped",
+        alt="Sources at each stage with the reasons for which others were stopped",
     )
 
 
-def _bars(station: Station) -> list[dict[str, str | int]]:
-    stopped = sum(station.stopped.values())
-    counts = {"came through": station.reached, "waiting": station.waiting, "stopped": stopped}
+def _bars(stage: FunnelStage) -> list[dict[str, str | int]]:
+    stopped = sum(stage.stopped.values())
+    counts = {"came through": stage.reached, "waiting": stage.waiting, "stopped": stopped}
     return [
         {
-            "Station": _name(station),
+            "Stage": _name(stage),
             "What": what,
             "Sources": count,
-            "Why": _why(station) if what == "stopped" else "",
+            "Why": _why(stage) if what == "stopped" else "",
             "order": order,
         }
         for order, (what, count) in enumerate(counts.items())
     ]
 
 
-def _row(station: Station) -> dict[str, str | int]:
+def _row(stage: FunnelStage) -> dict[str, str | int]:
     return {
-        "Station": _name(station),
-        "Came through": station.reached,
-        "Waiting": station.waiting,
-        "Stopped": sum(station.stopped.values()),
-        "Why": _why(station),
+        "Stage": _name(stage),
+        "Came through": stage.reached,
+        "Waiting": stage.waiting,
+        "Stopped": sum(stage.stopped.values()),
+        "Why": _why(stage),
     }
 
 
-def _why(station: Station) -> str:
-    return ", ".join(f"{count:,} {spoken_reason(reason)}" for reason, count in station.stopped.items())
+def _why(stage: FunnelStage) -> str:
+    return ", ".join(f"{count:,} {spoken_reason(reason)}" for reason, count in stage.stopped.items())
 
 
-def _name(station: Station) -> str:
-    return _NAMES.get(station.name, station.name.capitalize())
+def _name(stage: FunnelStage) -> str:
+    return _NAMES.get(stage.name, stage.name.capitalize())
 
 
 _COMMAND = "admin command"
@@ -108,7 +107,7 @@ def draw_run() -> None:
         _draw_words()
     draw_runs()
     st.subheader("How far the sources are", anchor=False)
-    active = any(is_active(run) for run in resources.jobs().runs(_LOOKED_AT))
+    active = any(is_active(one) for one in resources.jobs().runs(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 
@@ -152,8 +151,7 @@ def _draw_words() -> None:
         asked = st.form_submit_button("Understand", icon=":material/chat:")
     if asked and words.strip():
         with show_errors(), st.spinner("Reading what you wrote …"):
-            language_model, _ = resources.engine().language_model()
-            st.session_state[_COMMAND] = words, interpret(words, list(resources.records()), language_model)
+            st.session_state[_COMMAND] = words, understand(resources.desk(), words)
     if _COMMAND in st.session_state:
         _draw_command(*st.session_state[_COMMAND])
 
@@ -164,7 +162,9 @@ def _draw_command(words: str, command: Command | None) -> None:
             st.markdown(f":material/help: “{plain(words)}” was not understood.")
             st.caption("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”.")
             return
-        st.markdown(f"“{plain(words)}” would do this: **{plain(said(command.request))}**")
+        st.markdown(
+            f"“{plain(words)}” would do this: **{plain(command.request.describe(len(command.request.codes)))}**"
+        )
         st.caption(f"Understood by {plain(command.by)}. Nothing has begun.")
         with st.container(horizontal=True):
             if st.button("Confirm", type="primary", icon=":material/check:", key="confirm command"):
@@ -176,5 +176,5 @@ def _draw_command(words: str, command: Command | None) -> None:
 
 
 def _ask(request: RunRequest) -> None:
-    queue("run", asdict(request))
+    run(resources.desk(), request)
     st.rerun()

@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.records.source_record import SourceRecord, metadata_of
-from ingestion.status.source_status import source_status
-from ingestion.status.views import STATES, marks_of, spoken_reason, state_of
+from ingestion.status.source_status import STATES, source_status, state_of
+from ingestion.status.views import marks_of, spoken_reason
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources

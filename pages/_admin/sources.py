@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import pandas as pd
 import streamlit as st
 
-from ingestion.status.views import STATES, SourceRow, State, find_rows, source_rows, spoken_reason
+from ingestion.operations import remove_sources, run
+from ingestion.status.source_status import STATES, State
+from ingestion.status.views import SourceRow, find_rows, source_rows, spoken_reason
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
-from pages._admin.author import draw_author, missing
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import open_tab
 from pages._shared import resources
-from pages._shared.jobs import queue
+from pages._shared.author import draw_author
+from pages._shared.errors import show_errors
 from pages._shared.markdown import plain
 
 
@@ -78,7 +79,7 @@ def _draw_actions(codes: Sequence[str]) -> None:
         if st.button(
             "Run chosen", icon=":material/play_arrow:", type="primary", help="All phases, where they are due."
         ):
-            queue("run", asdict(RunRequest(codes=tuple(codes))))
+            run(resources.desk(), RunRequest(codes=tuple(codes)))
             open_tab("run")
             st.rerun()
         if st.button("Remove chosen", icon=":material/playlist_remove:", key="remove chosen"):
@@ -90,14 +91,15 @@ def _confirm(codes: Sequence[str]) -> None:
     st.markdown(f"**{plain(', '.join(codes[:12]))}**" + (f" and {len(codes) - 12:,} more" if len(codes) > 12 else ""))
     st.markdown(
         "What the phases found out about them is forgotten; decisions, corrections and the history stay. Documents "
-        "made from them leave the index with the next run."
+        "made from them leave the index at once."
     )
     author = draw_author()
     with st.container(horizontal=True):
-        if st.button("Remove", key="remove confirmed", type="primary", disabled=bool(missing(author))):
-            resources.store().remove(codes, author)
-            st.query_params.pop("source", None)
-            st.rerun()
+        if st.button("Remove", key="remove confirmed", type="primary"):
+            with show_errors():
+                remove_sources(resources.desk(), codes, author)
+                st.query_params.pop("source", None)
+                st.rerun()
         if st.button("Keep them", key="remove refused"):
             st.rerun()
 

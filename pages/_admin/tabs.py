@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.status.views import in_quarantine, state_of
+from ingestion.status.source_status import state_of
+from ingestion.status.views import in_quarantine
 from pages._shared import resources
 
 _ICONS = {

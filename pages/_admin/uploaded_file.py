@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ingestion.jobs.uploads import keep_upload
+from ingestion.operations import discard_upload, preview_upload
 from pages._shared import resources
 
 
@@ -18,7 +17,7 @@ def kept(place: str, file: UploadedFile) -> Path:
     if before is not None and before[0] == file.file_id and Path(before[1]).exists():
         return Path(before[1])
     forget(place)
-    path = keep_upload(resources.workspace(), file.name, file)
+    path = preview_upload(resources.desk(), file.name, file)
     st.session_state[place] = file.file_id, str(path)
     return path
 
@@ -27,4 +26,4 @@ def forget(place: str) -> None:
     """Nothing; removes the file: what was taken from it is in the source store."""
     before = st.session_state.pop(place, None)
     if before is not None:
-        shutil.rmtree(Path(before[1]).parent, ignore_errors=True)
+        discard_upload(Path(before[1]))

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import streamlit as st
 
+from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.jobs.worker import ensure_worker
 from pages._shared import resources
 from pages._shared.jobs import is_active
 from rag_engine.engine import Engine

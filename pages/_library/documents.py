@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from ingestion.operations import is_listed, queue_erasure
 from pages._ask.answer import badges, draw_download, draw_page
 from pages._shared import resources
+from pages._shared.author import draw_author
+from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import spoken
-from pages._shared.jobs import queue
 from pages._shared.markdown import plain, plain_paragraphs
 from rag_engine.text.folding import fold
 from rag_engine.types import DocumentRecord
@@ -88,12 +90,18 @@ def _confirm(document: DocumentRecord) -> None:
         "Its file, its text and its entries in the indexes are removed from this machine and cannot be brought back. "
         "Conversations keep the sentences they have quoted from it."
     )
+    author, note = "", ""
+    if is_listed(resources.desk(), document):
+        st.markdown("Its source stays on the list, but no run fetches it again unless you restore it.")
+        author = draw_author()
+        note = st.text_input("Why", key="delete note", max_chars=1000)
     with st.container(horizontal=True):
         if st.button("Delete", key="delete confirmed", type="primary", icon=":material/delete:"):
-            # By its source: two documents of one content have the same id.
-            queue("erase", {"document_id": document.source})
-            _close()
-            st.rerun()
+            with show_errors():
+                # By its source: two documents of one content have the same id.
+                queue_erasure(resources.desk(), document.source, author, note)
+                _close()
+                st.rerun()
         if st.button("Keep it", key="delete refused"):
             st.rerun()
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.jobs.uploads import keep_upload
+from ingestion.operations import queue_uploads
 from pages._shared import resources
-from pages._shared.jobs import queue
 
 _TYPES = [
     "pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "md", "txt", "csv", "doc", "ppt",
@@ -23,7 +22,6 @@ def draw_upload() -> None:
     )
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
     if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
-        paths = [str(keep_upload(resources.workspace(), file.name, file)) for file in files]
         st.session_state["upload batch"] = batch + 1
-        queue("add", {"paths": paths})
+        queue_uploads(resources.desk(), [(file.name, file) for file in files])
         st.rerun()

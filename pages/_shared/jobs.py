@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.jobs.uploads import kept_uploads
-from ingestion.jobs.worker import ensure_worker
-from ingestion.status.views import rate_per_minute, request_of, said, seconds_left, spoken_reason
+from ingestion.operations import control
+from ingestion.status.views import rate_per_minute, seconds_left, spoken_reason
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.errors import show_error
@@ -24,7 +24,7 @@ _EVENTS = 500
 
 def run_title(run: Run) -> str:
     """What a run does, as markdown."""
-    return plain(said(request_of(run.arguments)))
+    return plain(run.request.describe())
 
 
 def phase_rate(now: Progress) -> float | None:
@@ -60,12 +60,6 @@ _LOOKED_AT = 50
 _SHOWN = 5
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
-
-
-def queue(action: str, arguments: Mapping[str, Any]) -> None:
-    """Nothing; asks for a piece of work and sees to it that somebody does it."""
-    resources.jobs().queue(action, arguments)
-    ensure_worker(resources.workspace())
 
 
 def draw_runs() -> None:
@@ -135,18 +129,17 @@ def _draw_active(run: Run) -> None:
 
 def _draw_signals(run: Run) -> None:
     """Nothing; draws how to stop the run, for a while or for good."""
-    jobs = resources.jobs()
     if run.action == "run" and run.signal == "pause":
         if st.button("Pausing … go on", key=f"resume {run.id}", icon=":material/play_arrow:"):
-            jobs.resume(run.id)
+            control(resources.desk(), "resume", run.id)
     elif run.action == "run" and st.button(
         "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
-        jobs.pause(run.id)
+        control(resources.desk(), "pause", run.id)
     cancelled = run.signal == "cancel"
     label = "Stopping …" if cancelled else "Cancel"
     if st.button(label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
-        jobs.cancel(run.id, kept_uploads(resources.workspace(), run))
+        control(resources.desk(), "cancel", run.id)
 
 
 def _draw_paused(run: Run) -> None:
@@ -155,12 +148,11 @@ def _draw_paused(run: Run) -> None:
         text.markdown(f":material/pause: **{_title(run)}** · paused")
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             if st.button("Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
-                resources.jobs().resume(run.id)
-                ensure_worker(resources.workspace())
+                control(resources.desk(), "resume", run.id)
                 # The whole page: only a new start of it looks again each second.
                 st.rerun()
             if st.button("Cancel", key=f"cancel {run.id}", icon=":material/close:"):
-                resources.jobs().cancel(run.id)
+                control(resources.desk(), "cancel", run.id)
                 st.rerun()
         st.caption("What is done stays done; nothing goes on before you resume it.")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.jobs.queue import JobQueue
+from ingestion.operations import Desk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from rag_engine.config import read_config
@@ -33,6 +34,11 @@ def jobs() -> JobQueue:
 def store() -> SourceStore:
     """Open the source store of the workspace."""
     return SourceStore(engine().catalog)
+
+
+def desk() -> Desk:
+    """The workspace, ready for a person's acts."""
+    return Desk(engine(), store(), jobs())
 
 
 def records() -> dict[str, SourceRecord]:

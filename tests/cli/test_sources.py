@@ -125,8 +125,8 @@ def test_an_edited_dataset_comes_back_as_corrections_that_are_found(workspace: P
         (("run", "cooking"), "There is no phase cooking. Phases are licence, acquisition"),
         (("status", "NOPE"), "No source has the code 'NOPE'."),
         (("status", "NOPE"), "`sextant seeds list` lists the codes."),
-        (("review", "NOPE", "GREEN", "--note", "Why."), "No source has the code 'NOPE'."),
-        (("review", "NOPE", "GREEN"), "GREEN on NOPE needs a reason. Give it with --note"),
+        (("review", "NOPE", "GREEN", "--note", "Why."), "No source has the code NOPE."),
+        (("review", "NOPE", "GREEN"), "GREEN on NOPE needs a reason. Give a note"),
         (("run", "--code", "NOPE", "-c", "NADA"), "No source has the code NOPE, NADA. `sextant seeds list` lists"),
         (("seeds", "remove", "NOPE"), "No source has the code NOPE."),
         (("pause",), "No run is running or queued. `sextant runs` lists them."),
@@ -154,10 +154,10 @@ def test_a_licence_waits_for_a_persons_word(tmp_path: Path, monkeypatch: pytest.
         seeds.write_text(f"code,url\nA1,{site.url('/plan')}\n", encoding="utf-8")
         run("seeds", "add", seeds, "-w", workspace)
         run("run", "-w", workspace)
-        assert "1 wait." in run("review", "-w", workspace).output
+        assert "1 to decide." in run("review", "-w", workspace).output
         decided = run("review", "A1", "GREEN", "--note", "Asked by letter.", "--by", "Ada", "-w", workspace)
-        assert decided.output == "A1: GREEN by Ada; run `sextant run` to go on.\n"
-        assert "0 wait." in run("review", "-w", workspace).output
+        assert decided.output == "A1: GREEN by Ada; run `sextant run` to continue.\n"
+        assert "0 to decide." in run("review", "-w", workspace).output
         run("run", "-w", workspace)
         refreshed = run_json("run", "acquisition", "--refresh", "-w", workspace)
         assert refreshed["phases"][0]["done"] == 1

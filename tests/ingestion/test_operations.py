@@ -1,25 +1,21 @@
-"""What is told of the sources, and what a person's word does to them."""
+"""Acts of a person: what they demand, what follows from them, and what is reported of sources."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sql
 
-from ingestion.operations import (
-    add_sources,
-    check_codes,
-    decide,
-    index_request,
-    list_json,
-    review_json,
-    source_json,
-    status_json,
-)
-from ingestion.records.source_record import Decision
+from ingestion import operations
+from ingestion.jobs.queue import JobQueue
+from ingestion.operations import Desk, add_own_files, add_sources, check_codes, decide
+from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
-from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, SeedSource
+from ingestion.status.views import review_report, source_report, source_rows, status_report
+from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
@@ -27,13 +23,18 @@ from tests.ingestion.source_records import source_record
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SourceStore]:
+def desk(tmp_path: Path) -> Iterator[Desk]:
     """A1 is indexed."""
     engine = open_engine(read_config(tmp_path))
     store = SourceStore(engine.catalog)
     _add(store, "A1")
-    yield store
+    yield Desk(engine, store, JobQueue(engine.catalog), lambda _: None)
     engine.close()
+
+
+@pytest.fixture
+def store(desk: Desk) -> SourceStore:
+    return desk.store
 
 
 def _add(
@@ -54,82 +55,134 @@ def test_unknown_codes_are_named_with_the_cure(store: SourceStore) -> None:
         check_codes(store, ["A1", "B1", "C1"])
 
 
-def test_the_list_says_where_each_source_stands(store: SourceStore) -> None:
+def test_the_list_shows_the_status_of_each_source(store: SourceStore) -> None:
     _add(store, "A2", at="licence", ended=Outcome("failed", "timed_out", "No answer.", None, True))
-    told = {one["code"]: one for one in list_json(store)["sources"]}
-    assert (told["A1"]["phase"], told["A1"]["status"], told["A1"]["title"]) == ("indexing", "indexed", "Piano caldo")
-    assert (told["A2"]["phase"], told["A2"]["status"], told["A2"]["reason"]) == ("licence", "failed", "timed_out")
+    rows = {one.code: one for one in source_rows(store.records().values())}
+    assert (rows["A1"].phase, rows["A1"].status, rows["A1"].title) == ("indexing", "indexed", "Piano caldo")
+    assert (rows["A2"].phase, rows["A2"].status, rows["A2"].reason) == ("licence", "failed", "timed_out")
 
 
-def test_red_on_a_document_of_the_index_asks_for_the_index_to_change(store: SourceStore) -> None:
-    assert decide(store, "A1", "red", "Ada", "The ministry said no.")
-    assert index_request("A1").phases == ("indexing",)
-    assert not decide(store, "A1", "GREEN", "Ada", "They changed their mind.")
+@pytest.mark.parametrize("choice", ["GREEN", "red", "restore"])
+def test_a_decision_needs_a_note_and_a_name(desk: Desk, choice: str) -> None:
+    with pytest.raises(InputError, match="needs a reason"):
+        decide(desk, ["A1"], choice, "Ada", "  ")
+    with pytest.raises(InputError, match="name of who decides"):
+        decide(desk, ["A1"], choice, " ", "They wrote to us.")
+    with pytest.raises(InputError, match=r"needs a reason|name of who decides"):
+        decide(desk, ["A1"], choice, "", "")
+    assert desk.store.decisions() == []
 
 
-def test_a_word_on_what_is_not_in_the_index_leaves_it_alone(store: SourceStore) -> None:
+def test_of_several_sources_all_are_decided_or_none(desk: Desk) -> None:
+    with pytest.raises(InputError, match="No source has the code B1"):
+        decide(desk, ["A1", "B1"], "RED", "Ada", "No.")
+    _add(desk.store, "A2", at="quality", ended=Outcome("rejected", "too_few_pages"))
+    with pytest.raises(InputError, match="A1 is not rejected"):
+        decide(desk, ["A2", "A1"], "restore", "Ada", "It is the law.")
+    assert desk.store.decisions() == []
+
+
+def test_red_on_a_document_of_the_index_has_it_leave_the_index(desk: Desk) -> None:
+    decided = decide(desk, ["A1"], "red", "Ada", "The ministry said no.")
+    assert decided.run is not None
+    assert decided.run.request == RunRequest(("indexing",), ("A1",))
+    assert decide(desk, ["A1"], "GREEN", "Ada", "They changed their mind.").run is None
+
+
+def test_a_decision_on_what_is_not_in_the_index_leaves_it_alone(desk: Desk) -> None:
     unclear = Outcome("skipped", "licence_unclear", "It says nothing.", LicenceVerdict("YELLOW", "", ()))
-    _add(store, "A2", at="licence", ended=unclear)
-    assert not decide(store, "A2", "RED", "Ada", "No.")
+    _add(desk.store, "A2", at="licence", ended=unclear)
+    assert decide(desk, ["A2"], "RED", "Ada", "No.").run is None
 
 
-def test_taking_back_green_takes_the_document_out(store: SourceStore) -> None:
+def test_undoing_green_takes_the_document_out(desk: Desk) -> None:
     conflict = Outcome("skipped", "licence_conflict", "", LicenceVerdict("YELLOW", "", (), conflict=True))
-    store.record("A1", "licence", conflict, fingerprint="f")
-    store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked.", "2026-01-01"))
-    assert decide(store, "A1", "undo", "Ada", "")
+    desk.store.record("A1", "licence", conflict, fingerprint="f")
+    desk.store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked.", "2026-01-01"))
+    assert decide(desk, ["A1"], "undo", "Ada").run is not None
 
 
-def test_what_was_rejected_before_there_was_a_file_cannot_be_restored(store: SourceStore) -> None:
-    _add(store, "A2", at="acquisition", ended=Outcome("rejected", "not_found", "404."))
+def test_what_was_rejected_before_there_was_a_file_cannot_be_restored(desk: Desk) -> None:
+    _add(desk.store, "A2", at="acquisition", ended=Outcome("rejected", "not_found", "404."))
     with pytest.raises(InputError, match=r"there is no file to restore\. Run `sextant retry`"):
-        decide(store, "A2", "restore", "Ada", "It is there.")
+        decide(desk, ["A2"], "restore", "Ada", "It is there.")
 
 
-@pytest.mark.parametrize("word", ["undo", "restore"])
-def test_a_withdrawal_that_is_taken_back_has_the_file_fetched_again(store: SourceStore, word: str) -> None:
-    store.decide(Decision("A1", "indexing", "withdraw", "Ada", "", "2026-01-01"))
-    decide(store, "A1", word, "Ada", "It was a mistake.")
-    found = store.records()["A1"]
+@pytest.mark.parametrize("choice", ["undo", "restore"])
+def test_an_erasure_that_is_undone_has_the_file_fetched_again(desk: Desk, choice: str) -> None:
+    desk.store.decide(Decision("A1", "indexing", "withdraw", "Ada", "", "2026-01-01"))
+    decide(desk, ["A1"], choice, "Ada", "It was a mistake.")
+    found = desk.store.records()["A1"]
     assert (found.decisions, "acquisition" in found.outcomes) == ((), False)
 
 
-def test_what_a_person_has_decided_no_longer_waits_although_its_outcome_still_says_so(store: SourceStore) -> None:
+def test_what_a_person_has_decided_no_longer_waits_although_its_outcome_still_says_so(desk: Desk) -> None:
     behind = Outcome("skipped", "licence_conflict", "Its page said otherwise.")
-    _add(store, "A2", at="extraction", ended=behind)
-    assert [one["code"] for one in review_json(store)["waiting"]] == ["A2"]
-    decide(store, "A2", "GREEN", "Ada", "Asked by letter.")
-    assert review_json(store)["waiting"] == []
+    _add(desk.store, "A2", at="extraction", ended=behind)
+    assert [one.code for one in review_report(_records(desk), ()).waiting] == ["A2"]
+    decide(desk, ["A2"], "GREEN", "Ada", "Asked by letter.")
+    assert review_report(_records(desk), ()).waiting == []
 
 
-def test_files_at_hand_go_on_whatever_their_licence_and_are_listed(store: SourceStore, tmp_path: Path) -> None:
-    said = Outcome("done", "licence_reserved", "It goes on.", LicenceVerdict("RED", "All rights reserved", ()))
-    _add(store, "A2", path=str(tmp_path / "a.pdf"))
-    store.record("A2", "licence", said, fingerprint="f")
-    listed = review_json(store)["at_hand"]
-    assert [(one["code"], one["light"], one["reason"]) for one in listed] == [("A2", "RED", "licence_reserved")]
-    assert status_json(store)["lights"] == {"GREEN": 1, "RED": 1}
+def test_local_files_pass_whatever_their_licence_and_are_listed(desk: Desk, tmp_path: Path) -> None:
+    reserved = Outcome("done", "licence_reserved", "It passes.", LicenceVerdict("RED", "All rights reserved", ()))
+    _add(desk.store, "A2", path=str(tmp_path / "a.pdf"))
+    desk.store.record("A2", "licence", reserved, fingerprint="f")
+    listed = review_report(_records(desk), ()).at_hand
+    assert [(one.code, one.light, one.reason) for one in listed] == [("A2", "RED", "licence_reserved")]
+    assert status_report(_records(desk)).lights == {"GREEN": 1, "RED": 1}
 
 
-def test_a_source_is_told_as_it_stands_before_what_happened_to_it(store: SourceStore) -> None:
-    told = source_json(store, "A1")
-    now = told["present"]
-    assert (now["title"], now["phase"], now["light"], now["licence"]) == (
-        "Piano caldo",
-        "indexing",
-        "GREEN",
-        "CC BY 4.0",
-    )
-    assert now["quality"] == {"score": 73.5, "length": 40, "chunks": 15, "sections": 10, "cleaning": 8.5}
-    language = next(one for one in now["values"] if one["field"] == "language")
-    assert {"field": "language", "value": "it", "source": "rule", "confidence": 0.9}.items() <= language.items()
-    assert told["history"][0]["event"] == "added"
+def test_a_source_is_reported_with_its_present_status_and_its_history(store: SourceStore) -> None:
+    report = source_report(store, "A1")
+    now = report.present
+    assert now is not None
+    assert (now.title, now.phase, now.light, now.licence) == ("Piano caldo", "indexing", "GREEN", "CC BY 4.0")
+    assert now.quality == {"score": 73.5, "length": 40, "chunks": 15, "sections": 10, "cleaning": 8.5}
+    language = next(one for one in now.values if one.field == "language")
+    assert (language.value, language.source, language.confidence) == ("it", "rule", 0.9)
+    assert report.history[0].event == "added"
     store.remove(["A1"], "Ada")
-    assert source_json(store, "A1")["present"] is None
+    assert source_report(store, "A1").present is None
 
 
-def test_rows_whose_codes_were_given_to_others_meanwhile_are_not_lost_in_silence(store: SourceStore) -> None:
+def test_rows_whose_codes_were_given_to_others_meanwhile_are_not_lost_in_silence(desk: Desk) -> None:
     mine = (SeedSource("S1", "https://mine.example/1"), SeedSource("S2", "https://mine.example/2"))
-    store.add([SeedSource("S1", "https://theirs.example/1")])
+    desk.store.add([SeedSource("S1", "https://theirs.example/1")])
     with pytest.raises(InputError, match="1 of 2 sources were not added"):
-        add_sources(store, mine)
+        add_sources(desk, mine)
+
+
+def test_own_files_are_put_on_the_list_without_those_that_others_add_meanwhile(desk: Desk) -> None:
+    theirs = desk.workspace / "sources" / "ab12" / "theirs.md"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("# A plan of somebody else")
+    report = add_own_files(desk, [("plan.md", io.BytesIO(b"# A plan")), ("plan.md", io.BytesIO(b"# Another plan"))])
+    assert [Path(one.path).name for one in report.new] == ["plan.md", "plan.md"]
+    assert {source.path for source in desk.store.sources()} == {"", *(one.path for one in report.new)}
+
+
+def test_a_removed_source_leaves_the_index_at_once(desk: Desk) -> None:
+    removed = operations.remove_sources(desk, ["A1"], "Ada")
+    assert removed.run is not None
+    assert removed.run.request == RunRequest(("indexing",), ("A1",))
+
+
+def test_a_request_survives_the_queue_and_is_described_in_a_short_sentence(desk: Desk) -> None:
+    codes = tuple(f"A{n}" for n in range(50))
+    desk.store.add([SeedSource(code, f"https://example.org/{code}") for code in codes])
+    request = RunRequest(("quality",), codes, "all", True)
+    assert operations.run(desk, request).request == request
+    assert "of 50 sources" in request.describe()
+    assert RunRequest(codes=("A1",)).describe().endswith("of A1.")
+
+
+def test_files_of_a_workspace_made_before_files_were_noted_are_known(desk: Desk) -> None:
+    with desk.engine.catalog.begin() as connection:
+        connection.execute(sql.text("DROP TABLE source_files"))
+    [file] = SourceStore(desk.engine.catalog).files()
+    assert file.code == "A1"
+
+
+def _records(desk: Desk) -> list[SourceRecord]:
+    return list(desk.store.records().values())

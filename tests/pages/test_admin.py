@@ -86,7 +86,7 @@ def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(
     assert "3 sources of council" in words(app)
 
     app.button(key="group REV001 green").click().run()
-    assert "Write a note" in app.error[0].value
+    assert "needs a reason" in app.error[0].value
     app.text_input(key="group REV001 note").set_value("Allowed by their terms")
     app.button(key="group REV001 green").click().run()
 
@@ -104,7 +104,7 @@ def test_a_decision_needs_a_name(start: Start, changed: Path) -> None:
 
     app.button(key="review REV005 red").click().run()
 
-    assert "Give your name" in app.error[0].value
+    assert "needs the name of who decides" in app.error[0].value
 
 
 def test_what_is_restored_may_go_on_and_be_taken_back(start: Start, changed: Path) -> None:
@@ -194,7 +194,7 @@ def test_what_the_list_says_stays_mere_text(start: Start, listed: Path) -> None:
 def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None:
     app = admin(start(listed), "run")
 
-    table = next(one.value for one in app.dataframe if "Station" in one.value)
+    table = next(one.value for one in app.dataframe if "Stage" in one.value)
     assert list(table["Came through"]) == [24, 17, 13, 11, 9, 8, 8, 8]
     assert "licence conflict" in table["Why"][1]
 

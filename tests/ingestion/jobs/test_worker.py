@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
+from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
-from ingestion.jobs.worker import ensure_worker, work
+from ingestion.jobs.worker import work
 from ingestion.types import Progress
 from rag_engine import workspace as paths
 from rag_engine.config import read_config

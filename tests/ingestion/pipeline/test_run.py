@@ -12,7 +12,8 @@ import pymupdf
 import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
-from ingestion.operations import decide, withdraw
+from ingestion.jobs.queue import JobQueue
+from ingestion.operations import Desk, decide, erase
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Correction, Decision
 from ingestion.records.source_store import SourceStore, now
@@ -62,6 +63,11 @@ def _run(store: SourceStore, engine: Engine, tools: Tools, **asked: object) -> d
 
 def _code(store: SourceStore, name: str) -> str:
     return next(one.code for one in store.sources() if Path(one.path).stem == name)
+
+
+def _desk(store: SourceStore, engine: Engine) -> Desk:
+    """The workspace with a worker that never starts: runs are carried out by the tests themselves."""
+    return Desk(engine, store, JobQueue(engine.catalog), lambda _: None)
 
 
 def _titles(engine: Engine) -> list[str]:
@@ -118,11 +124,11 @@ def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(
     _run(store, engine, strict)
     assert _titles(engine) == [FLOOD.title]
     assert len(list((workspace / "quarantine").iterdir())) == 2
-    decide(store, code, "restore", "Ada", "It is short and it is the law.")
+    decide(_desk(store, engine), [code], "restore", "Ada", "It is short and it is the law.")
     _run(store, engine, strict)
     assert _titles(engine) == sorted([FLOOD.title, HEAT.title])
     assert [path.name for path in (workspace / "downloads").iterdir() if "heat" in path.name or code in path.name]
-    decide(store, code, "undo", "Ada", "")
+    decide(_desk(store, engine), [code], "undo", "Ada")
     _run(store, engine, strict)
     assert _titles(engine) == [FLOOD.title]
 
@@ -141,12 +147,11 @@ def test_an_erased_document_stays_away_until_a_person_brings_it_back(
 ) -> None:
     _run(store, engine, tools)
     record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
-    assert withdraw(record, store, engine.config.workspace, author="Ada")
-    engine.erase(record)
+    erase(_desk(store, engine), record.source, "Ada", "Out of date.")
     _run(store, engine, tools, which="all")
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     assert not [path for path in (engine.config.workspace / "downloads").iterdir() if "heat" in path.name.lower()]
-    decide(store, _code(store, "heat"), "restore", "Ada", "")
+    decide(_desk(store, engine), [_code(store, "heat")], "restore", "Ada", "It is in force.")
     _run(store, engine, tools)
     assert len(engine.documents()) == 3
 
@@ -291,8 +296,7 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
     (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
     _run(store, engine, tools)
     record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
-    withdraw(record, store, engine.config.workspace, author="Ada")
-    engine.erase(record)
+    erase(_desk(store, engine), record.source, "Ada", "Out of date.")
     engine.catalog.checkpoint()
     engine.close()
     # The index has a test of its own; what is looked at here is what the list of sources keeps.

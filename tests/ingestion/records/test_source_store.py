@@ -114,7 +114,7 @@ def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
     assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
     store.correct([Correction("A1", "hazards", ())])
     assert store.records()["A1"].metadata.hazards == ()
-    store.take_back("A1", "hazards", "Ada")
+    store.undo_correction("A1", "hazards", "Ada")
     assert store.records()["A1"].metadata.hazards == ("Flood",)
 
 

@@ -23,16 +23,16 @@ def test_every_source_is_counted_where_it_was_stopped_waits_or_came_through() ->
         _source_record("D"),
         _source_record("E", DONE, DONE, Outcome("skipped", "not_a_portal"), DONE, Outcome("rejected", "too_few_pages")),
     ]
-    stations = {station.name: station for station in funnel(source_records)}
-    assert [stations[name].reached for name in ("raw", "licence", "quality", "indexed")] == [5, 2, 1, 1]
-    assert stations["licence"].stopped == {"licence_reserved": 1, "licence_unclear": 1}
-    assert stations["licence"].waiting == 1
-    assert stations["quality"].stopped == {"too_few_pages": 1}
+    stages = {stage.name: stage for stage in funnel(source_records)}
+    assert [stages[name].reached for name in ("raw", "licence", "quality", "indexed")] == [5, 2, 1, 1]
+    assert stages["licence"].stopped == {"licence_reserved": 1, "licence_unclear": 1}
+    assert stages["licence"].waiting == 1
+    assert stages["quality"].stopped == {"too_few_pages": 1}
 
 
 def test_a_portal_that_gave_its_documents_is_no_document() -> None:
     found = _source_record("P", DONE, DIRECTORY, DONE)
     empty = _source_record("Q", DONE, DIRECTORY, Outcome("rejected", "nothing_found"))
-    stations = {station.name: station for station in funnel([found, empty])}
-    assert stations["raw"].reached == 1
-    assert stations["acquired"].stopped == {"nothing_found": 1}
+    stages = {stage.name: stage for stage in funnel([found, empty])}
+    assert stages["raw"].reached == 1
+    assert stages["acquired"].stopped == {"nothing_found": 1}

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.records.source_store import Event
+from ingestion.status.document_fields import changed_fields, missing_fields, unsure_fields
+from ingestion.status.source_status import state_of
 from ingestion.status.views import (
-    edits,
     find_rows,
     in_quarantine,
-    missing_fields,
     next_due,
     rate_per_minute,
-    request_of,
     review_groups,
-    said,
     seconds_left,
     source_rows,
-    state_of,
     title_beside_code,
-    under,
-    unsure_fields,
 )
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, RunRequest, SeedSource
+from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Phase, Relation, SeedSource
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import source_record, stopped
 
@@ -56,7 +50,7 @@ def test_every_source_has_a_state() -> None:
     listing = stopped(done, "acquisition", Outcome("skipped", "directory"))
     assert state_of(listing) == "waiting"
     assert state_of(replace(listing, outcomes={**listing.outcomes, "portals": Outcome("done", "")})) == "portal"
-    assert state_of(stopped(done, "indexing", Outcome("rejected", "decided"))) == "withdrawn"
+    assert state_of(stopped(done, "indexing", Outcome("rejected", "decided"))) == "excluded"
     assert state_of(waiting("A", "", "")) == "review"
 
 
@@ -101,16 +95,8 @@ def test_the_time_left_follows_from_the_rate() -> None:
     assert seconds_left(10, 40, None) is None
 
 
-def test_a_request_survives_the_ledger_and_is_said_in_a_short_sentence() -> None:
-    request = RunRequest(("quality",), tuple(f"A{n}" for n in range(50)), "all", True)
-
-    assert request_of({"phases": ["quality"], "codes": list(request.codes), "which": "all", "refresh": True}) == request
-    assert "of 50 sources" in said(request)
-    assert said(RunRequest(codes=("A1",))).endswith("of A1.")
-
-
 def test_only_cells_that_differ_become_corrections() -> None:
-    changed = edits(
+    changed = changed_fields(
         source_record(), {"title": ["Piano caldo "], "hazards": ["Drought", "Heatwaves"], "date": []}, "Ada", {}
     )
 
@@ -123,7 +109,7 @@ def test_only_cells_that_differ_become_corrections() -> None:
 )
 def test_a_value_that_a_field_cannot_have_is_refused(field: str, value: str) -> None:
     with pytest.raises(InputError):
-        edits(source_record(), {field: [value]}, "Ada", {"hazards": ("Heatwaves", "Drought")})  # type: ignore[dict-item]
+        changed_fields(source_record(), {field: [value]}, "Ada", {"hazards": ("Heatwaves", "Drought")})  # type: ignore[dict-item]
 
 
 def test_empty_and_unsure_fields_are_found() -> None:
@@ -134,11 +120,6 @@ def test_empty_and_unsure_fields_are_found() -> None:
     assert unsure_fields(one, 0.5) == []
     assert unsure_fields(one, 0.95) == ["title"]
     assert "date" not in missing_fields(replace(one, corrections=(Correction("ADM001", "date", ()),)))
-
-
-def test_a_file_is_known_by_the_folder_it_came_into(tmp_path: Path) -> None:
-    assert under(str(tmp_path / "ab12" / "plan.pdf"), tmp_path) == "ab12"
-    assert under("/elsewhere/plan.pdf", tmp_path) == ""
 
 
 @pytest.mark.parametrize("phase", ["extraction", "quality", "deduplication", "metadata", "indexing"])

@@ -27,15 +27,6 @@ def draw_author() -> str:
     ).strip()
 
 
-def missing(author: str, note: str | None = None) -> str:
-    """What is still to be given before a decision, in a sentence; "" when nothing is."""
-    if not author:
-        return "Give your name first: it is kept with the decision."
-    if note is not None and not note.strip():
-        return "Write a note first: why do you decide so?"
-    return ""
-
-
 def _known() -> str:
     try:
         return user_name() or getpass.getuser()

@@ -1,0 +1,85 @@
+"""Worker process: start it, follow the run it is at, end it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ingestion.jobs.queue import JobQueue, Run
+from rag_engine import workspace as paths
+from rag_engine.config import ROOT
+from rag_engine.engine import Engine
+from rag_engine.errors import WorkspaceError
+
+_LOOK_SECONDS = 0.3
+# A worker that cannot even start is not started anew each time a page looks.
+_PAUSE_SECONDS = 15.0
+
+# The last worker that this process started for a workspace, and when.
+_started: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
+_starting = threading.Lock()
+
+
+def ensure_worker(workspace: Path) -> None:
+    """Start a worker when none is alive. A second one finds the lock taken and ends."""
+    with _starting:
+        if _may_start(workspace):
+            with (workspace / "worker.log").open("ab") as log:
+                process = subprocess.Popen(
+                    [
+                        sys.executable,
+                        "-m",
+                        "ingestion.jobs.worker",
+                        str(workspace.absolute()),
+                        str(server_of(workspace)),
+                    ],
+                    # -m looks in the current folder first: not in the caller's, where a file may bear one of our names.
+                    cwd=ROOT,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            _started[workspace] = process, time.monotonic()
+
+
+def _may_start(workspace: Path) -> bool:
+    if workspace in _started:
+        process, when = _started[workspace]
+        code = process.poll()
+        if code is None or (code != 0 and time.monotonic() - when < _PAUSE_SECONDS):
+            return False
+    return paths.await_worker(workspace)
+
+
+def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
+    """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it."""
+    jobs = JobQueue(engine.catalog)
+    while (run := jobs.find(id)) is not None and run.status in ("queued", "running"):
+        seen(run)
+        if not run.alive:
+            ensure_worker(engine.config.workspace)
+        time.sleep(_LOOK_SECONDS)
+    if run is None:
+        raise WorkspaceError(f"Run {id} is not in the workspace any more.")
+    seen(run)
+    return run
+
+
+def end_worker(engine: Engine, seconds: float) -> bool:
+    """Cancel the run that a worker is at; return whether no worker is left after so many seconds."""
+    jobs = JobQueue(engine.catalog)
+    for run in jobs.runs():
+        if run.status == "running":
+            jobs.cancel(run.id)
+    return paths.await_worker(engine.config.workspace, seconds)
+
+
+def server_of(workspace: Path) -> int:
+    """Return the process id of the `sextant serve` on the workspace, 0 where there is none."""
+    serving = paths.find_serving(workspace)
+    return serving.process if serving else 0
