@@ -15,12 +15,22 @@ app = typer.Typer()
 
 
 @app.command()
-def add(paths: list[Path], workspace: Workspace = None, as_json: AsJson = False) -> None:
+def add(
+    paths: list[Path],
+    replaces: Annotated[str, typer.Option("--replaces", help="The document that this is a new version of.")] = "",
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
     """Put files and folders into the collection; what has not changed is skipped."""
     from ingestion.operations import add_files
 
     with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
-        added = add_files(desk, paths, progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current))
+        added = add_files(
+            desk,
+            paths,
+            replaces=replaces,
+            progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current),
+        )
     if as_json:
         print_json({"documents": [asdict(one) for one in added]})
     else:

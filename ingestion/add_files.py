@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
@@ -70,15 +71,19 @@ def add_paths(
     paths: Sequence[Path],
     engine: Engine,
     *,
+    replaces: DocumentRecord | None = None,
     limits: ExtractionLimits | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Added]:
-    """What became of every file of the paths, in order; folders are walked, hidden files left out.
+    """Index every file of the paths, in order; folders are walked, hidden files left out. Return what became of each.
 
-    One bad file never stops the others. What was indexed before `cancelled` turned true stays.
+    One bad file never stops the others. What was indexed before `cancelled` turned true stays. The one file that
+    `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
     """
     files = list_files(paths)
+    if replaces is not None and len(files) != 1:
+        raise InputError(f"{len(files)} files cannot replace {replaces.file}.", help="Name the one new version of it.")
     # All before the first file: a wrong line shall not end a long addition in its middle.
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
@@ -90,7 +95,9 @@ def add_paths(
                 progress(Progress(position, len(files), sum(sizes[:position]), sum(sizes), files[position].name))
                 if cancelled():
                     break
-                results.append(_index(read, indexer, engine, reader) if isinstance(read, _Read) else read)
+                results.append(_index(read, indexer, engine, reader, replaces) if isinstance(read, _Read) else read)
+        if replaces is not None and any(_is_new_version(one, replaces) for one in results):
+            _supersede(replaces, indexer)
         indexer.finish()
     progress(Progress(len(results), len(files), sum(sizes[: len(results)]), sum(sizes), ""))
     return results
@@ -130,9 +137,11 @@ class _Reader:
         self._by_content[sha256] = source, added
 
     def source(self, path: Path) -> str:
-        """What identifies a file over the versions of its content."""
-        uploaded = path.parent.parent == paths.uploads(self._workspace)
-        return f"upload:{_shown(path.name)}" if uploaded else _shown(path)
+        """Return what identifies a file over the versions of its content; every upload is a file of its own."""
+        return f"upload:{path.parent.name}/{_shown(path.name)}" if self._is_upload(path) else _shown(path)
+
+    def _is_upload(self, path: Path) -> bool:
+        return path.parent.parent == paths.uploads(self._workspace)
 
     def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
         """The entry for a file that need not be read again, or None."""
@@ -143,7 +152,8 @@ class _Reader:
         if same is None or (source in self._of_this_run and file_hash(self._of_this_run[source]) != sha256):
             # The other file of this content is there no longer, or is about to get another content.
             return None
-        return _unchanged(same, path, f"Same content as {same.path}.")
+        shown = Path(same.path).name if same.path.startswith("upload:") else same.path
+        return _unchanged(same, path, f"Same content as {shown}.")
 
     def read_all(self) -> Generator[_Read | Added, None, None]:
         """Every file read or refused, in order; one is read in the child process while another is being indexed."""
@@ -174,7 +184,9 @@ class _Reader:
 
     def _read_copy(self, path: Path) -> _Read | Added:
         given = self._descriptions[path.parent].get(path.name, {})
-        described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + self.source(path)
+        # Of an upload its name alone: the folder that it came into says nothing of it.
+        name = f"upload:{_shown(path.name)}" if self._is_upload(path) else self.source(path)
+        described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + name
         sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:
@@ -193,7 +205,9 @@ class _Reader:
         return _Read(path, copy, sha256, print_, given, self._sandbox.declared(copy), extracted, table.records)
 
 
-def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Added:
+def _index(
+    read: _Read, indexer: Indexer, engine: Engine, reader: _Reader, replaces: DocumentRecord | None = None
+) -> Added:
     # Again, because a file before this one in the same run may have had the same content.
     unchanged = reader.unchanged(read.path, read.sha256, read.fingerprint)
     if unchanged:
@@ -204,6 +218,8 @@ def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Ad
     metadata = describe(
         read.given, extracted, language, engine.gazetteer(), file=read.path.name, declared=read.declared
     )
+    if replaces is not None:
+        metadata = replace(metadata, work=_work_of(replaces))
     file, path = _shown(read.path.name), _shown(read.path)
     document = Document(reader.source(read.path), file, read.sha256, metadata, extracted)
     try:
@@ -227,6 +243,24 @@ def _index(read: _Read, indexer: Indexer, engine: Engine, reader: _Reader) -> Ad
     )
     reader.remember(document.source, read.sha256, read.fingerprint, added)
     return added
+
+
+def _is_new_version(added: Added, former: DocumentRecord) -> bool:
+    """Return whether the file is in the collection, as another document than the one it replaces."""
+    return added.status == "indexed" or (added.status == "unchanged" and added.document_id != former.document_id)
+
+
+def _supersede(former: DocumentRecord, indexer: Indexer) -> None:
+    """Have the former version answer only questions about a day before this one."""
+    indexer.flush()
+    today = datetime.now(UTC).date().isoformat()
+    metadata = replace(former.metadata, work=_work_of(former), superseded=former.metadata.superseded or today)
+    indexer.redescribe(former, metadata, f"superseded {former.sha256}")
+
+
+def _work_of(record: DocumentRecord) -> str:
+    """Return what the versions of a document have in common."""
+    return record.metadata.work or record.source
 
 
 def _not_done(extracted: ExtractedText, language: str) -> str:

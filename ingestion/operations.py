@@ -101,21 +101,29 @@ def add_files(
     desk: Desk,
     files: Sequence[Path],
     *,
+    replaces: str = "",
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Added]:
-    """Index files and folders now; return what became of each file."""
-    return add_paths(files, desk.engine, progress=progress, cancelled=cancelled)
+    """Index files and folders now; return what became of each file.
+
+    A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
+    from the same path before.
+    """
+    former = _replaced(desk, replaces)
+    return add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
 
 
-def queue_files(desk: Desk, files: Sequence[Path]) -> Run:
-    """Have the worker index files and folders."""
-    return _queue(desk, "add", {"paths": [str(path) for path in files]})
+def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run:
+    """Have the worker index files and folders, as `add_files` does."""
+    former = _replaced(desk, replaces)
+    arguments: dict[str, object] = {"paths": [str(path) for path in files]}
+    return _queue(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
-def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> Run:
+def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
     """Keep named files in the workspace and have the worker index them."""
-    return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files])
+    return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files], replaces=replaces)
 
 
 def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
@@ -413,6 +421,19 @@ def _queue(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
 def _require_author(author: str) -> None:
     if not author.strip():
         raise InputError("A decision needs the name of who decides.", help="Give your name; it is kept.")
+
+
+def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
+    """Return the document that a new version replaces; InputError for one of the list, which a run replaces."""
+    if not document:
+        return None
+    record = desk.engine.catalog.find_document(document)
+    if record.source.startswith(FROM_LIST):
+        raise InputError(
+            f"{record.file} came from the list of sources.",
+            help="`sextant run --refresh` fetches its new version.",
+        )
+    return record
 
 
 def _own_files(desk: Desk) -> Path:

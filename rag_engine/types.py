@@ -107,7 +107,7 @@ class Metadata:
 class Document:
     """One file of the collection, ready to be chunked and indexed.
 
-    `source` is the place it came from (an absolute path or upload:NAME) and identifies the document
+    `source` is the place it came from (an absolute path or upload:FOLDER/NAME) and identifies the document
     across versions of its content; `sha256` is the hash of the file's bytes.
     """
 

@@ -126,7 +126,13 @@ def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
 
 def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     files = [Path(path) for path in run.arguments["paths"]]
-    added = add_files(open_desk(engine), files, progress=pulse.move, cancelled=pulse.cancelled.is_set)
+    added = add_files(
+        open_desk(engine),
+        files,
+        replaces=run.arguments.get("replaces", ""),
+        progress=pulse.move,
+        cancelled=pulse.cancelled.is_set,
+    )
     return [asdict(replace(one, path=upload_name(engine.config.workspace, one.path))) for one in added]
 
 

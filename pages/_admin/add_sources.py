@@ -57,10 +57,10 @@ def draw_added() -> None:
     """Nothing; says what was added a moment ago and what to do next."""
     added = st.session_state.pop(_TOLD, "")
     if added:
-        st.session_state["seeds show_errors"] = added
-    if st.session_state.get("seeds show_errors"):
+        st.session_state["seeds added notice"] = added
+    if st.session_state.get("seeds added notice"):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/check_circle: {plain(st.session_state['seeds show_errors'])}")
+            st.markdown(f":material/check_circle: {plain(st.session_state['seeds added notice'])}")
             st.button("Go to Run", icon=":material/play_circle:", on_click=_go_on, type="primary", key="go to run")
 
 
@@ -128,7 +128,7 @@ def _leave(batch: int) -> None:
 
 
 def _go_on() -> None:
-    st.session_state.pop("seeds show_errors", None)
+    st.session_state.pop("seeds added notice", None)
     open_tab("run")
 
 

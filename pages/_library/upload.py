@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations import queue_uploads
+from ingestion.operations import is_listed, queue_uploads
 from pages._shared import resources
+from rag_engine.types import DocumentRecord
 
 _TYPES = [
     "pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "md", "txt", "csv", "doc", "ppt",
@@ -20,8 +21,24 @@ def draw_upload() -> None:
     files = st.file_uploader(
         "Files to add", type=_TYPES, accept_multiple_files=True, key=f"upload {batch}", label_visibility="collapsed"
     )
+    replaces = _choose_replaced() if len(files) == 1 else None
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
     if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
         st.session_state["upload batch"] = batch + 1
-        queue_uploads(resources.desk(), [(file.name, file) for file in files])
+        queue_uploads(
+            resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
+        )
         st.rerun()
+
+
+def _choose_replaced() -> DocumentRecord | None:
+    """Return the document that the file is a new version of, as the person says; None for a document of its own."""
+    own = [one for one in resources.engine().documents() if not is_listed(resources.desk(), one)]
+    return st.selectbox(
+        "It is a new version of",
+        own,
+        index=None,
+        placeholder="No document: add it as a document of its own",
+        format_func=lambda one: f"{one.metadata.title} ({one.file})",
+        key="upload replaces",
+    )

@@ -19,6 +19,8 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
+from ingestion.operations import Desk, queue_uploads
+from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
@@ -90,15 +92,32 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 2)
 
 
-def test_an_upload_is_known_by_its_name_and_does_not_stay_behind(engine: Engine) -> None:
+def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_behind(engine: Engine) -> None:
     for text in ("The first edition of the rules. " * 20, "The second edition of the rules. " * 20):
         upload(engine, "rules.txt", text)
         work(engine)
-    [record] = engine.documents()
-    assert record.source == "upload:rules.txt"
-    assert "second" in engine.catalog.text(record.key)
+    first, second = engine.documents()
+    assert (first.file, second.file) == ("rules.txt", "rules.txt")
+    assert "first" in engine.catalog.text(first.key)
+    assert "second" in engine.catalog.text(second.key)
     assert list(paths.uploads(engine.config.workspace).iterdir()) == []
     assert JobQueue(engine.catalog).runs()[0].message == ""
+
+
+def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -> None:
+    upload(engine, "rules.txt", "The first edition of the rules. " * 20)
+    work(engine)
+    [former] = engine.documents()
+    queue_uploads(
+        Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None),
+        [("rules 2.txt", io.BytesIO(b"The second edition of the rules. " * 20))],
+        replaces=former.source,
+    )
+    work(engine)
+    assert [one.file for one in engine.documents()] == ["rules.txt", "rules 2.txt"]
+    assert {hit.document.file for hit in engine.search("edition of the rules").hits} == {"rules 2.txt"}
+    before = engine.search("edition of the rules", {"as_of": ("2001",)}).hits
+    assert "rules.txt" in {hit.document.file for hit in before}
 
 
 def test_an_upload_that_can_never_be_read_does_not_stay_behind(engine: Engine) -> None:

@@ -1,0 +1,477 @@
+"""Every act of a person through every door: equal workspaces, and the whole state that is left behind is the same."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from openpyxl import load_workbook
+from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
+
+from cli.main import app as terminal
+from ingestion import operations
+from ingestion.jobs.worker import work
+from ingestion.operations import Desk, open_desk
+from ingestion.records.source_store import SourceStore
+from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
+from pages._shared import resources
+from rag_engine.config import Config, read_config
+from rag_engine.engine import Engine
+from tests.conftest import ROOT
+from tests.ingestion.web_server import page as answer
+from tests.ingestion.web_server import serving
+from tests.portal.texts import DROUGHT, FLOOD, HEAT
+from tests.rag_engine.conftest import CountingEmbedder
+
+WHY, ADA = "It was agreed by letter.", "Ada"
+# Times, the random folders of uploads and the length of things differ from one run of an act to the next.
+_VOLATILE = (
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00)?"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{16}\b"), "FOLDER"),
+    (re.compile(r'"seconds": ?[\d.]+'), '"seconds": 0'),
+)
+_COLUMNS = {"seconds", "heartbeat", "progress"}
+# A run that a door queues is the way to what is left behind, and not what is left behind.
+_TABLES = {"runs", "sqlite_sequence"}
+_FILES = re.compile(r"catalog\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
+
+
+@dataclass
+class Doors:
+    """A prepared workspace and the doors to it; every act begins with a copy of it."""
+
+    prepared: Path
+    folder: Path
+    start: Callable[[Path], AppTest]
+    uploads: list[Path] = field(default_factory=list)
+    uploader: str = ""
+
+    def through(self, door: str, act: Act) -> State:
+        """Carry out the act through the door and return the state of the workspace after it."""
+        workspace = self.folder / "workspace"
+        shutil.rmtree(workspace, ignore_errors=True)
+        shutil.copytree(self.prepared, workspace)
+        if door == "terminal":
+            result = CliRunner().invoke(terminal, [*act.terminal, "--workspace", str(workspace)])
+            assert result.exit_code == 0, result.output
+        elif door == "page":
+            assert act.page is not None
+            self.uploads[:], self.uploader = act.uploads, ""
+            ended = act.page(self.start(workspace))
+            assert not ended.exception, ended.exception
+            assert not ended.error, [one.value for one in ended.error]
+            resources.engine().close()
+        else:
+            assert act.worker is not None
+            with closing(_engine(read_config(workspace))) as engine:
+                act.worker(_desk(engine))
+        with closing(_engine(read_config(workspace))) as engine:
+            # What a door queued is carried out, whichever way it started its worker.
+            work(engine)
+            return _state(workspace, engine)
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing a person may ask, as each door is asked for it; `uploads` are the files handed to the page."""
+
+    terminal: Sequence[str] = ()
+    page: Callable[[AppTest], AppTest] | None = None
+    worker: Callable[[Desk], object] | None = None
+    uploads: Sequence[Path] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """All rows of the database, names and hashes of the files, and the keys in both indexes."""
+
+    rows: dict[str, list[str]]
+    files: dict[str, str]
+    dense: set[int]
+    sparse: set[int]
+
+
+class _Upload(io.BytesIO):
+    """A file as Streamlit hands it over."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path.read_bytes())
+        self.name, self.file_id = path.name, str(path)
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    """Three documents of the list and one of the library; A4 waits for a decision, A5 was rejected, A6 has failed."""
+    folder = tmp_path_factory.mktemp("doors")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEXTANT_USER", ADA)
+        patch.setenv("SEXTANT_HOST_SECONDS", "0")
+        patch.setattr("rag_engine.engine.open_engine", _engine)
+        patch.setattr("pages._shared.resources.open_engine", _engine)
+        patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
+        patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
+        prepared = folder / "prepared"
+        _prepare(prepared, folder)
+
+        def start(workspace: Path) -> AppTest:
+            patch.setenv("SEXTANT_WORKSPACE", str(workspace))
+            st.cache_resource.clear()
+            st.cache_data.clear()
+            return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+
+        doors = Doors(prepared, folder, start)
+
+        def uploader(label: str, *, key: str, accept_multiple_files: bool = False, **_: object) -> object:
+            wanted = _takes(label, doors.uploads)
+            doors.uploader = doors.uploader or (key if wanted else "")
+            # A widget of another key is empty, as after the files were handed on.
+            given = [_Upload(path) for path in doors.uploads] if wanted and key == doors.uploader else []
+            return given if accept_multiple_files else given[0] if given else None
+
+        patch.setattr(st, "file_uploader", uploader)
+        yield doors
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def _takes(label: str, files: Sequence[Path]) -> bool:
+    """Return whether the uploader of this label is the one that the files are for."""
+    labels = {".csv": "Seed list", ".xlsx": "The workbook", ".md": "Files to add"}
+    return any(label.startswith(labels[path.suffix]) for path in files)
+
+
+def _engine(config: Config) -> Engine:
+    return Engine(config, embedder=CountingEmbedder())
+
+
+def _desk(engine: Engine) -> Desk:
+    return replace(open_desk(engine), start_worker=lambda _: None)
+
+
+def _work_here(workspace: Path) -> None:
+    """Carry out what is queued in this process, where a door would start another."""
+    with closing(_engine(read_config(workspace))) as engine:
+        work(engine)
+
+
+def _prepare(workspace: Path, folder: Path) -> None:
+    plans = folder / "plans"
+    plans.mkdir()
+    for number, text in enumerate((FLOOD, HEAT, DROUGHT), start=1):
+        (plans / f"plan{number}.md").write_text(f"# {text.plain}", encoding="utf-8")
+    (folder / "own.md").write_text("# Rules of the harbour\n\nThe harbour master keeps the rules. " * 20, "utf-8")
+    (folder / "more.md").write_text("# Rules of the marina\n\nThe marina keeps other rules. " * 20, "utf-8")
+    (folder / "more.csv").write_text("code,url\nB1,https://example.org/b1.pdf\n", encoding="utf-8")
+    with closing(_engine(read_config(workspace))) as engine:
+        desk = _desk(engine)
+        for path in sorted(plans.iterdir()):
+            desk.store.add([SeedSource(f"A{path.stem[-1]}", path=str(path), origin="by hand")])
+        operations.add_files(desk, [folder / "own.md"])
+        operations.run(desk, RunRequest())
+        work(engine)
+        assert len(engine.documents()) == 4, engine.documents()
+        _put(desk.store, "A4", "licence", Outcome("rejected", "licence_unclear", "", LicenceVerdict("YELLOW", "", ())))
+        _put(desk.store, "A5", "quality", Outcome("rejected", "too_few_pages", "It is short."))
+        _put(desk.store, "A6", "extraction", Outcome("failed", "too_slow", "It took too long.", None, True))
+        desk.jobs.queue("run", {"phases": ["licence"], "codes": ["A1"]})
+        desk.jobs.pause(desk.jobs.runs()[0].id)
+        operations.export_dataset(desk, folder / "dataset.xlsx")
+    book = load_workbook(folder / "dataset.xlsx")
+    header = [cell.value for cell in book.worksheets[0][1]]
+    book.worksheets[0].cell(2, header.index("Description") + 1).value = "What a person wrote."
+    book.save(folder / "dataset.xlsx")
+
+
+def _put(store: SourceStore, code: str, phase: str, outcome: Outcome) -> None:
+    store.add([SeedSource(code, f"https://example.org/{code}.pdf", title=f"Plan {code}")])
+    done = store.records()["A1"].outcomes
+    for earlier in ("licence", "acquisition", "portals", "extraction"):
+        if earlier == phase:
+            break
+        evidence = done[earlier].evidence
+        if earlier == "acquisition":
+            evidence = replace(evidence, path=f"downloads/{code}_plan.md", sha256=code * 32)  # type: ignore[type-var]
+        store.record(code, earlier, replace(done[earlier], evidence=evidence), fingerprint="f")
+    store.record(code, phase, outcome, fingerprint="f")
+
+
+def _state(workspace: Path, engine: Engine) -> State:
+    engine.catalog.checkpoint()
+    rows: dict[str, list[str]] = {}
+    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in sorted(set(names) - _TABLES):
+            found = connection.execute(f'SELECT * FROM "{table}"')
+            columns = [column[0] for column in found.description]
+            rows[table] = sorted(_line(columns, row, workspace) for row in found)
+    files = {
+        _settled(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
+        for path in workspace.rglob("*")
+        if path.is_file() and not _FILES.search(str(path.relative_to(workspace)))
+    }
+    return State(rows, files, engine.dense_keys(), engine.sparse_keys())
+
+
+def _line(columns: Sequence[str], row: Sequence[object], workspace: Path) -> str:
+    cells = {
+        name: hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else value
+        for name, value in zip(columns, row, strict=True)
+        if name not in _COLUMNS
+    }
+    return _settled(repr(cells), workspace)
+
+
+def _digest(path: Path, workspace: Path) -> str:
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return hashlib.sha256(_settled(raw.decode("latin-1"), workspace).encode()).hexdigest()
+
+
+def _settled(text: str, workspace: Path) -> str:
+    text = text.replace(str(workspace), "WORKSPACE")
+    for pattern, name in _VOLATILE:
+        text = pattern.sub(name, text)
+    return text
+
+
+# --- the pages
+
+
+def _admin(app: AppTest, tab: str, **query: str) -> AppTest:
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = tab
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def _review(button: str, note: str = WHY) -> Callable[[AppTest], AppTest]:
+    def act(app: AppTest) -> AppTest:
+        app = _admin(app, "review")
+        app.text_input(key="review A4 note").set_value(note)
+        return app.button(key=f"review A4 {button}").click().run()
+
+    return act
+
+
+def _restore(code: str) -> Callable[[AppTest], AppTest]:
+    def act(app: AppTest) -> AppTest:
+        app = _admin(app, "quarantine")
+        app.text_input(key=f"restore {code} note").set_value(WHY)
+        return app.button(key=f"restore {code}").click().run()
+
+    return act
+
+
+def _delete(source: str) -> Callable[[AppTest], AppTest]:
+    def act(_app: AppTest) -> AppTest:
+        dialog = AppTest.from_function(_draw_deletion, args=(source,), default_timeout=60).run()
+        if source.startswith("list:"):
+            dialog.text_input(key="delete note").set_value(WHY)
+        return dialog.button(key="delete confirmed").click().run()
+
+    return act
+
+
+# A dialog cannot be clicked in this test bed: its function is drawn as a page of its own.
+def _draw_deletion(source: str) -> None:
+    from pages._library.documents import _confirm
+    from pages._shared import resources
+
+    for document in resources.engine().documents():
+        if document.source.endswith(source):
+            _confirm.__wrapped__(document)
+
+
+def _draw_removal(code: str) -> None:
+    from pages._admin.sources import _confirm
+    from pages._shared import resources
+
+    if code in resources.records():
+        _confirm.__wrapped__([code])
+
+
+def _remove(_app: AppTest) -> AppTest:
+    dialog = AppTest.from_function(_draw_removal, args=("A2",), default_timeout=60).run()
+    return dialog.button(key="remove confirmed").click().run()
+
+
+def _correct(app: AppTest) -> AppTest:
+    app = _admin(app, "metadata")
+    app.selectbox(key="values document").set_value("A2").run()
+    app.selectbox(key="values field").set_value("date").run()
+    value = next(one for one in app.text_input if "value" in str(one.key) and str(one.key).startswith("correct A2"))
+    value.set_value("2021-06")
+    next(one for one in app.text_input if str(one.key).endswith("note") and "correct A2" in str(one.key)).set_value(WHY)
+    return app.button(key="save correction").click().run()
+
+
+def _press(tab: str, key: str) -> Callable[[AppTest], AppTest]:
+    return lambda app: _admin(app, tab).button(key=key).click().run()
+
+
+def _add_list(app: AppTest) -> AppTest:
+    app = _admin(app, "sources")
+    return next(one for one in app.button if one.label == "Add 1 source").click().run()
+
+
+def _upload(app: AppTest) -> AppTest:
+    app.switch_page("pages/library.py").run()
+    return next(one for one in app.button if one.label.startswith("Add to")).click().run()
+
+
+# --- the acts
+
+_DECIDE = ("--note", WHY, "--by", ADA)
+
+
+def _acts(folder: Path) -> dict[str, Act]:
+    def by_queue(desk: Desk) -> None:
+        operations.queue_files(desk, [folder / "more.md"])
+
+    return {
+        "add a file": Act(["add", str(folder / "more.md")], None, by_queue),
+        "add an upload": Act(
+            (),
+            _upload,
+            lambda desk: operations.queue_uploads(desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))]),
+            [folder / "more.md"],
+        ),
+        "erase a document of the list": Act(
+            ["erase", "list:A2", *_DECIDE],
+            _delete("list:A2"),
+            lambda desk: operations.queue_erasure(desk, "list:A2", ADA, WHY),
+        ),
+        "erase another document": Act(
+            ["erase", "own.md"], _delete("own.md"), lambda desk: operations.queue_erasure(desk, "own.md")
+        ),
+        "approve a licence": Act(
+            ["review", "A4", "GREEN", *_DECIDE],
+            _review("green"),
+            lambda desk: operations.decide(desk, ["A4"], "GREEN", ADA, WHY),
+        ),
+        "reject a licence": Act(
+            ["review", "A4", "RED", *_DECIDE],
+            _review("red"),
+            lambda desk: operations.decide(desk, ["A4"], "RED", ADA, WHY),
+        ),
+        "restore a source": Act(
+            ["review", "A5", "restore", *_DECIDE],
+            _restore("A5"),
+            lambda desk: operations.decide(desk, ["A5"], "restore", ADA, WHY),
+        ),
+        "remove a source": Act(
+            ["seeds", "remove", "A2", "--by", ADA],
+            _remove,
+            lambda desk: operations.remove_sources(desk, ["A2"], ADA),
+        ),
+        "correct a field": Act(
+            ["correct", "A2", "date", "2021-06", *_DECIDE],
+            _correct,
+            lambda desk: operations.correct(desk, "A2", {"date": ["2021-06"]}, ADA, WHY),
+        ),
+        "import corrections": Act(
+            ["import", str(folder / "dataset.xlsx"), "--by", ADA],
+            _press("dataset", "take over"),
+            lambda desk: operations.import_corrections(desk, folder / "dataset.xlsx", ADA),
+            [folder / "dataset.xlsx"],
+        ),
+        "add a list": Act(
+            ["seeds", "add", str(folder / "more.csv")],
+            _add_list,
+            lambda desk: operations.add_list(desk, folder / "more.csv"),
+            [folder / "more.csv"],
+        ),
+        "run a phase": Act(["run", "quality"], None, lambda desk: operations.run(desk, RunRequest(("quality",)))),
+        "retry": Act(["retry"], _press("run", "run failed"), operations.retry),
+    }
+
+
+_NAMES = tuple(_acts(Path()))
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_an_act_leaves_the_same_behind_through_every_door(doors: Doors, name: str) -> None:
+    act = _acts(doors.folder)[name]
+    given = [("worker", act.worker), ("terminal", act.terminal), ("page", act.page)]
+    states = {door: doors.through(door, act) for door, way in given if way}
+    assert len(states) > 1
+    first, *others = states.values()
+    for other in others:
+        assert other.rows.keys() == first.rows.keys()
+        for table, rows in first.rows.items():
+            assert other.rows[table] == rows, table
+        assert other.files == first.files
+        assert (other.dense, other.sparse) == (first.dense, first.sparse)
+    assert first.dense == first.sparse
+
+
+def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = "".join(f"<item><title>Plan {n}</title><link>https://example.org/{n}</link></item>" for n in range(3))
+    feed = f'<?xml version="1.0"?><rss version="2.0"><channel><title>Plans</title>{items}</channel></rss>'
+    with serving({"/feed": answer(feed, "application/rss+xml")}) as site:
+        monkeypatch.setenv("SEXTANT_INTRANET", f"127.0.0.1:{site.port}")
+        address = site.url("/feed")
+
+        def by_page(app: AppTest) -> AppTest:
+            app = _admin(app, "sources")
+            next(one for one in app.text_input if one.label.startswith("Address of a feed")).set_value(address)
+            next(one for one in app.button if one.label == "Look for sources").click().run()
+            return app.button(key="accept").click().run()
+
+        act = Act(
+            ["seeds", "discover", address, "--accept"],
+            by_page,
+            lambda desk: operations.add_sources(desk, operations.discover_sources(desk, address).new),
+        )
+        states = [doors.through(door, act) for door in ("worker", "terminal", "page")]
+    assert states[0] == states[1] == states[2]
+
+
+@pytest.mark.parametrize("what", ["resume", "cancel"])
+def test_a_paused_run_is_controlled_alike_in_every_door(doors: Doors, what: operations.Control) -> None:
+    statuses = []
+
+    def note(desk: Desk) -> None:
+        statuses.append([(one.status, one.message, one.signal) for one in desk.jobs.runs()])
+
+    for door in ("worker", "terminal", "page"):
+        act = Act(
+            [what],
+            lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().runs()[0].id}").click().run(),
+            lambda desk: operations.control(desk, what),
+        )
+        doors.through(door, act)
+        with closing(_engine(read_config(doors.folder / "workspace"))) as engine:
+            note(_desk(engine))
+    assert statuses[0] == statuses[1] == statuses[2]
+
+
+def test_an_erased_source_takes_its_own_files_and_no_others(doors: Doors, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    shutil.copytree(doors.prepared, workspace)
+    with closing(_engine(read_config(workspace))) as engine:
+        desk = _desk(engine)
+        one = desk.store.records()["A1"].download
+        assert one is not None
+        for code in ("A1_1", "A1_x"):
+            (workspace / f"downloads/{code}_plan.md").write_text(f"The plan of {code}.")
+            desk.store.add([SeedSource(code, f"https://example.org/{code}")])
+            download = replace(one, path=f"downloads/{code}_plan.md", sha256=code * 10)
+            desk.store.record(code, "acquisition", Outcome("done", "", "", download), fingerprint="f")
+        operations.erase(desk, "list:A1", ADA, WHY)
+        assert not (workspace / one.path).exists()
+        assert sorted(path.name for path in (workspace / "downloads").glob("A1*")) == ["A1_1_plan.md", "A1_x_plan.md"]
+        operations.run(desk, RunRequest())
+        work(engine)
+        assert "list:A1" not in {document.source for document in engine.documents()}
