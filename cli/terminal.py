@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import sys
 import time
@@ -68,7 +67,9 @@ def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
 
 def author_of(by: str) -> str:
     """Return who decides: the name given, else the system's user."""
-    return by or getpass.getuser()
+    from ingestion.operations import system_user
+
+    return by or system_user()
 
 
 @contextmanager

@@ -6,6 +6,8 @@ in the job queue and returns the run; the worker carries it out by the same func
 
 from __future__ import annotations
 
+import getpass
+import os
 import shutil
 import tempfile
 import threading
@@ -92,6 +94,14 @@ class Removed:
 def open_desk(engine: Engine) -> Desk:
     """Return the workspace of the engine, ready for acts."""
     return Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog))
+
+
+def system_user() -> str:
+    """Return who works here, from SEXTANT_USER or the system; "" where a container has a number without a name."""
+    try:
+        return os.environ.get("SEXTANT_USER") or getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
 
 
 # --- documents

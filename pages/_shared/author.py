@@ -1,19 +1,17 @@
-"""Who is at the page, so that every decision and correction bears a name."""
+"""Name of the person at the page, kept with every decision and correction."""
 
 from __future__ import annotations
 
-import getpass
-
 import streamlit as st
 
-from ingestion.config import user_name
+from ingestion.operations import system_user
 
 _NAME = "admin author"
 
 
 def draw_author() -> str:
-    """The name given, "" for none; draws the place for it, filled from SEXTANT_USER or the system's user."""
-    st.session_state.setdefault(_NAME, _known())
+    """Draw the field for the person's name, filled with the system's user; return the name, "" for none."""
+    st.session_state.setdefault(_NAME, system_user())
     return str(
         st.text_input(
             "Your name",
@@ -25,11 +23,3 @@ def draw_author() -> str:
             width=340,
         )
     ).strip()
-
-
-def _known() -> str:
-    try:
-        return user_name() or getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        # A container may run under a number that has no name.
-        return ""
