@@ -28,7 +28,7 @@ def chunk(
     as_json: AsJson = False,
 ) -> None:
     """Show how a document is cut into passages, with their sections, headings and pages, and why so."""
-    from ingestion.extraction.sandbox.sandbox import Sandbox
+    from ingestion.tools import open_reader
     from rag_engine.backends.language_identification import identify_language
     from rag_engine.chunking import chunk as strategies
     from rag_engine.storage.indexer import page_finder
@@ -37,8 +37,8 @@ def chunk(
         config = replace(engine.config.chunking, strategy=_known(strategy or engine.config.chunking.strategy))
         if not file.is_file():
             raise InputError(f"There is no file {file}.", help="Name one document; a folder is added with sextant add.")
-        with Sandbox(ocr=engine.config.ocr) as sandbox:
-            extracted = sandbox.extract(file)
+        with open_reader(engine.config.ocr) as reader:
+            extracted = reader.extract(file)
         language = identify_language(extracted.text)
         chunked = strategies.chunk(
             extracted.text,

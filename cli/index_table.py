@@ -84,7 +84,7 @@ def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
 
 def _show(file: Path, misused: bool, as_json: bool) -> None:
     from ingestion.book_index.read import index_of_file
-    from ingestion.extraction.sandbox.sandbox import Sandbox
+    from ingestion.tools import open_reader
 
     try:
         if misused:
@@ -92,8 +92,8 @@ def _show(file: Path, misused: bool, as_json: bool) -> None:
                 "These options do not go together.",
                 help="--document and --cache belong to --apply; --remove stands alone.",
             )
-        with Sandbox(ocr=read_config(None).ocr) as sandbox:
-            table = index_of_file(file, sandbox)
+        with open_reader(read_config(None).ocr) as reader:
+            table = index_of_file(file, reader)
     except SextantError as error:
         if as_json:
             print_json({"error": str(error), "retryable": error.retryable})

@@ -21,7 +21,6 @@ from ingestion.book_index import apply as book_index
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import Exported, export
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.indexing.phase import FROM_LIST
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.process import ensure_worker
@@ -35,7 +34,7 @@ from ingestion.seeds.discover import discover
 from ingestion.seeds.merge import SeedReport
 from ingestion.seeds.read import read_seeds
 from ingestion.status.document_fields import changed_fields
-from ingestion.tools import open_web
+from ingestion.tools import open_reader, open_web
 from ingestion.types import PHASES, FieldName, Phase, Progress, RunRequest, SeedSource, check_phases
 from ingestion.web.urls import normal_url
 from rag_engine.engine import Engine
@@ -199,8 +198,8 @@ def is_listed(desk: Desk, record: DocumentRecord) -> bool:
 
 def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:
     """Have an index in a file lead to the passages of the documents that it names."""
-    with Sandbox(ocr=desk.engine.config.ocr) as sandbox:
-        return book_index.apply_index(file, desk.engine, sandbox, document=document)
+    with open_reader(desk.engine.config.ocr) as reader:
+        return book_index.apply_index(file, desk.engine, reader, document=document)
 
 
 def remove_index_table(desk: Desk, name: str) -> int:

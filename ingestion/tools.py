@@ -14,7 +14,7 @@ from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
 from ingestion.extraction.text_cache import Reading, load_reading, reading_of, save_reading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
@@ -25,6 +25,7 @@ from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
+from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.geography import Gazetteer
@@ -127,6 +128,13 @@ def open_web(config: IngestionConfig) -> Iterator[HttpWeb]:
     """Open the client for plain requests."""
     with HttpWeb(config.web) as web:
         yield web
+
+
+@contextmanager
+def open_reader(ocr: OcrChoice) -> Iterator[Sandbox]:
+    """Open the reader of foreign files, which works in a process of its own."""
+    with Sandbox(ocr=ocr) as sandbox:
+        yield sandbox
 
 
 def _remove_leftovers(workspace: Path) -> None:
