@@ -1,7 +1,8 @@
 """Places: what a question asks about, what a document is about, and how well the two fit.
 
-The names stand in data/geography.toml. Text is read word by word against a table of word sequences, the longest
-first, which costs microseconds; one regular expression of ten thousand alternatives would cost milliseconds.
+The names are in data/geography.toml; a test compares those of countries with the CLDR, which does not know the names
+that are also words. Text is read word by word against a table of word sequences, the longest first, which costs
+microseconds; one regular expression of ten thousand alternatives would cost milliseconds.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babel import Locale
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -225,3 +226,20 @@ def test_a_text_of_one_endless_word_takes_no_time(word: str) -> None:
 
 def test_the_longest_turkish_ending_is_taken_off() -> None:
     assert countries("Almanyalarlilardankilar") == ("Germany",)
+
+
+# Names of the CLDR that are also words or other places, or that nobody writes.
+NOT_TAKEN = {
+    ("fr", "DM"), ("fr", "MU"), ("es", "MU"), ("pt", "MU"), ("es", "GD"), ("pt", "GD"), ("de", "IS"), ("en", "VC"),
+    ("fr", "VA"), ("tr", "CG"), ("tr", "CD"), ("de", "PS"), ("tr", "PS"),
+    *((language, "MM") for language in LANGUAGES - {"de"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_every_country_is_known_by_its_name_in_the_cldr(language: str) -> None:
+    territories = Locale(language).territories
+    for code, name in GAZETTEER.countries.items():
+        if (language, code) not in NOT_TAKEN:
+            written = territories[code].replace(" & ", " and ")
+            assert canonical_country(written, GAZETTEER) == name, (language, written)
