@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -29,15 +29,16 @@ from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED
-from rag_engine.config import DATA, RetrievalConfig, read_config
-from rag_engine.evaluation.cached_reranker import remembering
+from rag_engine.config import DATA, RankingWeights, changed, read_config
+from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, pool_datasets, read_dataset
 from rag_engine.evaluation.metrics import measure
-from rag_engine.evaluation.rankers import planned_signals, ranker
-from rag_engine.evaluation.temporary_collection import as_document, indexed
+from rag_engine.evaluation.rankers import planner, ranker
+from rag_engine.evaluation.temporary_collection import IndexedCorpus, as_document, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.retrieval.scores import Signals, mix
+from rag_engine.retrieval.scores import Signals, mix, pool_of, read_signals
+from rag_engine.retrieval.search import search
 
 SHARED = Path(os.environ.get("SEXTANT_SHARED", "../shared")) / "data" / "benchmarks"
 SETS = ("scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt", STATUTES_IN, *XQUAD)
@@ -64,10 +65,10 @@ class Question:
     gains: dict[str, int]
 
 
-def ndcg(question: Question, config: RetrievalConfig) -> float:
+def ndcg(question: Question, weights: RankingWeights) -> float:
     """nDCG@10 of the documents by their best child."""
     seen: list[str] = []
-    for place in np.argsort(-mix(question.signals, config), kind="stable"):
+    for place in np.argsort(-mix(question.signals, weights), kind="stable"):
         if question.documents[place] not in seen:
             seen.append(question.documents[place])
             if len(seen) == 10:
@@ -78,16 +79,34 @@ def ndcg(question: Question, config: RetrievalConfig) -> float:
     return float(got / sum(grade * discount[rank] for rank, grade in enumerate(ideal)))
 
 
+def planned_signals(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[str], tuple[np.ndarray, Signals]]:
+    """Return the function that gives for a question the document and the signals of each child that was found."""
+    engine, planned = corpus.engine, planner(corpus, configuration)
+    view = engine.collection.view()
+    # Everything is read, so that any weights can be tried on it.
+    everything = {"rule_variants": True, "variant_weight": 1.0, "sentence_share": 0.5, "keyword_weight": 1.0}
+    config = changed(configuration.applied(engine.config).retrieval, **everything)
+    names = corpus.names
+
+    def read(question: str) -> tuple[np.ndarray, Signals]:
+        plan = planned(question)
+        pool = pool_of(search(plan, None, view, engine.retrievers(), config), (), view)
+        documents = np.array([names[owner] for owner in pool.owners.tolist()])
+        return documents, read_signals(plan, pool, view, config.weights)
+
+    return read
+
+
 def reranked(dataset: Dataset, count: int, cached: CachedEmbedder, chosen: Mapping[str, float]) -> dict[float, float]:
     """nDCG@10 of the data set's first questions at each weight of the reranker."""
     documents = [(document.id, as_document(document)) for document in dataset.documents if document.whole]
     few = replace(dataset, queries=dataset.queries[:count])
-    reader = remembering(lambda: load_reranker(PACKAGED))
+    reader = cached_loader(lambda: load_reranker(PACKAGED))
     found = {}
-    with indexed(documents, read_config(), cached, lambda *_: None) as collection:
+    with indexed(documents, read_config(), cached, lambda *_: None) as corpus:
         for weight in RERANK_WEIGHTS:
             changes = {**chosen, "rerank": weight > 0, "rerank_weight": weight}
-            rank = ranker(collection, Configuration("fitted", "", changes), Counter(), reranker=reader)
+            rank = ranker(corpus, Configuration("fitted", "", changes), Counter(), reranker=reader)
             found[weight] = measure("fitted", few, rank).interval("ndcg@10").value
     return found
 
@@ -96,20 +115,20 @@ def questions_of(datasets: list[Dataset], count: int, cached: CachedEmbedder) ->
     """For each of the data sets, which share their corpus, its first questions."""
     documents = [(document.id, as_document(document)) for document in datasets[0].documents if document.whole]
     found = []
-    with indexed(documents, read_config(), cached, lambda *_: None) as collection:
-        read = planned_signals(collection, Configuration("default", "what a question is answered with"))
+    with indexed(documents, read_config(), cached, lambda *_: None) as corpus:
+        read = planned_signals(corpus, Configuration("default", "what a question is answered with"))
         for dataset in datasets:
             judged = [query for query in dataset.queries if any(dataset.qrels.get(query.id, {}).values())]
             found.append([Question(*read(query.text), dict(dataset.qrels[query.id])) for query in judged[:count]])
     return found
 
 
-def mean(questions: dict[str, list[Question]], config: RetrievalConfig) -> dict[str, float]:
-    return {name: float(np.mean([ndcg(one, config) for one in those])) for name, those in questions.items()}
+def mean(questions: dict[str, list[Question]], weights: RankingWeights) -> dict[str, float]:
+    return {name: float(np.mean([ndcg(one, weights) for one in those])) for name, those in questions.items()}
 
 
-def _climb(questions: dict[str, list[Question]]) -> RetrievalConfig:
-    best, best_value = RetrievalConfig(), -1.0
+def _climb(questions: dict[str, list[Question]]) -> RankingWeights:
+    best, best_value = RankingWeights(), -1.0
     # By turns, until none of them gains: the weights hardly depend on each other.
     improved = True
     while improved:
@@ -168,7 +187,7 @@ def main() -> None:
 
 
 def show(
-    questions: dict[str, list[Question]], best: RetrievalConfig, by_reranker: Mapping[str, Mapping[float, float]]
+    questions: dict[str, list[Question]], best: RankingWeights, by_reranker: Mapping[str, Mapping[float, float]]
 ) -> None:
     """Nothing; a table of what each set reaches with the fitted weights, and with each weight at another value."""
     fitted = mean(questions, best)

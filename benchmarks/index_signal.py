@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,9 +23,9 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.datasets import read_objects
 from rag_engine.evaluation.metrics import per_query_metrics
 from rag_engine.evaluation.significance import Values, paired_difference
-from rag_engine.retrieval.book_index_boost import named_places, read_collection_index
+from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.retrieval.ranking import rank
-from rag_engine.storage.index_entries import OWN_INDEX, Listed, listed_places, replace_index
+from rag_engine.storage.index_entries import OWN_INDEX, IndexedEntry, replace_index, stored_entries
 from rag_engine.text.analyzer import surface
 from rag_engine.types import DocumentRecord
 
@@ -53,7 +53,7 @@ class Scores:
     pages: Values
 
 
-def chosen_entries(listed: Sequence[Listed]) -> dict[tuple[str, str], frozenset[int]]:
+def chosen_entries(listed: Sequence[IndexedEntry]) -> dict[tuple[str, str], frozenset[int]]:
     """About ENTRIES entries of an index, at even distances, with their pages: of several words, or a command's name."""
     pages: dict[tuple[str, str], set[int]] = {}
     for one in listed:
@@ -78,13 +78,12 @@ def scores(engine: Engine, record: DocumentRecord, questions: Sequence[Asked], w
     """How the book's passages are ranked for the questions with this weight of the index."""
     children = {child.key: child for child in engine.catalog.document_children(record.key)}
     spans = {key: frozenset(range(one.page, one.last_page + 1)) for key, one in children.items()}
-    searchable = engine.searchable()
-    config = replace(engine.config.retrieval, index_weight=weight)
+    config, view = engine.retrieval(index_weight=weight), engine.collection.view()
     rankings: dict[str, list[str]] = {}
     judged: dict[str, dict[str, int]] = {}
     shown: list[float] = []
     for number, one in enumerate(questions):
-        ranked = rank(engine.plan(one.text), None, searchable, config).keys.tolist()
+        ranked = rank(engine.plan(one.text), None, view, engine.retrievers(), config).keys.tolist()
         rankings[str(number)] = [str(key) for key in ranked[:100]]
         judged[str(number)] = {str(key): 1 for key, pages in spans.items() if pages & one.pages}
         seen = frozenset[int]().union(*(spans[key] for key in ranked[:TOP]))
@@ -95,19 +94,19 @@ def scores(engine: Engine, record: DocumentRecord, questions: Sequence[Asked], w
 
 def named_share(engine: Engine, questions: Sequence[Asked], language: str) -> float:
     """The share of the questions that name any entry of the index as it stands."""
-    index = read_collection_index(engine.catalog, engine.snapshot(), None)
-    return sum(bool(named_places(index, one.text, language).passages) for one in questions) / len(questions)
+    index = engine.collection.view().index
+    return sum(bool(match_index(index, one.text, language).passages) for one in questions) / len(questions)
 
 
 def measured(engine: Engine, book: str, language: str) -> Iterator[list[str]]:
     """The rows of a book: each condition with and without the index."""
-    [record] = engine.documents()
-    listed = [one for one in listed_places(engine.catalog, record.key) if one.source == OWN_INDEX]
+    [record] = engine.collection.documents()
+    listed = [one for one in stored_entries(engine.catalog, record.key) if one.source == OWN_INDEX]
     entries = chosen_entries(listed)
     plain = [Asked(f"{term} {sub}".strip(), pages) for (term, sub), pages in entries.items()]
     asked = [Asked(TEMPLATES[language].format(one.text), one.pages) for one in plain]
     forms = {"the entry itself": plain, "a question with it": asked, "in own words": own_questions(book)}
-    weight = engine.config.retrieval.index_weight
+    weight = engine.config.retrieval.weights.index_weight
     without = {form: scores(engine, record, questions, 0.0) for form, questions in forms.items()}
 
     def row(condition: str, form: str) -> list[str]:
@@ -137,7 +136,7 @@ def main() -> None:
     for book, language in BOOKS.items():
         with TemporaryDirectory() as workspace:
             engine = open_engine(read_config(Path(workspace)))
-            weight = engine.config.retrieval.index_weight
+            weight = engine.config.retrieval.weights.index_weight
             [added] = add_paths([folder / book], engine)
             if added.status != "indexed":
                 raise SystemExit(f"{book}: {added.reason}")

@@ -106,7 +106,7 @@ def measure_run(portal: Portal, folder: Path, embedder: Embedder | None) -> Meas
         second = _run(store, engine, config, portal)
         bare = _bare(first.plain)
         rendering = _rendered([seed.url for seed in portal.seeds if seed.kind == "script"], config)
-        documents = engine.documents()
+        documents = engine.collection.documents()
         return Measured(
             reading,
             first,

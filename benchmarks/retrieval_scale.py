@@ -15,23 +15,24 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import sqlalchemy as sql
 from report import machine, write_table
 
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import collection_name, open_chroma
+from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
-from rag_engine.retrieval.fusion import paper_fusion
+from rag_engine.retrieval.exact_search import nearest
+from rag_engine.retrieval.profiles import paper_fusion
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
-from rag_engine.storage.collection import manifest_of
+from rag_engine.storage.manifest import manifest_of
 from rag_engine.storage.sentence_vectors import pack_sentences
-from rag_engine.storage.snapshot import nearest
 from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import Metadata
 
@@ -164,7 +165,7 @@ def recipe(engine: Engine) -> Callable[[str, Filter], object]:
     """The paper's retrieval: rank-bm25 over all chunks, Chroma's `where` on metadata, weighted reciprocal rank."""
     from rank_bm25 import BM25Okapi
 
-    snapshot, dense = engine.snapshot(), engine._dense_index()
+    snapshot, dense = engine.collection.snapshot(), cast(ChromaIndex, engine.collection.dense())
     texts = {child.key: child.text for key in snapshot.documents for child in engine.catalog.document_children(key)}
     keys = np.array(list(texts))
     started = time.perf_counter()
@@ -174,9 +175,10 @@ def recipe(engine: Engine) -> Callable[[str, Filter], object]:
     def search(question: str, wanted: Filter) -> object:
         plan, where = engine.plan(question), {name: values[0] for name, values in wanted.items()} or None
         vectors = engine.embedder().encode_queries(plan.queries)
-        near = [found.tolist() for found, _ in dense.search(vectors, 50, where=where)]
+        found = dense._collection.query(query_embeddings=vectors, n_results=50, where=where, include=[])
+        near = [[int(id) for id in ids] for ids in found["ids"]]
         worded = [keys[np.argsort(-bm25.get_scores(query.lower().split()))[:50]].tolist() for query in plan.queries]
-        return paper_fusion(near, worded, dense_weight=0.6, sparse_weight=0.4, both_weight=0.6)
+        return paper_fusion(near, worded)
 
     return search
 
@@ -194,7 +196,7 @@ def main() -> None:
     config = read_config(asked.workspace)
     # What the reranker costs does not depend on the size of the collection, and is told apart.
     engine = Engine(replace(config, retrieval=replace(config.retrieval, rerank=False)))
-    if len(engine.snapshot()) < asked.children:
+    if len(engine.collection.snapshot()) < asked.children:
         fill(engine, passages, asked.children)
     # The first questions read vectors and indexes from the disk.
     for question in questions[:5]:
@@ -207,18 +209,17 @@ def main() -> None:
     read_again = timed(lambda q: engine.search(q, None, reranking), questions)
     steps = {step: float(np.median([one[step] for one in taken])) for step in taken[0]}
 
-    embedder = engine.embedder()
-    store = engine._vector_store(embedder.name, embedder.dimension).all()
+    store = engine.collection.view().vectors
     queries = engine.embedder().encode_queries(questions)
     exact = [set(np.argsort(-(store @ query), kind="stable")[:75].tolist()) for query in queries]
     scanned = [
-        set(engine.snapshot().rows[keys - 1].tolist())
-        for keys, _ in nearest(engine.snapshot(), store, queries, 75, None)
+        set(engine.collection.snapshot().rows[keys - 1].tolist())
+        for keys, _ in nearest(engine.collection.snapshot(), store, queries, 75, None)
     ]
     ours_recall = float(np.mean([len(a & b) / len(a) for a, b in zip(exact, scanned, strict=True)]))
-    near = [set((keys - 1).tolist()) for keys, _ in engine._dense_index().search(queries, 75)]
+    near = [set((keys - 1).tolist()) for keys, _ in engine.collection.dense().search(queries, 75)]
     recall = float(np.mean([len(a & b) / len(a) for a, b in zip(exact, near, strict=True)]))
-    chroma = timed(lambda q: engine._dense_index().search(engine.embedder().encode_queries([q]), 75), questions)
+    chroma = timed(lambda q: engine.collection.dense().search(engine.embedder().encode_queries([q]), 75), questions)
 
     search, few = recipe(engine), questions[: asked.recipe_questions]
     theirs = {name: timed(lambda q, f=chosen: search(q, f), few) for name, chosen in FILTERS.items()}
@@ -235,7 +236,7 @@ def main() -> None:
     ]
     write_table(
         "retrieval_scale",
-        f"Retrieval without generation over {len(engine.snapshot()):,} children",
+        f"Retrieval without generation over {len(engine.collection.snapshot()):,} children",
         ["filter", "p50 ms", "p95 ms", "to unfiltered", "recipe p50 ms", "recipe / ours"],
         rows,
         [

@@ -47,7 +47,7 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
     from rag_engine.filters import parse_filters
 
     with engine_of(workspace, as_json) as engine:
-        records = engine.documents(parse_filters(filters or []))
+        records = engine.collection.documents(parse_filters(filters or []))
     if as_json:
         print_json({"documents": [document_json(record) for record in records]})
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,6 +18,7 @@ from ingestion.indexing.phase import FROM_LIST
 from ingestion.web.browser import find_chromium
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
+from rag_engine.protocols import SparseIndex, VectorIndex
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.workspace import chroma_answers, find_serving
 
@@ -131,14 +132,18 @@ def _servers(engine: Engine) -> Check:
 
 
 def _index(engine: Engine) -> Iterator[Check]:
-    snapshot = engine.snapshot()
+    snapshot = engine.collection.snapshot()
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return
     known = set(snapshot.keys.tolist())
-    for name, keys in (("Dense index (Chroma)", engine.dense_keys), ("Keyword index (tantivy)", engine.sparse_keys)):
+    indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
+        "Dense index (Chroma)": engine.collection.dense,
+        "Keyword index (tantivy)": engine.collection.sparse,
+    }
+    for name, index in indexes.items():
         try:
-            held = keys()
+            held = index().keys()
         except SextantError as error:
             yield Check(name, "note" if error.retryable else "bad", str(error))
             continue
@@ -151,7 +156,7 @@ def _index(engine: Engine) -> Iterator[Check]:
 
 def _vectors(engine: Engine, wanted: int) -> Check:
     try:
-        missing = engine.vectors_missing()
+        missing = engine.collection.missing_vectors()
     except SextantError as error:
         return Check("Vectors", "bad", str(error))
     cure = "Run `sextant rebuild --encode`." if missing else ""
@@ -160,7 +165,7 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
-    places = ((record.file, record.source) for record in engine.documents())
+    places = ((record.file, record.source) for record in engine.collection.documents())
     # What came through the page or the list of sources has no place of its own.
     own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
     gone = [file for file, source in own if not Path(source).exists()]

@@ -71,7 +71,7 @@ def retrieval(
     as_json: AsJson = False,
 ) -> None:
     """Measure ranking on data sets in BEIR's form: nDCG@10, recall, MRR, MAP, with 95% intervals."""
-    from rag_engine.backends.encoder.load import load_encoder
+    from rag_engine.engine import open_encoder
     from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
     from rag_engine.evaluation.run_retrieval import run_retrieval
     from rag_engine.evaluation.vector_cache import vectors_folder
@@ -80,7 +80,7 @@ def retrieval(
         configurations = chosen_of(CONFIGURATIONS, names or ["default"])
         config = read_config()
         read = _read(datasets, split, queries_from, pooled)
-        embedder = load_encoder(config.encoder, config.execution)
+        embedder = open_encoder(config)
         reports = [
             run_retrieval(
                 one, configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs
@@ -144,17 +144,17 @@ def ablation(
     as_json: AsJson = False,
 ) -> None:
     """Measure what each step is worth: configurations side by side, with intervals and paired differences."""
-    from rag_engine.backends.encoder.load import load_encoder
+    from rag_engine.engine import open_encoder
     from rag_engine.evaluation import passage_metrics as chunk_scores
-    from rag_engine.evaluation.configurations import chosen_of, configurations, possible
+    from rag_engine.evaluation.configurations import chosen_of, configurations
     from rag_engine.evaluation.metrics import METRICS as RANKING
     from rag_engine.evaluation.run_retrieval import run_retrieval
     from rag_engine.evaluation.vector_cache import vectors_folder
 
     with _errors_reported(as_json):
         config = read_config()
-        chosen, left_out = possible(chosen_of(configurations(), names or []), config)
-        notes = (*(f"{one.name}: {one.says}." for one in chosen), *left_out)
+        chosen = chosen_of(configurations(), names or [])
+        notes = tuple(f"{one.name}: {one.says}." for one in chosen)
         if not datasets:
             figures, groups = _on_passages(chosen, documents, gold, split, at_most=_ABLATION_QUESTIONS)
             measured, title = [one.measured for one in figures], "What each step is worth"
@@ -162,7 +162,7 @@ def ablation(
             shown = _Shown("ablation", title, chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes, _DRAWN)
             _finish(measured, groups, shown, results, as_json)
             return
-        embedder = load_encoder(config.encoder, config.execution)
+        embedder = open_encoder(config)
         for dataset in _read(datasets, split, None, pooled=False):
             with bar("Measuring") as advance:
                 report = run_retrieval(dataset, chosen, config, embedder, cache=vectors_folder(), progress=advance)
@@ -180,7 +180,7 @@ def _on_passages(
     All documents that the split's questions quote are searched, however few of the questions are asked.
     """
     from ingestion.add_files import read_documents
-    from rag_engine.backends.encoder.load import load_encoder
+    from rag_engine.engine import open_encoder
     from rag_engine.evaluation.gold import read_gold, spread
     from rag_engine.evaluation.run_passages import run_passages, subsets
     from rag_engine.evaluation.vector_cache import vectors_folder
@@ -192,7 +192,7 @@ def _on_passages(
         named = (quote.document for question in questions for quote in question.quotes)
         read = read_documents(named, folder, config.ocr, advance)
     questions = spread(questions, at_most)
-    embedder = load_encoder(config.encoder, config.execution)
+    embedder = open_encoder(config)
     with bar("Measuring") as advance:
         figures = run_passages(
             questions, read, configurations, config, embedder, cache=vectors_folder(), progress=advance

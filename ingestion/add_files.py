@@ -29,8 +29,8 @@ from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import load_gazetteer
-from rag_engine.storage.collection import stored_name
 from rag_engine.storage.indexer import Indexer, fingerprint
+from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.types import Document, DocumentRecord, ExtractedText
 
@@ -215,9 +215,7 @@ def _index(
     # A title may be made of the file's name.
     extracted = replace(read.extracted, title=_shown(read.extracted.title))
     language = read.given.get("language") or identify_language(extracted.text)
-    metadata = describe(
-        read.given, extracted, language, engine.gazetteer(), file=read.path.name, declared=read.declared
-    )
+    metadata = describe(read.given, extracted, language, load_gazetteer(), file=read.path.name, declared=read.declared)
     if replaces is not None:
         metadata = replace(metadata, work=_work_of(replaces))
     file, path = _shown(read.path.name), _shown(read.path)

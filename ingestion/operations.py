@@ -149,7 +149,7 @@ def add_sample(desk: Desk, folder: Path) -> bool:
     """Have the sample collection indexed; return False for a workspace that has documents or had the sample."""
     arguments = {"paths": [str(folder)]}
     status = next((run.status for run in desk.jobs.runs() if run.arguments == arguments), None)
-    if status == "done" or desk.engine.documents():
+    if status == "done" or desk.engine.collection.documents():
         return False
     if status not in ("queued", "running"):
         desk.jobs.queue("add", arguments)
@@ -174,7 +174,7 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
         if source_record.source.path and upload.is_relative_to(_own_files(desk)):
             shutil.rmtree(upload.parent, ignore_errors=True)
         desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
-    return desk.engine.erase(record)
+    return desk.engine.collection.erase(record)
 
 
 def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:

@@ -28,7 +28,7 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.geography import Gazetteer
+from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.protocols import Vectors
 
 
@@ -116,7 +116,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             extractor=readers,
             language_model=language_model,
             language_model_error=error,
-            gazetteer=engine.gazetteer(),
+            gazetteer=load_gazetteer(),
             identify=identify_language,
             encode=lambda texts: engine.embedder().encode_passages(texts),
             today=datetime.now(UTC).date(),

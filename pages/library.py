@@ -16,8 +16,8 @@ with st.sidebar:
     sidebar.draw_collection(engine)
 
 st.title("Library")
-documents = engine.documents(wanted)
-total = engine.statistics().documents
+documents = engine.collection.documents(wanted)
+total = engine.collection.statistics().documents
 with st.expander("Add documents", icon=":material/upload_file:", expanded=total == 0):
     draw_upload()
 draw_runs()

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from rag_engine.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
 # The committed tables, and by default the workspace.
 DATA = ROOT / "data"
-# Windows are asked for in these steps, so that few different ones are.
+# Tokens; context windows are asked for in these steps, so that few different ones are.
 CONTEXT_STEP = 512
 
-_WEIGHTS: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
+_FITTED: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
 
-Fusion = Literal["convex", "rrf", "paper"]
-Retrievers = Literal["both", "dense", "sparse"]
+RetrievalProfile = Literal["default", "rrf", "paper"]
+RetrieverChoice = Literal["both", "dense", "sparse"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
 Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
 
@@ -74,58 +74,55 @@ class ChunkingConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalConfig:
-    """How evidence is found and ordered; the weights are those of data/ranking.toml.
+class RankingWeights:
+    """The weight of each signal in a ranking: fitted, kept in data/ranking.toml, changed by an evaluation alone.
 
-    `fusion` joins the legs: "convex" mixes normalised scores, "rrf" adds reciprocal ranks with the paper's weights,
-    "paper" also searches and orders as published (Buriasco 2026, section 5.3). `candidates` is the least depth of
-    each leg, beside `top_k * multiplier`.
-
-    `dense_weight` is the share of the dense leg in the mix, in which five standard deviations of cosine weigh as much
-    as the best keyword match; `sentence_share` that of a passage's best sentence beside the whole passage.
-    `cross_language_sparse` scales the keyword leg for documents in another language than the question's.
+    `dense_weight` is the share of the dense retriever in the mix, in which five standard deviations of cosine weigh as
+    much as the best keyword match; `sentence_share` that of a passage's best sentence against the whole passage.
+    `cross_language_sparse` scales keyword scores of documents in another language than the question's.
     `variant_weight` and `keyword_weight` are the weights of further query variants and of acronyms and quoted phrases
-    beside the question's own 1; variants made by rules, which repeat the question's words, are only searched with
-    `rule_variants` or another fusion; `sibling_share` is what a child gains from the best other child of its parent;
-    `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question names its
-    section, because an index lists it under the question's terms, or because a good passage refers to it, on a scale
-    on which the best candidate has 1.
-
-    `rerank` lets a cross-encoder read the best again, in the languages that it reads; its score counts `rerank_weight`
-    beside the order's, and an order that it does not reach within `rerank_seconds` stays as it was.
+    against the question's own 1; variants made by rules, which repeat the question's words, are only searched with
+    `rule_variants` or by another profile; `sibling_share` is what a child gains from the best other child of its
+    parent; `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question
+    names its section, because an index lists it under the question's terms, or because a good passage refers to it,
+    on a scale on which the best candidate has 1. `rerank_weight` is the share of the reranker's score. `candidates` is
+    the least depth of each retriever; `mmr_lambda` asks for maximal marginal relevance at the end. A signal of weight
+    0 is not computed.
     """
 
-    fusion: Fusion = "convex"
-    legs: Retrievers = "both"
-    top_k: int = 10
-    multiplier: int = 5
+    dense_weight: float = _FITTED["dense_weight"]
+    sentence_share: float = _FITTED["sentence_share"]
+    cross_language_sparse: float = _FITTED["cross_language_sparse"]
+    variant_weight: float = _FITTED["variant_weight"]
+    keyword_weight: float = _FITTED["keyword_weight"]
+    sibling_share: float = _FITTED["sibling_share"]
+    provenance_weight: float = _FITTED["provenance_weight"]
+    index_weight: float = _FITTED["index_weight"]
+    reference_weight: float = _FITTED["reference_weight"]
+    rerank_weight: float = _FITTED["rerank_weight"]
     candidates: int = 100
-    rrf_k: int = 60
-    paper_dense_weight: float = 0.6
-    paper_sparse_weight: float = 0.4
-    paper_both_weight: float = 0.6
-    dense_weight: float = _WEIGHTS["dense_weight"]
-    sentence_share: float = _WEIGHTS["sentence_share"]
     language_scale: bool = True
-    cross_language_sparse: float = _WEIGHTS["cross_language_sparse"]
-    variant_weight: float = _WEIGHTS["variant_weight"]
     rule_variants: bool = False
-    keyword_weight: float = _WEIGHTS["keyword_weight"]
-    sibling_share: float = _WEIGHTS["sibling_share"]
-    provenance_weight: float = _WEIGHTS["provenance_weight"]
-    index_weight: float = _WEIGHTS["index_weight"]
-    reference_weight: float = _WEIGHTS["reference_weight"]
-    rerank: bool = True
-    rerank_weight: float = _WEIGHTS["rerank_weight"]
-    rerank_seconds: float = 2.0
-    mmr: bool = False
-    mmr_lambda: float = 0.5
-    geography: bool = True
-    boost_same_country: float = 1.8
-    boost_same_region: float = 1.5
-    boost_global: float = 1.0
-    boost_other: float = 0.8
+    mmr_lambda: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """How evidence is found and ordered.
+
+    `profile` names the recipe (rag_engine/retrieval/profiles.py), `retrievers` which of the two are asked. `rerank`
+    lets a cross-encoder read the best passages in the languages that it knows; an order that it does not reach within
+    `rerank_seconds` stays as it was. `geography` boosts documents about the places that a question names.
+    """
+
+    profile: RetrievalProfile = "default"
+    retrievers: RetrieverChoice = "both"
+    top_k: int = 10
     similarity_floor: float = 0.35
+    rerank: bool = True
+    rerank_seconds: float = 2.0
+    geography: bool = True
+    weights: RankingWeights = RankingWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +161,7 @@ def read_config(workspace: Path | str | None = None) -> Config:
     """Configuration from SEXTANT_* environment variables; an argument wins over its variable."""
     env = os.environ
     execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
-    fusion = _one_of("SEXTANT_RETRIEVAL", get_args(Fusion))
+    profile = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile))
     ocr = _one_of("SEXTANT_OCR", get_args(OcrChoice))
     reranker = env.get("SEXTANT_RERANKER", "")
     strategy = _one_of("SEXTANT_CHUNKING", get_args(Strategy))
@@ -181,12 +178,31 @@ def read_config(workspace: Path | str | None = None) -> Config:
         execution=execution,
         ocr=cast(OcrChoice, ocr),
         chunking=ChunkingConfig(strategy=cast(Strategy, strategy)),
-        retrieval=RetrievalConfig(fusion=cast(Fusion, fusion), rerank=reranker != "none"),
+        retrieval=RetrievalConfig(profile=cast(RetrievalProfile, profile), rerank=reranker != "none"),
         reranker="" if reranker == "none" else reranker,
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
         generation=generation,
     )
+
+
+def changed(settings: Any, **changes: object) -> Any:
+    """Return retrieval or chunking settings with some values changed, those of its weights or sizes by their names.
+
+    InputError names a setting that there is not.
+    """
+    inner_name = "weights" if isinstance(settings, RetrievalConfig) else "sizes"
+    inner = getattr(settings, inner_name)
+    own, nested = ({one.name for one in fields(part)} for part in (settings, inner))
+    unknown = ", ".join(sorted(changes.keys() - own - nested))
+    if unknown:
+        raise InputError(
+            f"{type(settings).__name__} has no setting {unknown}.",
+            help=f"Use {', '.join(sorted((own | nested) - {inner_name}))}.",
+        )
+    values = {name: value for name, value in changes.items() if name in own}
+    deeper = {name: value for name, value in changes.items() if name not in own}
+    return replace(settings, **values, **({inner_name: replace(inner, **deeper)} if deeper else {}))
 
 
 def _one_of(variable: str, values: tuple[str, ...]) -> str:

@@ -119,11 +119,6 @@ def _listed() -> str:
     return ", ".join((*FACETS, f"{AS_OF}=DATE", f"{VERSIONS}=all"))
 
 
-def chroma_where(allowed: frozenset[int] | None) -> dict[str, object] | None:
-    """Chroma's spelling of the allowed documents; None for all."""
-    return None if allowed is None else {"document": {"$in": sorted(allowed)}}
-
-
 def _documents(name: str, value: str, known: Mapping[str, frozenset[int]]) -> frozenset[int]:
     years = _YEARS.fullmatch(value.strip()) if name == "year" else None
     if years and any(years.groups()):

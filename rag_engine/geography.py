@@ -16,13 +16,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from rag_engine.config import DATA, RetrievalConfig
+from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold, fold_case
 from rag_engine.types import GeographicScope, Metadata
 
 DEFAULT_TABLE = DATA / "geography.toml"
 GLOBAL = "Global"
+# The factors of a document about the place that is asked for, about its region, and about another place.
+SAME_COUNTRY, SAME_REGION, ELSEWHERE = 1.8, 1.5, 0.8
 
 _WORD = re.compile(r"[^\W_]+")
 _BRACES = re.compile(r"(.*)\{(.*)\}(.*)")
@@ -128,32 +130,30 @@ def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
     return None
 
 
-def geographic_boost(
-    scope: GeographicScope, metadata: Metadata, gazetteer: Gazetteer, config: RetrievalConfig
-) -> float:
+def geographic_boost(scope: GeographicScope, metadata: Metadata, gazetteer: Gazetteer) -> float:
     """Return the factor by which a document's fused score is multiplied (Buriasco 2026, section 5.3).
 
-    Same country, same region, global and elsewhere are told apart; the factors come from the configuration. A
-    document whose place is not known, and any document when no place is asked for, keep 1. When only the whole
-    world is asked for, a document about one place is not elsewhere, so it keeps 1 too.
+    Same country, same region, global and elsewhere are distinguished. A document whose place is not known, and any
+    document when no place is asked for, keep 1. When only the whole world is asked for, a document about one place is
+    not elsewhere, so it keeps 1 too.
     """
     if not scope:
         return 1.0
     if not set(scope.countries).isdisjoint(metadata.countries):
-        return config.boost_same_country
+        return SAME_COUNTRY
     regions = _document_regions(metadata, gazetteer)
     if not regions and not metadata.countries:
         return 1.0
     asked_regions = set(scope.regions)
     if not asked_regions.isdisjoint(regions):
-        return config.boost_same_region
+        return SAME_REGION
     holding_asked = {r for place in (*scope.countries, *scope.regions) for r in gazetteer.regions_of.get(place, ())}
     holding_document = {r for place in (*metadata.countries, *regions) for r in gazetteer.regions_of.get(place, ())}
     if not holding_asked.isdisjoint(regions) or not holding_document.isdisjoint(asked_regions):
-        return config.boost_same_region
+        return SAME_REGION
     if GLOBAL in regions:
-        return config.boost_global
-    return 1.0 if asked_regions == {GLOBAL} and not scope.countries else config.boost_other
+        return 1.0
+    return 1.0 if asked_regions == {GLOBAL} and not scope.countries else ELSEWHERE
 
 
 def _document_regions(metadata: Metadata, gazetteer: Gazetteer) -> tuple[str, ...]:

@@ -50,55 +50,127 @@ class Embedder(Protocol):
 ChildrenOf = Callable[[Collection[int]], Iterable[tuple[int, int, str, str]]]
 
 
+class VectorFile(Protocol):
+    """Unit vectors of one model by row; the catalog knows which text each row belongs to."""
+
+    @property
+    def model(self) -> str: ...
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+    def all(self) -> Vectors:
+        """Return every row, of shape (rows, dimension)."""
+        ...
+
+    def write(self, rows: Keys, vectors: Vectors) -> None:
+        """Store vectors (n, dimension) at the rows, so that they outlive a power failure."""
+        ...
+
+    def erase(self, rows: Keys) -> None:
+        """Overwrite the rows with zeros."""
+        ...
+
+    def keep_only_this_model(self) -> None:
+        """Remove the vectors of every other model."""
+        ...
+
+
 class VectorIndex(Protocol):
-    """The dense index: derived, and rebuilt from the catalog and the vector store at any time."""
+    """The dense index: derived, and rebuilt from the catalog and the vectors at any time."""
 
     def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
-        """Puts children with their vectors (n, dimension) and what is said of each."""
+        """Store children with their vectors (n, dimension) and facets; `document` is the key of each one's document."""
         ...
 
-    def delete(self, keys: Keys) -> None: ...
+    def delete(self, keys: Keys) -> None:
+        """Remove children; unknown keys are ignored."""
+        ...
 
     def search(
-        self, queries: Vectors, top_k: int, *, where: Mapping[str, object] | None = None
+        self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
     ) -> list[tuple[Keys, Vectors]]:
-        """For each query the keys and cosines of its nearest children, nearest first."""
+        """Return for each query the keys and cosines of its nearest children, nearest first.
+
+        Only children of the allowed documents are returned, where they are given.
+        """
         ...
 
-    def keys(self) -> set[int]: ...
+    def keys(self) -> set[int]:
+        """Return the keys of all children."""
+        ...
 
 
 class SparseIndex(Protocol):
     """The keyword index over the whole collection."""
 
     def add(self, rows: Iterable[tuple[int, int, str, str]]) -> None:
-        """Children as (key, document key, language, text); seen after `commit`."""
+        """Add children as (key, document key, language, text); found after `commit`."""
         ...
 
-    def delete_documents(self, documents: Collection[int]) -> None: ...
+    def delete_documents(self, documents: Collection[int]) -> None:
+        """Remove the children of the documents; gone after `commit`."""
+        ...
 
-    def commit(self) -> None: ...
+    def commit(self) -> None:
+        """Make what was added and deleted visible to searches."""
+        ...
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
-        """Number of children written again so that the words of deleted ones leave the disk; None where that would
-        be more than `at_most`, and nothing was done.
+        """Write children again so that the words of deleted ones leave the disk, and return their number.
+
+        None where that would be more than `at_most`, and nothing is done.
         """
         ...
 
     def search(
         self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False
     ) -> list[tuple[int, float]]:
-        """Child keys with their BM25, best first; only of the allowed documents where given.
+        """Return child keys with their BM25, best first; only of the allowed documents where given.
 
         `exact` matches the surface form of words, as a phrase.
         """
         ...
 
     def ideal(self, query: str, language: str) -> float:
-        """About the BM25 of a child that holds each of the query's rarest terms once; 0 where it cannot be told."""
+        """Return about the BM25 of a child with each of the query's rarest terms once; 0 where that is not known."""
         ...
 
-    def keys(self) -> set[int]: ...
+    def keys(self) -> set[int]:
+        """Return the keys of all children that a search can find."""
+        ...
+
+
+class StorageBackends(Protocol):
+    """Opens the derived stores of one workspace, whose indexes come in numbered generations.
+
+    Every method raises a SextantError while its store is unavailable.
+    """
+
+    def vectors(self, model: str, dimension: int) -> VectorFile:
+        """Return the vectors of a model."""
+        ...
+
+    def dense(self, generation: int) -> VectorIndex:
+        """Return the dense index of a generation; opened at the first call, made where there is none."""
+        ...
+
+    def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
+        """Return the keyword index of a generation; a writable one is made where there is none."""
+        ...
+
+    def new_indexes(self, generation: int) -> tuple[VectorIndex, SparseIndex]:
+        """Return two empty, writable indexes for a generation, even where the present ones are damaged."""
+        ...
+
+    def keep_only(self, generation: int) -> None:
+        """Remove the indexes of every other generation."""
+        ...
+
+    def close(self) -> None:
+        """Release locks and connections."""
+        ...
 
 
 @runtime_checkable

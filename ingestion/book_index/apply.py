@@ -16,7 +16,7 @@ from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, 
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import ChildRecord
-from rag_engine.storage.index_entries import OWN_INDEX, Listed, listed_at, listing_sources, replace_index
+from rag_engine.storage.index_entries import OWN_INDEX, IndexedEntry, entries_at, index_sources, replace_index
 from rag_engine.types import Child, DocumentRecord, Parent
 
 _PDF = "application/pdf"
@@ -61,7 +61,7 @@ def apply_index(
     given = engine.catalog.find_document(document) if document else None
     table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)
     with paths.write_lock(engine.config.workspace):
-        documents = engine.documents()
+        documents = engine.collection.documents()
         matched, unmatched = match_documents(table.records, documents, given)
         if not matched:
             raise _nothing_matched(path, table, unmatched)
@@ -82,7 +82,7 @@ def apply_index(
 def remove_index(name: str, engine: Engine) -> int:
     """Remove an index table by its file name; return the number of documents that it listed."""
     with paths.write_lock(engine.config.workspace):
-        sources = listing_sources(engine.catalog)
+        sources = index_sources(engine.catalog)
         # The index that a document carries goes with the document alone.
         sources.pop(OWN_INDEX, None)
         if name not in sources:
@@ -138,7 +138,7 @@ def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
 
 def _place(
     document: DocumentRecord, records: Sequence[IndexRecord], engine: Engine, source: str
-) -> tuple[list[Listed], AppliedTo, list[CachedQuery]]:
+) -> tuple[list[IndexedEntry], AppliedTo, list[CachedQuery]]:
     """Return where the records lead in a document: as the catalog keeps it, counted, and as the query cache has it."""
     extracted = engine.catalog.extracted(document)
     parents = list(parents_of(engine.catalog.document_children(document.key)))
@@ -151,14 +151,14 @@ def _place(
         named=sum(one.found for one in found),
         lost=sum(len(set(record.pages)) for record in records) - len(found),
     )
-    return list(listed_at(records, found, source)), applied, query_cache(found, extracted, document.file)
+    return list(entries_at(records, found, source)), applied, query_cache(found, extracted, document.file)
 
 
 def _numbers(document: DocumentRecord, engine: Engine, reader: FileReader) -> PageNumbers:
     """Return how the pages of a document are numbered; from 1 where it is no PDF."""
     if document.media_type != _PDF:
         return PageNumbers({}, 0, document.pages, "")
-    printed = reader.printed(engine.stored_file(document), ())
+    printed = reader.printed(engine.collection.stored_file(document), ())
     return page_numbers(printed.labels, printed.margins_by_page(), document.pages)
 
 

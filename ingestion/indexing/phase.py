@@ -21,8 +21,8 @@ from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
-from rag_engine.storage.collection import stored_name
 from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.stores import stored_name
 from rag_engine.types import Document, DocumentRecord, Metadata
 
 # Prefix of a source's code where the index names where a document came from.
@@ -50,7 +50,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     pending = [record for record in run.ready if _is_pending(record.source.code, run, known, prints)]
     for position, record in enumerate(_strays(known, run)):
         run.progress(Progress(position, len(known), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
-        run.engine.erase(record)
+        run.engine.collection.erase(record)
         message = "Taken out of the index: the source no longer passes."
         yield {record.source.removeprefix(FROM_LIST): (Outcome("skipped", "", message), "")}
     if pending and not run.signal():

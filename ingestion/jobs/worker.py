@@ -143,7 +143,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         return [asdict(erase(desk, document, said.get("author", ""), said.get("note", "")))]
     except InputError:
         # A worker before this one may have been killed when it was done, and before it could report it.
-        if pulse.again and not any(document in (one.document_id, one.source) for one in engine.documents()):
+        if pulse.again and not any(document in (one.document_id, one.source) for one in engine.collection.documents()):
             return []
         raise
 

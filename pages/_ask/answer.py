@@ -215,7 +215,7 @@ def _await_drawing(drawing: Future[bytes]) -> None:
 
 def draw_download(document: DocumentRecord, key: str) -> None:
     """Draw the button to download the original file."""
-    path = resources.engine().stored_file(document)
+    path = resources.engine().collection.stored_file(document)
     st.download_button(
         "Original file",
         path.read_bytes,

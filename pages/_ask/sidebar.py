@@ -42,7 +42,7 @@ def draw_filter(engine: Engine, place: str) -> Filter:
     active = count_active(place)
     label = f"Filters :green-badge[{active} active]" if active else "Filters"
     with st.expander(label, icon=":material/filter_alt:", expanded=True, key=f"{place} filters"):
-        facets = engine.facets()
+        facets = engine.collection.facets()
         if not facets:
             st.caption("Filters appear once the first document is indexed.")
         return draw_filters(place, facets)
@@ -75,7 +75,7 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
 
 def draw_collection(engine: Engine) -> None:
     """Draw the figures of the collection and which model writes the answers."""
-    figures = engine.statistics()
+    figures = engine.collection.statistics()
     with st.expander("Collection", icon=":material/database:", expanded=True):
         left, right = st.columns(2, wrap=False)
         left.metric("Documents", f"{figures.documents:,}")

@@ -33,7 +33,7 @@ _LOOK_SECONDS = 2.0
 def draw_welcome(engine: Engine) -> str:
     """An example question if one was chosen, else nothing; draws what can be done here."""
     st.title("Ask your documents")
-    documents = engine.documents()
+    documents = engine.collection.documents()
     addition = _addition()
     if documents:
         st.markdown(
@@ -70,7 +70,7 @@ def _addition() -> Run | None:
 
 def _draw_addition(engine: Engine, known: int) -> None:
     addition = _addition()
-    if addition is None or len(engine.documents()) != known:
+    if addition is None or len(engine.collection.documents()) != known:
         # The examples, the filters and the figures are others now.
         st.rerun()
     if not addition.alive:

@@ -33,7 +33,7 @@ def draw_upload() -> None:
 
 def _choose_replaced() -> DocumentRecord | None:
     """Return the document that the file is a new version of, as the person says; None for a document of its own."""
-    own = [one for one in resources.engine().documents() if not is_listed(resources.desk(), one)]
+    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
     return st.selectbox(
         "It is a new version of",
         own,

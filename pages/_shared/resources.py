@@ -69,5 +69,7 @@ def language_model() -> tuple[Generator | None, str]:
 
 def find_document(document_id: str) -> DocumentRecord | None:
     """Return the document of the collection with this id, or None when it is no longer there."""
-    found = (record for record in engine().snapshot().documents.values() if record.document_id == document_id)
+    found = (
+        record for record in engine().collection.snapshot().documents.values() if record.document_id == document_id
+    )
     return next(found, None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,14 @@ class ChromaIndex:
                 self._collection.delete(ids=[str(key) for key in keys[some].tolist()])
 
     def search(
-        self, queries: Vectors, top_k: int, *, where: Mapping[str, object] | None = None
+        self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
     ) -> list[tuple[Keys, Vectors]]:
         with _reported(self.name):
             count = self._collection.count()
-            if count == 0:
+            # Chroma refuses an empty list.
+            if count == 0 or (allowed is not None and not allowed):
                 return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
+            where = None if allowed is None else {"document": {"$in": sorted(allowed)}}
             found = self._collection.query(
                 query_embeddings=queries, n_results=min(top_k, count), where=where, include=["distances"]
             )

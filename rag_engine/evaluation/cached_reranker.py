@@ -1,4 +1,4 @@
-"""A reranker that reads no passage twice for a question, so that many configurations cost about as much as one."""
+"""Cached reranker: reads no passage twice for a question, so that many configurations cost about as much as one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from rag_engine.protocols import Reranker, Scores
 
 
-class RememberingReranker:
+class CachedReranker:
     """A Reranker that asks another only for what it was not asked before; times measured with it mean nothing."""
 
     def __init__(self, reranker: Reranker) -> None:
@@ -18,7 +18,7 @@ class RememberingReranker:
         self._scores: dict[tuple[str, str], float] = {}
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """One score a text, of shape (len(texts),)."""
+        """Return one score a text, of shape (len(texts),)."""
         new = list(dict.fromkeys(text for text in texts if (query, text) not in self._scores))
         if new:
             read = self._reranker.score(query, new).tolist()
@@ -26,13 +26,13 @@ class RememberingReranker:
         return np.array([self._scores[query, text] for text in texts])
 
 
-def remembering(load: Callable[[], Reranker]) -> Callable[[], Reranker]:
-    """The loader of one remembering reranker; what cannot be loaded breaks off each time, as it would without it."""
+def cached_loader(load: Callable[[], Reranker]) -> Callable[[], Reranker]:
+    """Return a loader of one cached reranker; what cannot be loaded fails each time, as it would without it."""
     loaded: list[Reranker] = []
 
-    def remembered() -> Reranker:
+    def cached() -> Reranker:
         if not loaded:
-            loaded.append(RememberingReranker(load()))
+            loaded.append(CachedReranker(load()))
         return loaded[0]
 
-    return remembered
+    return cached

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from rag_engine.config import ChunkingConfig, Config, Strategy
+from rag_engine.config import ChunkingConfig, Config, Strategy, changed
 from rag_engine.errors import InputError
 
 # Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
@@ -36,11 +36,12 @@ class Configuration:
 
     def applied(self, config: Config) -> Config:
         """The configuration with its changes made; InputError names a setting that there is not."""
-        return replace(
-            config,
-            retrieval=_changed(self.name, config.retrieval, self.retrieval),
-            chunking=_changed(self.name, config.chunking, self.chunking),
-        )
+        try:
+            retrieval = changed(config.retrieval, **self.retrieval)
+            chunking = changed(config.chunking, **self.chunking)
+        except InputError as error:
+            raise InputError(f"Configuration {self.name!r} cannot be applied: {error}") from None
+        return replace(config, retrieval=retrieval, chunking=chunking)
 
 
 CONFIGURATIONS: tuple[Configuration, ...] = (
@@ -48,19 +49,19 @@ CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration(
         "paper",
         "the paper's recipe: words between spaces, dense .6, keywords .4, .6 where both found it",
-        {"fusion": "paper"},
+        {"profile": "paper"},
         keywords="spaces",
     ),
     Configuration("bm25", "BM25 over words between spaces, whole documents", keywords="documents"),
     Configuration("bm25-lucene", "BM25 as published for English data sets, whole documents", keywords="lucene"),
-    Configuration("dense", "meaning alone", {"legs": "dense"}),
-    Configuration("sparse", "keywords alone", {"legs": "sparse"}),
-    Configuration("rrf", "both legs by reciprocal rank, dense .6, keywords .4", {"fusion": "rrf"}),
-    Configuration("paper-fusion", "both of our legs by the paper's weights", {"fusion": "paper"}),
+    Configuration("dense", "meaning alone", {"retrievers": "dense"}),
+    Configuration("sparse", "keywords alone", {"retrievers": "sparse"}),
+    Configuration("rrf", "both retrievers by reciprocal rank, dense .6, keywords .4", {"profile": "rrf"}),
+    Configuration("paper-fusion", "both of our retrievers by the paper's weights", {"profile": "paper"}),
     Configuration("passage-only", "the default without the nearest sentence", {"sentence_share": 0.0}),
     Configuration("one-scale", "the default with one scale of similarity for all languages", {"language_scale": False}),
     Configuration("no-rerank", "the default without the cross-encoder", {"rerank": False}),
-    Configuration("mmr", "the default with maximal marginal relevance", {"mmr": True}),
+    Configuration("mmr", "the default with maximal marginal relevance", {"mmr_lambda": 0.5}),
     Configuration("no-provenance", "the default without the bonus for a named section", {"provenance_weight": 0.0}),
     Configuration("no-index", "the default without what indexes list", {"index_weight": 0.0}),
 )
@@ -84,17 +85,6 @@ def chunking_strategies(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names or known))
 
 
-def _changed(name: str, settings: Any, changes: Mapping[str, object]) -> Any:
-    known = {one.name for one in fields(settings)}
-    unknown = ", ".join(sorted(changes.keys() - known))
-    if unknown:
-        raise InputError(
-            f"Configuration {name!r} changes {unknown}, which {type(settings).__name__} has not.",
-            help="Leave the configuration out.",
-        )
-    return replace(settings, **changes)
-
-
 def by_chunking(
     configurations: Sequence[Configuration], config: Config
 ) -> Mapping[ChunkingConfig, list[Configuration]]:
@@ -106,7 +96,7 @@ def by_chunking(
 
 
 # What the paper's rows have in common: its recipe over our indexes, without what a row adds.
-_PUBLISHED = {"fusion": "paper", "geography": False}
+_PUBLISHED = {"profile": "paper", "geography": False}
 _WHERE_LAST = "the best source stands last in the prompt, which changes no retrieval"
 
 
@@ -149,29 +139,29 @@ def published() -> list[Configuration]:
 
 
 def factorial() -> list[Configuration]:
-    """Sections or fixed pieces, each with every combination of legs, provenance, MMR and reranker.
+    """Sections or fixed pieces, each with every combination of retrievers, provenance, MMR and reranker.
 
-    The fusion of both legs is by reciprocal rank as in the paper of the structural pipeline; "dense" and "sparse" are
-    its baselines of one leg, and "fixed both" without the rest is the usual retrieval-augmented generation.
+    Both retrievers are fused by reciprocal rank as in the paper of the structural pipeline; "dense" and "sparse" are
+    its baselines of one retriever, and "fixed both" without the rest is the usual retrieval-augmented generation.
     """
     rows = product(("section", "fixed"), ("both", "dense", "sparse"), (True, False), (True, False), (True, False))
     return [
         Configuration(
             " ".join(
-                [strategy, legs]
+                [strategy, retrievers]
                 + [step for step, on in (("provenance", provenance), ("mmr", mmr), ("rerank", rerank)) if on]
             ),
-            f"{strategy} chunks, {'both legs by reciprocal rank' if legs == 'both' else f'{legs} alone'}",
+            f"{strategy} chunks, {'both by reciprocal rank' if retrievers == 'both' else f'{retrievers} alone'}",
             {
-                "fusion": "rrf",
-                "legs": legs,
-                "mmr": mmr,
+                "profile": "rrf",
+                "retrievers": retrievers,
+                "mmr_lambda": 0.5 if mmr else None,
                 "rerank": rerank,
                 **({} if provenance else {"provenance_weight": 0.0}),
             },
             {"strategy": strategy},
         )
-        for strategy, legs, provenance, mmr, rerank in rows
+        for strategy, retrievers, provenance, mmr, rerank in rows
     ]
 
 
@@ -185,22 +175,9 @@ def signals() -> list[Configuration]:
         Configuration("siblings", "the default with a lift from a passage's neighbours", {"sibling_share": 0.1}),
         Configuration("no sentences", "the default by whole passages alone", {"sentence_share": 0.0}),
         Configuration("one scale", "the default on one scale for all languages", {"language_scale": False}),
-        Configuration("MMR", "the default with maximal marginal relevance", {"mmr": True}),
+        Configuration("MMR", "the default with maximal marginal relevance", {"mmr_lambda": 0.5}),
         Configuration("no geography", "the default without the boost for named places", {"geography": False}),
-        Configuration("dense alone", "the default by meaning alone", {"legs": "dense"}),
-        Configuration("sparse alone", "the default by keywords alone", {"legs": "sparse"}),
-        Configuration("reciprocal rank", "the default with reciprocal rank fusion", {"fusion": "rrf"}),
+        Configuration("dense alone", "the default by meaning alone", {"retrievers": "dense"}),
+        Configuration("sparse alone", "the default by keywords alone", {"retrievers": "sparse"}),
+        Configuration("reciprocal rank", "the default with reciprocal rank fusion", {"profile": "rrf"}),
     ]
-
-
-def possible(chosen: Sequence[Configuration], config: Config) -> tuple[list[Configuration], list[str]]:
-    """The configurations whose settings there are, and what is to be said of the others."""
-    kept: list[Configuration] = []
-    said: list[str] = []
-    for one in chosen:
-        try:
-            one.applied(config)
-            kept.append(one)
-        except InputError as error:
-            said.append(f"Left out: {error}")
-    return kept, said

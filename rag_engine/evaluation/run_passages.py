@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.config import Config
-from rag_engine.evaluation.cached_reranker import remembering
+from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.gold import GoldQuestion, alternatives
 from rag_engine.evaluation.metrics import Measured
@@ -62,7 +62,7 @@ def run_passages(
         with indexed(named, replace(config, chunking=chunking), cached, progress) as collection:
             children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
             parents = {child.parent_key: child.parent_end - child.parent_start for child in children}
-            reader = remembering(collection.engine.searchable().reranker)
+            reader = cached_loader(collection.engine.retrievers().reranker)
             for one in together:
                 warned: Counter[str] = Counter()
                 search = searcher(collection, one, warned, reranker=reader)

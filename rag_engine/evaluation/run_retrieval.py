@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rag_engine.config import Config
-from rag_engine.evaluation.cached_reranker import remembering
+from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
 from rag_engine.evaluation.metrics import METRICS, Measured, RankDocuments, measure
@@ -114,7 +114,7 @@ def run_together(
         with indexed(documents, replace(config, chunking=chunking), cached, progress) as collection:
             index_seconds += collection.index_seconds
             encode_seconds += collection.encode_seconds
-            reader = None if times else remembering(collection.engine.searchable().reranker)
+            reader = None if times else cached_loader(collection.engine.retrievers().reranker)
             for one in together:
                 warned: Counter[str] = Counter()
                 ask(one, ranker(collection, one, warned, reranker=reader), warned)

@@ -30,7 +30,7 @@ _PREFIX = "sextant-evaluation-"
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class IndexedCorpus:
     """An engine over indexed documents; `names` gives the id of a document by its key.
 
     `encode_seconds` is the encoder's part of `index_seconds`; both are small where vectors were kept from before.
@@ -45,14 +45,14 @@ class Collection:
 @contextmanager
 def indexed(
     documents: Sequence[tuple[str, Document]], config: Config, embedder: CachedEmbedder, progress: Progress
-) -> Iterator[Collection]:
+) -> Iterator[IndexedCorpus]:
     """The collection of the documents, given with the ids they are known by; removed at the end whatever happens.
 
     Of `config` the settings count, not the workspace, which is not touched. No language model is asked.
     """
     remove_abandoned()
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
-        away = replace(
+        separate = replace(
             config,
             workspace=Path(folder) / "workspace",
             chroma_url="",
@@ -60,7 +60,7 @@ def indexed(
             question_characters=_QUESTION_CHARACTERS,
             generation=GenerationConfig(),
         )
-        engine = Engine(away, embedder=embedder)
+        engine = Engine(separate, embedder=embedder)
         try:
             started, encoded = time.perf_counter(), embedder.seconds
             with engine.indexer() as indexer:
@@ -71,8 +71,8 @@ def indexed(
             progress(len(documents), len(documents), "")
             seconds, encoding = time.perf_counter() - started, embedder.seconds - encoded
             ids = {document.source: id for id, document in documents}
-            names = {record.key: ids[record.source] for record in engine.documents()}
-            yield Collection(engine, names, seconds, encoding)
+            names = {record.key: ids[record.source] for record in engine.collection.documents()}
+            yield IndexedCorpus(engine, names, seconds, encoding)
         finally:
             engine.close()
 

@@ -1,4 +1,4 @@
-"""How near a passage is to a question beside other passages of its own language.
+"""Baseline of cosines in each language, against which a passage is judged.
 
 An encoder puts passages in the question's language nearer than their translations, so that in a mixed collection a
 question sees only its own language. What tells is how far a passage stands out among those of its language: its
@@ -14,8 +14,6 @@ such languages show, moved to where this question finds the collection as a whol
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +21,8 @@ from numpy.typing import NDArray
 
 from rag_engine.calibration import Calibration
 from rag_engine.protocols import Vectors
-from rag_engine.storage.snapshot import Snapshot
+from rag_engine.storage.snapshot import LanguageSamples
 
-# Passages of a language that stand for all of it; ten times as many change no mean by more than .001.
-_SAMPLE = 1024
 # How many passages the calibration's unrelated pairs count for, which decide where a language has few of its own.
 _PRIOR = 10
 # How many documents a language needs to speak as much for itself as the collection speaks for it.
@@ -36,45 +32,17 @@ _TO_95TH = 1.645
 
 
 @dataclass(frozen=True, slots=True)
-class LanguageSamples:
-    """Vectors of some passages of each language of the collection, and in how many documents they stand; `change` is
-    the snapshot's they were drawn from.
-    """
-
-    change: int
-    vectors: Mapping[str, Vectors]
-    documents: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Usual:
+class Baseline:
     """Mean and standard deviation of the cosines between a question and any passage of a language."""
 
     mean: float
     deviation: float
 
 
-def draw_samples(snapshot: Snapshot, vectors: Vectors) -> LanguageSamples:
-    """Up to 1,024 vectors of each language, evenly spread over its passages."""
-    drawn = {}
-    languages = {key: record.metadata.language for key, record in snapshot.documents.items()}
-    codes = sorted(set(languages.values()))
-    table = np.zeros(int(snapshot.owners.max(initial=0)) + 1, np.int16)
-    for key, language in languages.items():
-        if key < len(table):
-            table[key] = codes.index(language)
-    spoken = table[snapshot.owners]
-    for number, language in enumerate(codes):
-        places = np.flatnonzero(spoken == number)
-        chosen = places[np.linspace(0, len(places) - 1, min(len(places), _SAMPLE)).astype(int)] if len(places) else []
-        drawn[language] = np.array(vectors[np.sort(snapshot.rows[chosen])])
-    return LanguageSamples(snapshot.change, drawn, Counter(languages.values()))
-
-
-def usual_cosines(
+def language_baselines(
     query: Vectors, language: str, samples: LanguageSamples, calibration: Calibration
-) -> dict[str, Usual]:
-    """For each language of the collection what a query vector (dimension,) in `language` finds in any passage of it.
+) -> dict[str, Baseline]:
+    """Return the baseline of each language of the collection for a query vector (dimension,) in `language`.
 
     The fewer passages a language has, the more the scale's unrelated pairs count; the fewer documents, the more what
     the question finds in all languages together.
@@ -82,26 +50,26 @@ def usual_cosines(
     own, expected = {}, {}
     for spoken, vectors in samples.vectors.items():
         scale = calibration.of(language, spoken)
-        expected[spoken] = Usual(scale[1], (scale[2] - scale[1]) / _TO_95TH)
+        expected[spoken] = Baseline(scale[1], (scale[2] - scale[1]) / _TO_95TH)
         own[spoken] = _found(vectors @ query, expected[spoken])
     trust = {spoken: n / (n + _DOCUMENTS) for spoken, n in samples.documents.items()}
     whole = sum(trust.values())
     shift = sum(trust[one] * (own[one].mean - expected[one].mean) for one in own) / max(whole, 1e-9)
     stretch = sum(trust[one] * own[one].deviation / expected[one].deviation for one in own) / max(whole, 1e-9)
-    usual = {}
+    baselines = {}
     for spoken, alone in own.items():
-        pooled = Usual(expected[spoken].mean + shift, expected[spoken].deviation * stretch)
+        pooled = Baseline(expected[spoken].mean + shift, expected[spoken].deviation * stretch)
         share = trust[spoken]
         variance = share * alone.deviation**2 + (1 - share) * pooled.deviation**2
-        usual[spoken] = Usual(share * alone.mean + (1 - share) * pooled.mean, float(np.sqrt(variance)))
-    return usual
+        baselines[spoken] = Baseline(share * alone.mean + (1 - share) * pooled.mean, float(np.sqrt(variance)))
+    return baselines
 
 
-def _found(cosines: Vectors, expected: Usual) -> Usual:
+def _found(cosines: Vectors, expected: Baseline) -> Baseline:
     """Mean and deviation of the cosines, with so many more as expected as keep a few from deciding."""
     exact: NDArray[np.float64] = cosines.astype(np.float64)
     n = len(exact)
     mean = (exact.sum() + _PRIOR * expected.mean) / (n + _PRIOR)
     squares = ((exact - exact.mean()) ** 2).sum() if n else 0.0
     variance = (squares + _PRIOR * expected.deviation**2) / (n + _PRIOR)
-    return Usual(float(mean), float(np.sqrt(variance)))
+    return Baseline(float(mean), float(np.sqrt(variance)))

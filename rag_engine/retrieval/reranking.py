@@ -1,4 +1,4 @@
-"""The best of a ranking read again by a reranker, within a time budget."""
+"""Reranking of the best passages by a cross-encoder, within a time budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_engine.errors import InputError, SextantError
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.diversity import scaled
 
-# How many of the best are read again: beyond it a cross-encoder lifts what only looks like an answer.
+# How many of the best are reranked: beyond it a cross-encoder lifts what only looks like an answer.
 DEPTH = 20
 # Passages between two looks at the clock; a batch of the longest takes about a quarter of a second.
 _BATCH = 4
@@ -25,13 +25,13 @@ class Reranked:
 
     `order` holds the places of the texts, best first, and `scores` one score a text in the order in which they were
     given, on the scale of the scores given; `read` what the reranker itself gave each, None for a text that it was
-    not asked about. `said` is why nothing was reranked, for the person who asked; empty when it was.
+    not asked about. `warning` is why nothing was reranked; empty when it was.
     """
 
     order: tuple[int, ...]
     scores: tuple[float, ...]
     read: tuple[float | None, ...]
-    said: str = ""
+    warning: str = ""
 
 
 def rerank(
@@ -45,11 +45,11 @@ def rerank(
     readable: Sequence[bool] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Reranked:
-    """The texts, given best first with their scores, in the order of (1 - weight) x score + weight x reranker's.
+    """Order texts, given best first with their scores, by (1 - weight) x score + weight x reranker's.
 
     Of the first 20, both scores are brought to 0..1 by their smallest and largest, mixed, and brought back to the
     range that the scores had, so that they can be compared with what follows. `readable` says which of the texts are
-    in a language of the reranker (None: all); the others keep their scores. The ranking stays as it was, and `said`
+    in a language of the reranker (None: all); the others keep their scores. The ranking stays as it was, and `warning`
     says why, when the reranker breaks off, gives anything but one number a text, or would not be done within
     `seconds`. Raises InputError for a weight outside 0..1.
     """
@@ -77,14 +77,14 @@ def rerank(
 
 
 def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
-    """(1 - weight) x scores + weight x read in 0..1, each brought there by its own smallest and largest."""
+    """Return (1 - weight) x scores + weight x read in 0..1, each brought there by its own smallest and largest."""
     return (1 - weight) * scaled(scores) + weight * scaled(read)
 
 
 def _read(
     question: str, texts: Sequence[str], reranker: Reranker, seconds: float, clock: Callable[[], float]
 ) -> NDArray[np.float64]:
-    """The reranker's scores in the order of the texts; RuntimeError that says what was wrong with them."""
+    """Return the reranker's scores in the order of the texts; RuntimeError says what was wrong with them."""
     by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
     scores = np.empty(len(texts))
     started = before = clock()
@@ -103,7 +103,7 @@ def _read(
     return scores
 
 
-def _unread(scores: NDArray[np.float64], said: str = "") -> Reranked:
-    """The ranking as it was."""
+def _unread(scores: NDArray[np.float64], warning: str = "") -> Reranked:
+    """Return the ranking as it was."""
     order = np.argsort(-scores, kind="stable")
-    return Reranked(tuple(order.tolist()), tuple(scores.tolist()), (None,) * len(scores), said)
+    return Reranked(tuple(order.tolist()), tuple(scores.tolist()), (None,) * len(scores), warning)

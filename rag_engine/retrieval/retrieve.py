@@ -1,4 +1,4 @@
-"""A query plan to evidence: children in rank order, admitted by floor and cap, with the parents that will be read."""
+"""Query plan to evidence: children in rank order, admitted by floor and cap, with the parents that will be read."""
 
 from __future__ import annotations
 
@@ -10,29 +10,36 @@ from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.search import Searchable
+from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord
+from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import linked_passages
 from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source, Tier
 
 # The paper's badges: green from .70, yellow from .50 (section 5.6).
 _STRONG, _MODERATE = 0.70, 0.50
-# What the keyword leg found may stay below a higher threshold of the analyst's, but never below this.
+# What was found by keywords may stay below a higher threshold of the analyst's, but never below this.
 _KEYWORD_FLOOR = 0.30
 
 
 def retrieve(
-    plan: QueryPlan, allowed: Collection[int] | None, searchable: Searchable, config: RetrievalConfig
+    plan: QueryPlan,
+    allowed: Collection[int] | None,
+    view: CollectionView,
+    retrievers: Retrievers,
+    config: RetrievalConfig,
 ) -> Evidence:
-    """The passages that bear on the question, from the allowed documents alone (None allows all)."""
+    """Return the passages that bear on the question, from the allowed documents alone (None allows all)."""
     started = time.perf_counter()
-    ranked = rank(plan, allowed, searchable, config)
+    ranked = rank(plan, allowed, view, retrievers, config)
     step = time.perf_counter()
-    documents, found = searchable.snapshot.documents, ranked.found
+    documents, found = view.snapshot.documents, ranked.found
     keys, owners = ranked.keys.tolist(), ranked.owners.tolist()
-    parents = searchable.snapshot.parents_of(ranked.keys).tolist()
+    parents = view.snapshot.parents_of(ranked.keys).tolist()
     similarity = {
-        key: searchable.calibration.similarity(cosine, languages_of(plan.language, documents[owner].metadata.language))
+        key: view.manifest.calibration.similarity(
+            cosine, languages_of(plan.language, documents[owner].metadata.language)
+        )
         for key, owner, cosine in zip(keys, owners, ranked.cosines.tolist(), strict=True)
     }
     # What an index lists under a term of the question names it as a keyword does.
@@ -48,32 +55,32 @@ def retrieve(
         floor=config.similarity_floor if found.queries.size else 0.0,
         keyword_floor=_KEYWORD_FLOOR,
     )
-    records = searchable.catalog.children([one.key for group in admitted.values() for one in group])
+    records = view.catalog.children([one.key for group in admitted.values() for one in group])
     places = {key: place for place, key in enumerate(keys)}
     linked = linked_passages(
-        searchable.catalog, {parent: documents[group[0].document_key] for parent, group in admitted.items()}
+        view.catalog, {parent: documents[group[0].document_key] for parent, group in admitted.items()}
     )
     sources: list[Source] = []
     for parent, group in admitted.items():
         # A document that is erased at this moment may be gone from the catalog already.
         hits = tuple(
-            _hit(places[one.key], one, similarity[one.key], records[one.key], ranked, searchable)
+            _hit(places[one.key], one, similarity[one.key], records[one.key], ranked, view)
             for one in group
             if one.key in records
         )
         if hits:
             record = next(records[one.key] for one in group if one.key in records)
             sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
-    found.seconds["parents"] = time.perf_counter() - step
-    found.seconds["retrieval"] = time.perf_counter() - started
+    ended = time.perf_counter()
+    seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
     best = tuple(source.hits[0] for source in sources)
-    return Evidence(plan, best, tuple(sources), tuple(found.warnings), found.seconds)
+    return Evidence(plan, best, tuple(sources), ranked.warnings, seconds)
 
 
 def _hit(
-    place: int, candidate: Candidate, similarity: float, record: ChildRecord, ranked: Ranked, searchable: Searchable
+    place: int, candidate: Candidate, similarity: float, record: ChildRecord, ranked: Ranked, view: CollectionView
 ) -> Hit:
-    key, document = candidate.key, searchable.snapshot.documents[candidate.document_key]
+    key, document = candidate.key, view.snapshot.documents[candidate.document_key]
     return Hit(
         child_id=child_id(document.sha256, record.parent_index, record.index),
         document=document,

@@ -1,88 +1,221 @@
-"""What an index remembers of the encoder that made it; an index is only read with the encoder of its note."""
+"""Collection: the stores of one workspace, opened, locked, kept in generations, rebuilt and repaired."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from rag_engine.calibration import Calibration, calibrate, calibration_from_dict, read_pairs
-from rag_engine.chunking.indexed_text import keyword_text
+from rag_engine import workspace as paths
+from rag_engine.config import ChunkingConfig
 from rag_engine.errors import WorkspaceError
-from rag_engine.protocols import Embedder, SparseIndex, VectorIndex
-from rag_engine.storage.catalog import Catalog, ChildRecord
-from rag_engine.storage.vector_file import VectorStore
+from rag_engine.filters import Facets, Filter, allowed_documents
+from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
+from rag_engine.storage.catalog import Catalog, set_state
+from rag_engine.storage.deletion import Erasure, erase
+from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
+from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
+from rag_engine.storage.rebuild import Progress, encode_again, refill, switch_generation
+from rag_engine.storage.recovery import recover
+from rag_engine.storage.snapshot import (
+    LanguageSamples,
+    Snapshot,
+    Statistics,
+    draw_samples,
+    missing_vectors,
+    read_snapshot,
+    statistics,
+)
+from rag_engine.storage.stores import Stores, stored_file
+from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import DocumentRecord
 
 
-@dataclass(frozen=True, slots=True)
-class IndexManifest:
-    """Model, size and prefixes of an index, and the scale of its cosines."""
-
-    name: str
-    dimension: int
-    prefixes: tuple[str, str]
-    calibration: Calibration
-
-    def to_json(self) -> str:
-        """The note as it is kept in the catalog."""
-        known = {"name": self.name, "dimension": self.dimension, "prefixes": list(self.prefixes)}
-        return json.dumps(known | {"calibration": self.calibration.to_dict()})
-
-
-def manifest_of(embedder: Embedder) -> IndexManifest:
-    """The note of an encoder, whose scale is measured now."""
-    calibration = calibrate(embedder, read_pairs())
-    return IndexManifest(embedder.name, embedder.dimension, embedder.prefixes, calibration)
-
-
-def read_manifest(kept: str) -> IndexManifest | None:
-    """The note of `to_json`; None for an index that nothing was put into yet."""
-    if not kept:
-        return None
-    values = json.loads(kept)
-    query, passage = values["prefixes"]
-    calibration = calibration_from_dict(values["calibration"])
-    return IndexManifest(values["name"], values["dimension"], (query, passage), calibration)
-
-
-def check(note: IndexManifest | None, embedder: Embedder, workspace: Path) -> None:
-    """Nothing; WorkspaceError where the index was made by another encoder."""
-    mine = (embedder.name, embedder.dimension, tuple(embedder.prefixes))
-    if note is not None and mine != (note.name, note.dimension, note.prefixes):
-        raise WorkspaceError(
-            f"Workspace {workspace} was indexed with {note.name} ({note.dimension} dimensions), "
-            f"not with {embedder.name} ({embedder.dimension}).",
-            help="Set SEXTANT_ENCODER to the first, or run `sextant rebuild --encode` to index it anew.",
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """Everything that holds a collection for its one writer."""
+@dataclass(frozen=True, eq=False)
+class CollectionView:
+    """The collection at one moment, as a search reads it; what it derives is computed once, when it is needed."""
 
     catalog: Catalog
-    vectors: VectorStore
-    dense: VectorIndex
-    sparse: SparseIndex
-    files: Path
+    snapshot: Snapshot
+    file: VectorFile
+    manifest: IndexManifest
+
+    @property
+    def vectors(self) -> Vectors:
+        """Every vector of the model, of shape (rows, dimension)."""
+        return self.file.all()
+
+    @cached_property
+    def samples(self) -> LanguageSamples:
+        """Vectors of some passages of each language."""
+        return draw_samples(self.snapshot, self.vectors)
+
+    @cached_property
+    def index(self) -> CollectionIndex:
+        """The entries of all indexes over the visible documents."""
+        return read_collection_index(self.catalog, self.snapshot.documents)
+
+    def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
+        """Return the packed vectors of the sentences of passages, by the row of the passage's vector."""
+        return self.catalog.sentences(self.manifest.name, rows)
 
 
-def stored_name(files: Path, sha256: str, file: str) -> Path:
-    """Where the copy of a file lies: under its own name, in a folder for its content."""
-    return files / sha256[:12] / file
+class Collection:
+    """The stores of one workspace. Reading is safe from several threads; writing takes the workspace's write lock."""
 
+    def __init__(self, workspace: Path, catalog: Catalog, backends: StorageBackends) -> None:
+        self.workspace = workspace
+        self.catalog = catalog
+        self._backends = backends
+        self._lock = threading.RLock()
+        self._snapshot: Snapshot | None = None
+        self._view: CollectionView | None = None
 
-def stored_file(files: Path, record: DocumentRecord) -> Path:
-    """Where the copy of a document lies."""
-    return stored_name(files, record.sha256, record.file)
+    def snapshot(self) -> Snapshot:
+        """Return the visible documents and children at this moment."""
+        with self._lock:
+            self._snapshot = read_snapshot(self.catalog, self._snapshot)
+            return self._snapshot
 
+    def documents(self, wanted: Filter | None = None) -> list[DocumentRecord]:
+        """Return the documents that a filter allows, oldest first."""
+        snapshot = self.snapshot()
+        allowed = allowed_documents(wanted or {}, snapshot.facets)
+        return [record for key, record in snapshot.documents.items() if allowed is None or key in allowed]
 
-def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Iterator[tuple[int, int, str, str]]:
-    """What the keyword index holds of a document's children: key, document key, language, text.
+    def facets(self) -> Facets:
+        """Return for each facet its values with the documents that have them."""
+        return self.snapshot().facets
 
-    The same as when the document was added, so that an index written from the catalog equals the first.
-    """
-    for child in children:
-        yield child.key, record.key, record.metadata.language, keyword_text(record.metadata.title, child, child)
+    def statistics(self) -> Statistics:
+        """Return the figures of the collection."""
+        return statistics(self.snapshot())
+
+    def stored_file(self, document: DocumentRecord) -> Path:
+        """Return the path of the workspace's copy of a document."""
+        return stored_file(paths.files(self.workspace), document)
+
+    def manifest(self) -> IndexManifest | None:
+        """Return what the index knows of its encoder; None before anything was indexed."""
+        return read_manifest(self.catalog.state("encoder"))
+
+    def view(self) -> CollectionView:
+        """Return the collection as a search reads it at this moment; WorkspaceError when it is empty or damaged."""
+        manifest, snapshot = self._require_manifest(), self.snapshot()
+        with self._lock:
+            view = self._view
+            if view is None or view.snapshot is not snapshot or view.manifest != manifest:
+                # Mapping a large file again costs more than searching it.
+                same = view is not None and view.file.model == manifest.name
+                file = view.file if view and same else self._backends.vectors(manifest.name, manifest.dimension)
+                self._view = view = CollectionView(self.catalog, snapshot, file, manifest)
+        if int(snapshot.rows.max(initial=-1)) >= len(view.file):
+            raise WorkspaceError(
+                f"Vectors of {self.workspace} are missing: {len(view.file)} are on the disk.",
+                help="Run `sextant rebuild --encode`.",
+            )
+        return view
+
+    def generation(self) -> int:
+        """Return the number of the index generation that answers."""
+        return int(self.catalog.state("generation", "1"))
+
+    def dense(self) -> VectorIndex:
+        """Return the dense index that answers."""
+        return self._backends.dense(self.generation())
+
+    def sparse(self) -> SparseIndex:
+        """Return the keyword index that answers."""
+        return self._backends.sparse(self.generation())
+
+    def missing_vectors(self) -> int:
+        """Return the number of visible children whose vector is not on the disk."""
+        manifest = self._require_manifest()
+        return missing_vectors(self.snapshot(), self._backends.vectors(manifest.name, manifest.dimension).all())
+
+    @contextmanager
+    def writer(self, load_embedder: Callable[[], Embedder], chunking: ChunkingConfig) -> Iterator[Indexer]:
+        """Give the workspace's writer; what an interrupted run left half done is repaired first."""
+        with paths.write_lock(self.workspace):
+            embedder = load_embedder()
+            if self.snapshot().documents:
+                check_encoder(self.manifest(), embedder, self.workspace)
+            stores = self._stores(embedder.name, embedder.dimension)
+            self._repair(stores)
+            self._store_manifest(embedder)
+            yield Indexer(stores, embedder, chunking)
+
+    def erase(self, document: DocumentRecord) -> Erasure:
+        """Remove a document everywhere and return what was removed."""
+        manifest = self._require_manifest()
+        with paths.write_lock(self.workspace):
+            stores = self._stores(manifest.name, manifest.dimension)
+            self._repair(stores)
+            return erase(stores, document)
+
+    def rebuild(
+        self,
+        progress: Progress = lambda *_: None,
+        *,
+        embedder: Embedder | None = None,
+        chunking: ChunkingConfig | None = None,
+    ) -> int:
+        """Make a new generation of both indexes, while the old one answers, and return its number of children.
+
+        It is made from the catalog and the vectors; with an embedder the documents are also chunked and encoded anew.
+        The old indexes are not read, so that damaged ones are repaired.
+        """
+        manifest = self._require_manifest()
+        with paths.write_lock(self.workspace):
+            generation = self.generation() + 1
+            indexes = self._backends.new_indexes(generation)
+            old = self._stores(manifest.name, manifest.dimension, indexes)
+            recover(old)
+            if embedder is None:
+                refill(old, progress)
+                with self.catalog.begin() as connection:
+                    switch_generation(connection, generation)
+                self._repair(old)
+            else:
+                stores = self._stores(embedder.name, embedder.dimension, indexes)
+                indexer = Indexer(stores, embedder, chunking or ChunkingConfig(), whole=True)
+                made_by = manifest_of(embedder).to_json()
+                encode_again(old, indexer, progress)
+                indexer.flush(lambda connection: switch_generation(connection, generation, made_by))
+                self._repair(stores)
+                sweep(stores)
+        return len(self.snapshot())
+
+    def close(self) -> None:
+        """Release every lock and connection."""
+        with self._lock:
+            self._backends.close()
+            self.catalog.close()
+
+    def _repair(self, stores: Stores) -> None:
+        """Finish or undo what was interrupted, and remove generations that do not answer."""
+        recover(stores)
+        self._backends.keep_only(self.generation())
+
+    def _stores(self, model: str, dimension: int, indexes: tuple[VectorIndex, SparseIndex] | None = None) -> Stores:
+        """Return the stores for a writer: with the indexes that answer, unless others are given."""
+        generation = self.generation()
+        dense, sparse = indexes or (self._backends.dense(generation), self._backends.sparse(generation, writable=True))
+        file = self._backends.vectors(model, dimension)
+        return Stores(self.catalog, file, dense, sparse, paths.files(self.workspace))
+
+    def _require_manifest(self) -> IndexManifest:
+        manifest = self.manifest()
+        if manifest is None:
+            raise WorkspaceError("The collection is empty.", help="Add documents with `sextant add PATH`.")
+        return manifest
+
+    def _store_manifest(self, embedder: Embedder) -> None:
+        manifest = self.manifest()
+        if manifest is None or manifest.name != embedder.name:
+            with self.catalog.begin() as connection:
+                set_state(connection, "encoder", manifest_of(embedder).to_json())

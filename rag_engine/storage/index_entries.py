@@ -15,6 +15,7 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.book_index.anchors import Anchor, IndexRecord, anchors
+from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Parent
@@ -23,7 +24,7 @@ _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "pa
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class IndexedEntry:
     """One entry of an index and a place [start, end) of a document's text, on a page, that it leads to.
 
     `source` is the index: OWN_INDEX or the name of another file. `see` are the entries that this one refers to; one
@@ -39,27 +40,33 @@ class Listed:
     see: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ListedChild:
-    """An entry of an index over a visible document, in the document's language (ISO 639-1).
-
-    `child_key` is None for an entry that only refers to others.
-    """
-
-    term: str
-    subterm: str
-    language: str
-    document_id: str
-    child_key: int | None
-    page: int
-    see: tuple[str, ...]
-
-
 # The source of an index that a document carries itself.
 OWN_INDEX = "own"
 
 
-def insert_listed(connection: Connection, document: int, listed: Sequence[Listed]) -> None:
+def entries_of(
+    records: Sequence[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str, source: str
+) -> Iterator[IndexedEntry]:
+    """What an index lists of a document: a place for each record and page, and the entries that only refer to others.
+
+    `source` names the index; see `anchors` for the rest.
+    """
+    yield from entries_at(records, anchors(records, extracted, parents, language), source)
+
+
+def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:
+    """What an index lists of a document where the anchors of its records are known; see `entries_of`."""
+    see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
+    for record in records:
+        see[record.term, record.subterm] += record.see
+    for one in found:
+        yield IndexedEntry(one.term, one.subterm, source, one.page, one.start, one.end, see[one.term, one.subterm])
+    for record in records:
+        if record.see and not record.pages:
+            yield IndexedEntry(record.term, record.subterm, source, see=record.see)
+
+
+def insert_entries(connection: Connection, document: int, listed: Sequence[IndexedEntry]) -> None:
     """Nothing; keeps what is listed of a document whose children are in the catalog, each entry and place once."""
     if not listed or not _has_children(connection, document):
         return
@@ -73,7 +80,7 @@ def insert_listed(connection: Connection, document: int, listed: Sequence[Listed
     connection.execute(sql.insert(tables.anchors), rows)
 
 
-def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[Listed]]) -> None:
+def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[IndexedEntry]]) -> None:
     """Nothing; one index lists what is given of documents (by key), and nothing else any longer, all at one instant.
 
     The caller holds the workspace's write lock. `source` is that of everything listed.
@@ -81,11 +88,11 @@ def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[L
     with catalog.begin() as connection:
         connection.execute(sql.delete(tables.anchors).where(tables.anchors.c.source == source))
         for document, places in listed.items():
-            insert_listed(connection, document, places)
+            insert_entries(connection, document, places)
         mark_changed(connection)
 
 
-def listing_sources(catalog: Catalog) -> dict[str, int]:
+def index_sources(catalog: Catalog) -> dict[str, int]:
     """The indexes that list anything of the collection, each with the number of its documents."""
     a, d = tables.anchors.c, tables.documents.c
     counted = sql.select(a.source, sql.func.count(sql.distinct(a.document_key))).join(
@@ -95,14 +102,17 @@ def listing_sources(catalog: Catalog) -> dict[str, int]:
     return {str(source): int(count) for source, count in rows}
 
 
-def listed_places(catalog: Catalog, document_key: int) -> tuple[Listed, ...]:
+def stored_entries(catalog: Catalog, document_key: int) -> tuple[IndexedEntry, ...]:
     """What any index lists of a document; holds for its text however that is cut."""
     a = tables.anchors.c
     rows = catalog.read(sql.select(*_COLUMNS).where(a.document_key == document_key).order_by(a.key))
-    return tuple(_listed(*row) for row in rows)
+    return tuple(
+        IndexedEntry(term, subterm, source, page, start, end, tuple(json.loads(see)))
+        for term, subterm, source, page, start, end, see in rows
+    )
 
 
-def still_listed(catalog: Catalog, document: Document, without: Collection[str]) -> tuple[Listed, ...]:
+def entries_to_keep(catalog: Catalog, document: Document, without: Collection[str]) -> tuple[IndexedEntry, ...]:
     """What indexes other than those named list of the collection's version of a document, if its text is the same."""
     a, d = tables.anchors.c, tables.documents.c
     statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
@@ -111,49 +121,62 @@ def still_listed(catalog: Catalog, document: Document, without: Collection[str])
         one
         for (key,) in found
         if catalog.text(key) == document.extracted.text
-        for one in listed_places(catalog, key)
+        for one in stored_entries(catalog, key)
         if one.source not in without
     )
 
 
-def listed_children(catalog: Catalog, documents: Sequence[DocumentRecord]) -> list[ListedChild]:
-    """What the indexes list of the given documents, with the children that hold it."""
+@dataclass(frozen=True, slots=True)
+class CollectionIndex:
+    """The entries of all indexes over visible documents, with children by their keys.
+
+    `on_page` has the children on every page that an index lists, by (document id, page).
+    """
+
+    terms: IndexTerms
+    on_page: Mapping[tuple[str, int], tuple[int, ...]]
+
+
+def read_collection_index(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> CollectionIndex:
+    """Return the index entries of the given documents."""
+    return CollectionIndex(IndexTerms(indexed_terms(catalog, documents)), _children_on_pages(catalog, documents))
+
+
+def indexed_terms(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> list[IndexedPassage]:
+    """Return the entries over the given documents, in each document's language, with the keys of their children."""
     a = tables.anchors.c
-    by_key = {document.key: document for document in documents}
     rows = catalog.read(
         sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see).order_by(a.document_key, a.key)
     )
     return [
-        ListedChild(
+        IndexedPassage(
             term=term,
             subterm=subterm,
-            language=by_key[document].metadata.language,
-            document_id=by_key[document].document_id,
-            child_key=child,
+            language=documents[key].metadata.language,
+            document_id=documents[key].document_id,
+            child_id="" if child is None else str(child),
             page=page,
             see=tuple(json.loads(see)),
         )
-        for document, child, term, subterm, page, see in rows
-        if document in by_key
+        for key, child, term, subterm, page, see in rows
+        if key in documents
     ]
 
 
-def children_on_listed_pages(
-    catalog: Catalog, documents: Sequence[DocumentRecord]
+def _children_on_pages(
+    catalog: Catalog, documents: Mapping[int, DocumentRecord]
 ) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Keys of the children on every page that an index lists of the given documents, by (document id, page)."""
     a, c = tables.anchors.c, tables.children.c
-    ids = {document.key: document.document_id for document in documents}
     pages = sql.select(a.document_key, a.page).where(a.page > 0).distinct().subquery()
     on_page = (c.document_key == pages.c.document_key) & (c.page <= pages.c.page) & (c.last_page >= pages.c.page)
     rows = catalog.read(
         sql.select(pages.c.document_key, pages.c.page, c.key).join(tables.children, on_page).order_by(c.key)
     )
     found: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-    for document, page, child in rows:
-        if document in ids:
-            found[ids[document], page].append(child)
-    return {place: tuple(dict.fromkeys(keys)) for place, keys in found.items()}
+    for key, page, child in rows:
+        if key in documents:
+            found[documents[key].document_id, page].append(child)
+    return {page: tuple(dict.fromkeys(keys)) for page, keys in found.items()}
 
 
 def _has_children(connection: Connection, document: int) -> bool:
@@ -162,43 +185,17 @@ def _has_children(connection: Connection, document: int) -> bool:
     return connection.execute(sql.select(c.key).where(c.document_key == document).limit(1)).first() is not None
 
 
-def _children(connection: Connection, document: int) -> Callable[[Listed], int]:
+def _children(connection: Connection, document: int) -> Callable[[IndexedEntry], int]:
     """A function from what is listed to the key of the child that holds it, of a document with children."""
     c, p = tables.children.c, tables.parents.c
     spans = sql.select(c.key, p.start + c.start, p.start + c.end).join(tables.parents, p.key == c.parent_key)
     found = connection.execute(spans.where(c.document_key == document).order_by(c.key)).all()
     keys, starts, ends = np.array([tuple(row) for row in found], np.int64).T
 
-    def child_at(one: Listed) -> int:
+    def child_at(one: IndexedEntry) -> int:
         # Of the children that hold its beginning the one that holds most of it, else the last that begins before it.
         held = np.where((starts <= one.start) & (one.start < ends), np.minimum(ends, one.end) - one.start, -1)
         place = held.argmax() if held.max() >= 0 else np.where(starts <= one.start, starts, -1).argmax()
         return int(keys[place])
 
     return child_at
-
-
-def _listed(term: str, subterm: str, source: str, page: int, start: int, end: int, see: str) -> Listed:
-    return Listed(term, subterm, source, page, start, end, tuple(json.loads(see)))
-
-
-def listed_in(
-    records: Sequence[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str, source: str
-) -> Iterator[Listed]:
-    """What an index lists of a document: a place for each record and page, and the entries that only refer to others.
-
-    `source` names the index; see `anchors` for the rest.
-    """
-    yield from listed_at(records, anchors(records, extracted, parents, language), source)
-
-
-def listed_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[Listed]:
-    """What an index lists of a document where the anchors of its records are known; see `listed_in`."""
-    see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
-    for record in records:
-        see[record.term, record.subterm] += record.see
-    for one in found:
-        yield Listed(one.term, one.subterm, source, one.page, one.start, one.end, see[one.term, one.subterm])
-    for record in records:
-        if record.see and not record.pages:
-            yield Listed(record.term, record.subterm, source, see=record.see)

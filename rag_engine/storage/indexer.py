@@ -26,11 +26,19 @@ from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, take_keys
-from rag_engine.storage.collection import Stores
 from rag_engine.storage.cross_references import insert_references
-from rag_engine.storage.deletion import beyond_used_rows, free_rows, purge, sweep
-from rag_engine.storage.index_entries import OWN_INDEX, Listed, insert_listed, listed_in, listed_places, still_listed
+from rag_engine.storage.deletion import purge
+from rag_engine.storage.index_entries import (
+    OWN_INDEX,
+    IndexedEntry,
+    entries_of,
+    entries_to_keep,
+    insert_entries,
+    stored_entries,
+)
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
+from rag_engine.storage.stores import Stores
+from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
 
 # A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
@@ -62,7 +70,7 @@ class Indexer:
         `records` are those of the index that it carries itself. What other indexes list of the same text in the
         version that it replaces stays.
         """
-        listed = still_listed(self._stores.catalog, document, without=(OWN_INDEX,))
+        listed = entries_to_keep(self._stores.catalog, document, without=(OWN_INDEX,))
         return self.index(_new_record(document), document.extracted, fingerprint, listed, records)
 
     def index(
@@ -70,7 +78,7 @@ class Indexer:
         record: DocumentRecord,
         extracted: ExtractedText,
         fingerprint: str,
-        listed: Sequence[Listed] = (),
+        listed: Sequence[IndexedEntry] = (),
         records: Sequence[IndexRecord] = (),
     ) -> int:
         """Number of children of the text, indexed as the document that the record describes.
@@ -78,7 +86,7 @@ class Indexer:
         `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
         """
         title, language = record.metadata.title, record.metadata.language
-        encode = _remembering(self._embedder.encode_passages)
+        encode = _cached(self._embedder.encode_passages)
         chunked = chunk(
             extracted.text,
             language,
@@ -101,7 +109,7 @@ class Indexer:
             strategy=chunked.strategy,
             why=chunked.why,
         )
-        listed = [*listed, *listed_in(records, extracted, chunked.parents, language, OWN_INDEX)]
+        listed = [*listed, *entries_of(records, extracted, chunked.parents, language, OWN_INDEX)]
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
         self._waiting.append((keys, vectors, _facets_of_children(record, key, chunked.parents)))
         self._stores.sparse.add(
@@ -125,7 +133,7 @@ class Indexer:
         changed = replace(record, metadata=metadata)
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
             catalog = self._stores.catalog
-            return self.index(changed, catalog.extracted(record), fingerprint, listed_places(catalog, record.key))
+            return self.index(changed, catalog.extracted(record), fingerprint, stored_entries(catalog, record.key))
         d, c = tables.documents, tables.children.c
         rows = np.array(self._stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
         children = self._stores.catalog.document_children(record.key)
@@ -149,7 +157,7 @@ class Indexer:
         with self._stores.catalog.begin() as connection:
             _activate(connection, self._group)
             also(connection)
-        if self._group and purge(self._stores, "doomed"):
+        if self._group and purge(self._stores, "deleting"):
             self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
 
@@ -217,7 +225,7 @@ class Indexer:
         fingerprint: str,
         parents: Sequence[Parent],
         rows: Keys,
-        listed: Sequence[Listed],
+        listed: Sequence[IndexedEntry],
     ) -> tuple[int, Keys]:
         """Key of the pending document and the keys of its children."""
         values = {name: value for name, value in asdict(record).items() if name != "key"}
@@ -234,7 +242,7 @@ class Indexer:
             connection.execute(sql.insert(tables.texts).values(document_key=key, **kept))
             first_parent, keys = _insert_children(connection, key, parents, rows, page_finder(extracted.lines))
             insert_references(connection, key, first_parent, edges)
-            insert_listed(connection, key, listed)
+            insert_entries(connection, key, listed)
             return key, keys
 
 
@@ -282,7 +290,7 @@ def _activate(connection: Connection, keys: Iterable[int]) -> None:
     for key in keys:
         source = connection.execute(sql.select(d.c.source).where(d.c.key == key)).scalar_one()
         older = sql.and_(d.c.source == source, d.c.key != key, d.c.status == "active")
-        connection.execute(sql.update(d).where(older).values(status="doomed"))
+        connection.execute(sql.update(d).where(older).values(status="deleting"))
         connection.execute(sql.update(d).where(d.c.key == key).values(status="active"))
     mark_changed(connection)
 
@@ -347,17 +355,17 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _remembering(encode: Encode) -> Encode:
+def _cached(encode: Encode) -> Encode:
     """The same encoder, which reads a text once: topics are told by the sentences that are kept with a passage."""
     seen: dict[str, Vectors] = {}
 
-    def remember(texts: Sequence[str]) -> Vectors:
+    def cached(texts: Sequence[str]) -> Vectors:
         new = list(dict.fromkeys(text for text in texts if text not in seen))
         if new:
             seen.update(zip(new, encode(new), strict=True))
         return np.array([seen[text] for text in texts], np.float32)
 
-    return remember
+    return cached
 
 
 def _portions(items: list[str], size: int) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""A new generation of the indexes beside the old one, which answers until the new one is whole."""
+"""A new generation of the indexes, made while the old one answers."""
 
 from __future__ import annotations
 
@@ -10,52 +10,49 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.chunking.indexed_text import child_id
-from rag_engine.protocols import SparseIndex, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import ChildRecord, set_state
-from rag_engine.storage.collection import Stores, keyword_rows
-from rag_engine.storage.index_entries import listed_places
+from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer, facets_of_document
+from rag_engine.storage.stores import Stores, keyword_rows
 from rag_engine.types import DocumentRecord
 
 Progress = Callable[[int, int, str], None]
 
 
-def refill(stores: Stores, dense: VectorIndex, sparse: SparseIndex, progress: Progress) -> int:
-    """Number of children put into two empty indexes from the catalog and the vectors, without encoding any."""
+def refill(stores: Stores, progress: Progress) -> int:
+    """Fill two empty indexes from the catalog and the vectors, and return the number of children."""
     records = stores.catalog.active_documents()
     count = 0
     for done, record in enumerate(records):
         progress(done, len(records), record.file)
         children = stores.catalog.document_children(record.key)
-        _put(stores, dense, sparse, record, children)
+        _put(stores, record, children)
         count += len(children)
-    sparse.commit()
+    stores.sparse.commit()
     progress(len(records), len(records), "")
     return count
 
 
-def flip(connection: Connection, generation: int, encoder: str = "") -> None:
-    """Nothing; from this transaction on the generation answers, made by `encoder` where another made it than before."""
+def switch_generation(connection: Connection, generation: int, manifest: str = "") -> None:
+    """Let the generation answer from this transaction on; `manifest` names its encoder where that is another one."""
     set_state(connection, "generation", str(generation))
-    if encoder:
-        set_state(connection, "encoder", encoder)
+    if manifest:
+        set_state(connection, "encoder", manifest)
 
 
 def encode_again(old: Stores, indexer: Indexer, progress: Progress) -> int:
-    """Number of documents chunked and encoded anew from their kept text; they become visible all at once."""
+    """Chunk and encode every document from its stored text, and return their number; all become visible at once."""
     records = old.catalog.fingerprints()
     for done, (record, fingerprint) in enumerate(records):
         progress(done, len(records), record.file)
-        listed = listed_places(old.catalog, record.key)
+        listed = stored_entries(old.catalog, record.key)
         indexer.index(replace(record, key=0), old.catalog.extracted(record), fingerprint, listed)
     progress(len(records), len(records), "")
     return len(records)
 
 
-def _put(
-    stores: Stores, dense: VectorIndex, sparse: SparseIndex, record: DocumentRecord, children: list[ChildRecord]
-) -> None:
+def _put(stores: Stores, record: DocumentRecord, children: list[ChildRecord]) -> None:
     c = tables.children.c
     pairs = stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key))
     rows = {int(key): int(row) for key, row in pairs}
@@ -64,9 +61,9 @@ def _put(
         return
     vectors = np.array(stores.vectors.all()[[rows[child.key] for child in children]])
     shared = facets_of_document(record, record.key)
-    dense.upsert(
+    stores.dense.upsert(
         keys,
         vectors,
         [shared | {"child_id": child_id(record.sha256, child.parent_index, child.index)} for child in children],
     )
-    sparse.add(keyword_rows(record, children))
+    stores.sparse.add(keyword_rows(record, children))

@@ -1,8 +1,8 @@
-"""The collection as a reader sees it at one moment: which children exist, whose they are, where their vectors lie."""
+"""Snapshot of the visible children at one moment, with their documents and the rows of their vectors."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -16,10 +16,8 @@ from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
 from rag_engine.types import DocumentRecord
 
-# Gathering scattered rows costs about four times as much a row as reading the file from end to end.
-_GATHER_BELOW = 0.25
-_BLOCK = 2048
-_SAMPLE = 4096
+# Passages sampled of a language; ten times as many change no mean by more than .001.
+_SAMPLE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Snapshot:
         return len(self.keys)
 
     def positions(self, keys: Keys) -> NDArray[np.intp]:
-        """Where the given child keys stand in the arrays; keys that are not visible are left out."""
+        """Return the positions of child keys in the arrays; keys that are not visible are left out."""
         if len(self.keys) == 0:
             return np.zeros(0, np.intp)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -50,11 +48,11 @@ class Snapshot:
         return found
 
     def parents_of(self, keys: Keys) -> Keys:
-        """The parents' keys of visible children, in the order given."""
+        """Return the parents' keys of visible children, in the order given."""
         return self.parents[np.searchsorted(self.keys, keys)]
 
     def allowed(self, documents: Collection[int]) -> NDArray[np.intp]:
-        """Where the children of the given documents stand in the arrays."""
+        """Return the positions in the arrays of the children of the given documents."""
         if len(self.keys) == 0:
             return np.zeros(0, np.intp)
         table = np.zeros(int(self.owners.max()) + 1, bool)
@@ -75,7 +73,7 @@ class Statistics:
 
 
 def statistics(snapshot: Snapshot) -> Statistics:
-    """Figures of the collection."""
+    """Return the figures of a collection."""
     records = snapshot.documents.values()
     return Statistics(
         documents=len(records),
@@ -86,15 +84,40 @@ def statistics(snapshot: Snapshot) -> Statistics:
     )
 
 
-def missing(snapshot: Snapshot, vectors: Vectors) -> int:
-    """Number of visible children whose vector is not in the store (rows, dimension)."""
+def missing_vectors(snapshot: Snapshot, vectors: Vectors) -> int:
+    """Return the number of visible children whose vector is not in the store (rows, dimension)."""
     held = snapshot.rows[snapshot.rows < len(vectors)]
     empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
     return len(snapshot.rows) - len(held) + empty
 
 
+@dataclass(frozen=True, slots=True)
+class LanguageSamples:
+    """Vectors of some passages of each language of the collection, and the number of its documents."""
+
+    vectors: Mapping[str, Vectors]
+    documents: Mapping[str, int]
+
+
+def draw_samples(snapshot: Snapshot, vectors: Vectors) -> LanguageSamples:
+    """Draw up to 1,024 vectors of each language, evenly spread over its passages."""
+    drawn = {}
+    languages = {key: record.metadata.language for key, record in snapshot.documents.items()}
+    codes = sorted(set(languages.values()))
+    table = np.zeros(int(snapshot.owners.max(initial=0)) + 1, np.int16)
+    for key, language in languages.items():
+        if key < len(table):
+            table[key] = codes.index(language)
+    numbers = table[snapshot.owners]
+    for number, language in enumerate(codes):
+        positions = np.flatnonzero(numbers == number)
+        spread = np.linspace(0, len(positions) - 1, min(len(positions), _SAMPLE)).astype(int)
+        drawn[language] = np.array(vectors[np.sort(snapshot.rows[positions[spread]])])
+    return LanguageSamples(drawn, Counter(languages.values()))
+
+
 def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapshot:
-    """The present collection; what `previous` already holds is not read again."""
+    """Return the present collection; what `previous` already holds is not read again."""
     change = catalog.change()
     if previous is not None and previous.change == change:
         return previous
@@ -110,59 +133,6 @@ def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapsho
     merged = np.concatenate(columns, axis=1)
     merged = merged[:, np.argsort(merged[0], kind="stable")]
     return Snapshot(change, documents, _facets(documents.values()), *merged)
-
-
-def nearest(
-    snapshot: Snapshot, vectors: Vectors, queries: Vectors, top_k: int, allowed: Collection[int] | None
-) -> list[tuple[Keys, Vectors]]:
-    """For each query the keys and cosines of the nearest children of the allowed documents, nearest first, exactly.
-
-    `vectors` is the whole store (rows, dimension), `queries` (n, dimension); None allows every document.
-    """
-    chosen: NDArray[np.intp] | slice = slice(None) if allowed is None else snapshot.allowed(allowed)
-    rows, keys = snapshot.rows[chosen], snapshot.keys[chosen]
-    if len(rows) == 0:
-        return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
-    if len(rows) < _GATHER_BELOW * len(vectors):
-        scores = _cosines(vectors, queries, rows)
-    else:
-        scores = _cosines(vectors, queries, None)[:, rows]
-    found = []
-    for column in scores:
-        best = _largest(column, min(top_k, len(rows)))
-        best = best[np.lexsort((keys[best], -column[best]))]
-        found.append((keys[best], column[best]))
-    return found
-
-
-def _cosines(vectors: Vectors, queries: Vectors, rows: Keys | None) -> Vectors:
-    """Cosines of shape (queries, rows), of all rows for None.
-
-    Block by block, so that a block is read from memory once for all queries, which is what the time goes into
-    (benchmarks/retrieval_scale.py shows the step).
-    """
-    total = len(vectors) if rows is None else len(rows)
-    scores = np.empty((len(queries), total), np.float32)
-    for first in range(0, total, _BLOCK):
-        beyond = min(first + _BLOCK, total)
-        block = vectors[first:beyond] if rows is None else vectors[rows[first:beyond]]
-        for query, row in zip(queries, scores, strict=True):
-            np.dot(block, query, out=row[first:beyond])
-    return scores
-
-
-def _largest(values: Vectors, count: int) -> NDArray[np.intp]:
-    """Where the `count` largest values stand, in no order.
-
-    A sample tells a value that a few times as many reach, so that only those few are compared with each other.
-    """
-    sample = values[:: max(1, len(values) // _SAMPLE)]
-    rank = 4 * count * len(sample) // len(values) + 10
-    if rank < len(sample):
-        likely = np.flatnonzero(values >= np.partition(sample, -rank)[-rank])
-        if len(likely) >= count:
-            return likely[np.argpartition(-values[likely], count - 1)[:count]]
-    return np.argpartition(-values, count - 1)[:count]
 
 
 def _read_children(catalog: Catalog, document_keys: list[int]) -> Keys:

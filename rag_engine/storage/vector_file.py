@@ -1,4 +1,4 @@
-"""The vector store: unit vectors in one flat file per model, found through the catalog's `vectors` table."""
+"""Vector file: unit vectors of one model in one flat file, found through the catalog's `vectors` table."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rag_engine.protocols import Vectors
 
 
 class VectorStore:
-    """Rows of float32 in `folder/MODEL.f32`. Rows are written before the catalog names them, so a crash
-    leaves at most rows that nothing names, which the next writer uses again.
+    """Rows of float32 in `folder/MODEL.f32`, as a VectorFile.
+
+    Rows are written before the catalog names them, so a crash leaves at most rows that nothing names, which the next
+    writer uses again.
     """
 
     def __init__(self, folder: Path, model: str, dimension: int) -> None:
@@ -28,7 +30,7 @@ class VectorStore:
         return self.path.stat().st_size // (4 * self.dimension) if self.path.exists() else 0
 
     def all(self) -> Vectors:
-        """Every row, mapped read-only from disk: shape (rows, dimension)."""
+        """Return every row, mapped read-only from disk: shape (rows, dimension)."""
         rows = len(self)
         if rows == 0:
             return np.zeros((0, self.dimension), np.float32)
@@ -37,14 +39,20 @@ class VectorStore:
         return self._mapped
 
     def write(self, rows: NDArray[np.int64], vectors: Vectors) -> None:
-        """Puts vectors (n, dimension) at the rows, growing the file as needed, and syncs it to disk."""
+        """Write vectors (n, dimension) at the rows, growing the file as needed, and sync it to disk."""
         with self.path.open("r+b" if self.path.exists() else "w+b") as file:
             for row, vector in zip(rows.tolist(), np.ascontiguousarray(vectors, np.float32), strict=True):
                 os.pwrite(file.fileno(), vector.tobytes(), row * 4 * self.dimension)
             os.fsync(file.fileno())
 
     def erase(self, rows: NDArray[np.int64]) -> None:
-        """Overwrites the rows with zeros."""
+        """Overwrite the rows with zeros."""
         known = rows[rows < len(self)]
         if len(known):
             self.write(known, np.zeros((len(known), self.dimension), np.float32))
+
+    def keep_only_this_model(self) -> None:
+        """Remove the files of every other model."""
+        for path in self.path.parent.iterdir():
+            if path != self.path:
+                path.unlink()

@@ -115,7 +115,7 @@ def test_a_source_is_reached_by_its_mark(page: Page, address: str) -> None:
 
 def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, address: str, workspace: Path) -> None:
     engine = open_engine(read_config(workspace))
-    [document] = [one for one in engine.documents() if one.file == "flood-act.txt"]
+    [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
     engine.close()
     linked = tuple(replace(one, document_id=document.document_id) for one in ARTICLE.linked)
     source = replace(ARTICLE, document_id=document.document_id, linked=linked)

@@ -13,7 +13,7 @@ from ingestion.add_files import Added, add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.retrieval.book_index_boost import named_passages, read_collection_index
+from rag_engine.retrieval.book_index_boost import match_index
 from tests.rag_engine.conftest import CountingEmbedder
 
 FIRST = "The first edition of the plan names the river authority. " * 12
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 def texts(engine: Engine) -> dict[str, str]:
     """The first word that tells the editions apart, by file."""
-    return {record.file: engine.catalog.text(record.key).split()[1] for record in engine.documents()}
+    return {record.file: engine.catalog.text(record.key).split()[1] for record in engine.collection.documents()}
 
 
 def outcomes(added: list[Added]) -> dict[str, str]:
@@ -71,7 +71,7 @@ def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, fol
     added = add_paths([folder], engine)
     assert [one.status for one in added] == ["indexed", "indexed"], added
     assert all(one.path.encode() for one in added)
-    assert all(engine.stored_file(record).exists() for record in engine.documents())
+    assert all(engine.collection.stored_file(record).exists() for record in engine.collection.documents())
 
 
 def test_a_file_that_is_not_there_fails_alone(engine: Engine, folder: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_wrong_description_ends_the_addition_before_its_first_file(engine: Eng
     (folder / "z" / "metadata.jsonl").write_text('{"file": "b.txt", "colour": "red"}')
     with pytest.raises(InputError, match="colour"):
         add_paths([folder], engine)
-    assert engine.documents() == []
+    assert engine.collection.documents() == []
 
 
 def test_a_refused_file_leaves_no_copy(engine: Engine, folder: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_cancelled_addition_keeps_what_it_has_and_can_be_taken_up(engine: Engi
         return len(asked) > 2
 
     assert len(add_paths([folder], engine, cancelled=after_two)) == 2
-    assert len(engine.documents()) == 2
+    assert len(engine.collection.documents()) == 2
     assert list(outcomes(add_paths([folder], engine)).values()) == ["unchanged"] * 2 + ["indexed"] * 3
 
 
@@ -118,8 +118,12 @@ def test_a_damaged_index_is_mended_by_rebuild(engine: Engine, folder: Path) -> N
     (engine.config.workspace / "index" / "chroma" / "chroma.sqlite3").write_bytes(b"nonsense" * 1000)
     engine.close()
     again = Engine(engine.config, embedder=CountingEmbedder())
-    assert again.rebuild() == len(again.snapshot()) > 0
-    assert again.dense_keys() == again.sparse_keys() == set(again.snapshot().keys.tolist())
+    assert again.rebuild() == len(again.collection.snapshot()) > 0
+    assert (
+        again.collection.dense().keys()
+        == again.collection.sparse().keys()
+        == set(again.collection.snapshot().keys.tolist())
+    )
     again.close()
 
 
@@ -131,7 +135,7 @@ def test_lost_vectors_are_said_and_made_again(engine: Engine, folder: Path) -> N
     with pytest.raises(WorkspaceError, match="rebuild --encode"):
         engine.search("river authority")
     engine.rebuild(encode=True)
-    assert engine.vectors_missing() == 0
+    assert engine.collection.missing_vectors() == 0
     assert engine.search("river authority").hits
 
 
@@ -149,7 +153,7 @@ def test_the_index_of_a_book_leads_to_its_passages(engine: Engine, folder: Path)
     [added] = add_paths([folder], engine)
 
     assert (added.status, added.reason) == ("indexed", "")
-    index = read_collection_index(engine.catalog, engine.snapshot(), None)
-    found = named_passages(index, "Who is named when there is an avalanche?", "en")
+    index = engine.collection.view().index
+    found = match_index(index, "Who is named when there is an avalanche?", "en").passages
     assert set(found.values()) == {("listed in the index under “avalanche”",)}
     assert any("avalanche plan" in child.text for child in engine.catalog.children(found).values())

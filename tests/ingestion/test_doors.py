@@ -180,7 +180,7 @@ def _prepare(workspace: Path, folder: Path) -> None:
         operations.add_files(desk, [folder / "own.md"])
         operations.run(desk, RunRequest())
         work(engine)
-        assert len(engine.documents()) == 4, engine.documents()
+        assert len(engine.collection.documents()) == 4, engine.collection.documents()
         _put(desk.store, "A4", "licence", Outcome("rejected", "licence_unclear", "", LicenceVerdict("YELLOW", "", ())))
         _put(desk.store, "A5", "quality", Outcome("rejected", "too_few_pages", "It is short."))
         _put(desk.store, "A6", "extraction", Outcome("failed", "too_slow", "It took too long.", None, True))
@@ -220,7 +220,7 @@ def _state(workspace: Path, engine: Engine) -> State:
         for path in workspace.rglob("*")
         if path.is_file() and not _FILES.search(str(path.relative_to(workspace)))
     }
-    return State(rows, files, engine.dense_keys(), engine.sparse_keys())
+    return State(rows, files, engine.collection.dense().keys(), engine.collection.sparse().keys())
 
 
 def _line(columns: Sequence[str], row: Sequence[object], workspace: Path) -> str:
@@ -288,7 +288,7 @@ def _draw_deletion(source: str) -> None:
     from pages._library.documents import _confirm
     from pages._shared import resources
 
-    for document in resources.engine().documents():
+    for document in resources.engine().collection.documents():
         if document.source.endswith(source):
             _confirm.__wrapped__(document)
 
@@ -474,4 +474,4 @@ def test_an_erased_source_takes_its_own_files_and_no_others(doors: Doors, tmp_pa
         assert sorted(path.name for path in (workspace / "downloads").glob("A1*")) == ["A1_1_plan.md", "A1_x_plan.md"]
         operations.run(desk, RunRequest())
         work(engine)
-        assert "list:A1" not in {document.source for document in engine.documents()}
+        assert "list:A1" not in {document.source for document in engine.collection.documents()}

@@ -87,7 +87,7 @@ def test_a_document_that_was_closed_opens_again_after_a_search(start: Start, col
 
 def test_a_link_to_a_document_shows_what_is_known_of_it(start: Start, collection: Path) -> None:
     engine = open_engine(read_config(collection))
-    [document] = search_titles(engine.documents(), "flood act")
+    [document] = search_titles(engine.collection.documents(), "flood act")
     engine.close()
 
     app = library(start(collection, document=document.document_id))
@@ -125,8 +125,8 @@ def test_a_page_that_is_slow_to_draw_says_so_and_the_rest_of_the_library_is_ther
     engine = open_engine(read_config(tmp_path / "workspace"))
     [added] = add_paths([tmp_path / "endless.pdf"], engine)
     assert added.status == "indexed", added.reason
-    [document] = engine.documents()
-    engine.stored_file(document).write_bytes(page_of_shadings())
+    [document] = engine.collection.documents()
+    engine.collection.stored_file(document).write_bytes(page_of_shadings())
     engine.close()
 
     app = start(tmp_path / "workspace", document=document.document_id).switch_page("pages/library.py")

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_engine.backends.chroma import open_chroma
-from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.protocols import Vectors
+from rag_engine.config import read_config
+from rag_engine.engine import open_backends
+from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
-from rag_engine.storage.collection import Stores
-from rag_engine.storage.vector_file import VectorStore
+from rag_engine.storage.stores import Stores
 from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
 
 
@@ -52,13 +51,19 @@ def embedder() -> CountingEmbedder:
 
 
 @pytest.fixture
-def stores(tmp_path: Path, embedder: CountingEmbedder) -> Iterator[Stores]:
-    """The real stores of an empty workspace."""
+def backends(tmp_path: Path) -> Iterator[StorageBackends]:
+    """The real stores of a workspace without documents."""
+    opened = open_backends(read_config(tmp_path), "test")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def stores(tmp_path: Path, embedder: CountingEmbedder, backends: StorageBackends) -> Iterator[Stores]:
+    """Everything that holds the collection of an empty workspace."""
     catalog = open_catalog(tmp_path)
-    dense = open_chroma(tmp_path / "chroma", "policy_documents-1")
-    vectors = VectorStore(tmp_path / "vectors", embedder.name, embedder.dimension)
-    yield Stores(catalog, vectors, dense, open_sparse_index(tmp_path / "keywords", writable=True), tmp_path / "files")
-    dense.close()
+    vectors = backends.vectors(embedder.name, embedder.dimension)
+    yield Stores(catalog, vectors, backends.dense(1), backends.sparse(1, writable=True), tmp_path / "files")
     catalog.close()
 
 

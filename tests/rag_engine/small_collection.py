@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.book_index.anchors import IndexRecord
-from rag_engine.config import read_config
+from rag_engine.config import changed, read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Scores
 from rag_engine.types import Document, ExtractedText, Line, Metadata
@@ -81,16 +81,17 @@ COLLECTION = (DYKES, INSURANCE, GUIDE, NOTICE, REPRINT, REPORT, GERMAN)
 def indexed(workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION) -> Engine:
     """An engine over a workspace that holds the documents, with weights that no other fit changes."""
     config = read_config(workspace)
-    weighed = replace(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
+    weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
     engine = Engine(replace(config, retrieval=weighed), embedder=embedder)
     with engine.indexer() as indexer:
         for one in written:
-            indexer.add(_document(one), one.title, one.records)
+            indexer.add(document_of(one), one.title, one.records)
         indexer.finish()
     return engine
 
 
-def _document(written: Written) -> Document:
+def document_of(written: Written) -> Document:
+    """The document as it is indexed."""
     text = "\n\n".join(written.pages)
     starts = [sum(len(page) + 2 for page in written.pages[:number]) for number in range(len(written.pages))]
     lines = tuple(

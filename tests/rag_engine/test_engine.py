@@ -15,7 +15,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.protocols import Vectors
-from rag_engine.retrieval import search as legs
+from rag_engine.retrieval import search as retrievers
 from rag_engine.types import Answer, Evidence
 from rag_engine.workspace import chroma, write_lock
 from tests.rag_engine.conftest import CountingEmbedder
@@ -53,7 +53,7 @@ def engine(counted_workspace: Path, tmp_path: Path) -> Iterator[Engine]:
     engine.close()
 
 
-def test_both_legs_find_the_passage_and_say_so(engine: Engine) -> None:
+def test_both_retrievers_find_the_passage_and_say_so(engine: Engine) -> None:
     evidence = engine.search(QUESTION)
     best = evidence.hits[0]
     assert best.document.file == "flood.md"
@@ -65,7 +65,7 @@ def test_both_legs_find_the_passage_and_say_so(engine: Engine) -> None:
 
 
 def test_the_papers_configuration_searches_chroma_and_keeps_to_the_filter(engine: Engine) -> None:
-    paper = engine.retrieval(fusion="paper", similarity_floor=0.0)
+    paper = engine.retrieval(profile="paper", similarity_floor=0.0)
     found = engine.search(QUESTION, {"language": ("it",)}, paper)
     assert {hit.document.file for hit in found.hits} <= {"caldo.md"}
     assert engine.search(QUESTION, None, paper).hits[0].document.file == "flood.md"
@@ -76,7 +76,7 @@ def test_a_large_collection_is_searched_through_chroma_with_the_same_result(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exact = engine.search(QUESTION)
-    monkeypatch.setattr(legs, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(retrievers, "EXACT_UP_TO", 0)
     approximate = engine.search(QUESTION)
     assert [hit.child_id for hit in approximate.hits] == [hit.child_id for hit in exact.hits]
     assert approximate.warnings == ()
@@ -85,7 +85,7 @@ def test_a_large_collection_is_searched_through_chroma_with_the_same_result(
 def test_a_locked_chroma_is_reported_and_every_vector_compared_instead(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(legs, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(retrievers, "EXACT_UP_TO", 0)
     lock = lock_folder(chroma(engine.config.workspace))
     evidence = engine.search(QUESTION)
     lock.release()
@@ -113,13 +113,17 @@ def test_an_index_of_another_model_is_refused_with_the_cure_and_can_be_encoded_a
     assert [hit.child_id for hit in other.search(QUESTION).hits] == before
     assert seen[:3] == ["caldo.md", "duerre.md", "flood.md"]
     assert [path.name for path in (engine.config.workspace / "vectors").iterdir()] == ["another-256.f32"]
-    assert other.dense_keys() == other.sparse_keys() == set(other.snapshot().keys.tolist())
+    assert (
+        other.collection.dense().keys()
+        == other.collection.sparse().keys()
+        == set(other.collection.snapshot().keys.tolist())
+    )
     other.close()
 
 
 def test_a_second_writer_is_told_who_writes(engine: Engine) -> None:
     with write_lock(engine.config.workspace), pytest.raises(WorkspaceError, match="being written by process"):
-        engine.erase(engine.documents()[0])
+        engine.collection.erase(engine.collection.documents()[0])
 
 
 def test_a_chroma_folder_has_one_owner(tmp_path: Path) -> None:
@@ -137,7 +141,7 @@ def test_asking_gives_evidence_then_words_then_the_checked_answer(engine: Engine
     assert isinstance(answer, Answer)
     assert answer.status == "answered"
     assert answer.generator == "extractive"
-    document = next(d for d in engine.documents() if d.document_id == answer.citations[0].document_id)
+    document = next(d for d in engine.collection.documents() if d.document_id == answer.citations[0].document_id)
     first = answer.citations[0]
     assert engine.catalog.text(document.key)[first.start : first.end] == first.quote
 
@@ -153,10 +157,10 @@ def test_a_raised_threshold_leaves_out_what_only_meaning_found(engine: Engine) -
 
 
 def test_statistics_and_facets_count_what_is_there(engine: Engine) -> None:
-    assert engine.statistics().documents == 3
-    assert engine.statistics().languages == {"en": 1, "it": 1, "de": 1}
-    assert set(engine.facets()["country"]) == {"Ireland", "Italy"}
-    assert [record.file for record in engine.documents({"hazard": ("Flood",)})] == ["flood.md"]
+    assert engine.collection.statistics().documents == 3
+    assert engine.collection.statistics().languages == {"en": 1, "it": 1, "de": 1}
+    assert set(engine.collection.facets()["country"]) == {"Ireland", "Italy"}
+    assert [record.file for record in engine.collection.documents({"hazard": ("Flood",)})] == ["flood.md"]
 
 
 def test_a_question_in_a_language_without_a_stemmer_says_how_its_keywords_are_matched(engine: Engine) -> None:

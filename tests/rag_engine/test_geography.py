@@ -12,7 +12,6 @@ from babel import Locale
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.config import RetrievalConfig
 from rag_engine.errors import InputError
 from rag_engine.geography import (
     DEFAULT_TABLE,
@@ -38,7 +37,7 @@ def regions(text: str) -> tuple[str, ...]:
 
 def boost(scope: GeographicScope, level: str = "", *, named: tuple[str, ...] = (), title: str = "A plan") -> float:
     metadata = Metadata(title=title, language="en", geographical_level=level, countries=named)
-    return geographic_boost(scope, metadata, GAZETTEER, RetrievalConfig())
+    return geographic_boost(scope, metadata, GAZETTEER)
 
 
 def test_the_table_holds_the_united_nations_and_four_more() -> None:

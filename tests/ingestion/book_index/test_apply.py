@@ -17,8 +17,8 @@ from rag_engine.chunking.chunk import chunk
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.retrieval.book_index_boost import named_passages, read_collection_index
-from rag_engine.storage.index_entries import listing_sources
+from rag_engine.retrieval.book_index_boost import match_index
+from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import Child, Parent
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -76,9 +76,9 @@ def apply(
 
 def led_to(engine: Engine, question: str) -> list[tuple[str, int]]:
     """File and page of the passages that a question is led to."""
-    index = read_collection_index(engine.catalog, engine.snapshot(), None)
-    found = engine.catalog.children(named_passages(index, question, "en"))
-    files = {record.key: record.file for record in engine.documents()}
+    index = engine.collection.view().index
+    found = engine.catalog.children(match_index(index, question, "en").passages)
+    files = {record.key: record.file for record in engine.collection.documents()}
     return sorted((files[child.document_key], child.page) for child in found.values())
 
 
@@ -119,7 +119,7 @@ def test_a_table_that_is_applied_again_replaces_what_it_listed(engine: Engine, s
     apply(engine, sandbox, table, "siren,,floods.pdf,3,\nsiren,,fires.pdf,3,\n")
     apply(engine, sandbox, table, "siren,,fires.pdf,3,\nengine,,fires.pdf,1,\n")
     assert led_to(engine, "siren") == [("fires.pdf", 3)]
-    assert listing_sources(engine.catalog) == {"terms.csv": 1}
+    assert index_sources(engine.catalog) == {"terms.csv": 1}
 
 
 def test_a_table_that_is_removed_leads_nowhere(engine: Engine, sandbox: Sandbox, table: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_table_stays_applied_when_a_file_is_added_again(
     apply(engine, sandbox, table, "siren,,fires.pdf,3,\npaths,,fires.pdf,2,\n")
     (tmp_path / "metadata.jsonl").write_text('{"file": "fires.pdf", "title": "Fire plan"}', encoding="utf-8")
     add_paths([tmp_path / "fires.pdf"], engine)
-    assert "Fire plan" in [record.metadata.title for record in engine.documents()]
+    assert "Fire plan" in [record.metadata.title for record in engine.collection.documents()]
     assert led_to(engine, "siren") == [("fires.pdf", 3)]
 
 
@@ -204,7 +204,7 @@ def test_a_name_that_two_documents_bear_is_not_guessed(engine: Engine, tmp_path:
     make_pdf(tmp_path / "other" / "fires.pdf", FLOODS[::-1])
     add_paths([tmp_path / "other"], engine)
     records = [IndexRecord("siren", pages=(3,), file="fires.pdf")]
-    documents = engine.documents()
+    documents = engine.collection.documents()
 
     matched, [unmatched] = match_documents(records, documents, None)
 
@@ -221,7 +221,7 @@ def test_the_parents_of_a_document_come_back_as_they_were_cut(engine: Engine) ->
     folder.mkdir()
     (folder / "law.txt").write_text(text, encoding="utf-8")
     add_paths([folder], engine)
-    [record] = [one for one in engine.documents() if one.file == "law.txt"]
+    [record] = [one for one in engine.collection.documents() if one.file == "law.txt"]
     extracted = engine.catalog.extracted(record)
     cut = chunk(
         extracted.text,

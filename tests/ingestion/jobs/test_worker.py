@@ -71,10 +71,10 @@ def test_an_addition_and_a_removal_are_carried_out_in_order(engine: Engine, smal
     [done] = jobs.runs()
     assert done.status == "done"
     assert [one["status"] for one in done.results] == ["indexed"] * 3
-    jobs.queue("erase", {"document_id": engine.documents()[0].document_id})
+    jobs.queue("erase", {"document_id": engine.collection.documents()[0].document_id})
     work(engine)
     assert jobs.runs()[0].results[0]["left_behind"] == []
-    assert len(engine.documents()) == 2
+    assert len(engine.collection.documents()) == 2
 
 
 def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
@@ -83,10 +83,10 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     jobs = JobQueue(engine.catalog)
     jobs.queue("add", {"paths": [str(small_documents)]})
     work(engine)
-    record = engine.documents()[0]
+    record = engine.collection.documents()[0]
     jobs.queue("erase", {"document_id": record.document_id})
     assert jobs.next() is not None
-    engine.erase(record)
+    engine.collection.erase(record)
     jobs.take_over()
     work(engine)
     assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 2)
@@ -96,7 +96,7 @@ def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_be
     for text in ("The first edition of the rules. " * 20, "The second edition of the rules. " * 20):
         upload(engine, "rules.txt", text)
         work(engine)
-    first, second = engine.documents()
+    first, second = engine.collection.documents()
     assert (first.file, second.file) == ("rules.txt", "rules.txt")
     assert "first" in engine.catalog.text(first.key)
     assert "second" in engine.catalog.text(second.key)
@@ -107,14 +107,14 @@ def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_be
 def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -> None:
     upload(engine, "rules.txt", "The first edition of the rules. " * 20)
     work(engine)
-    [former] = engine.documents()
+    [former] = engine.collection.documents()
     queue_uploads(
         Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None),
         [("rules 2.txt", io.BytesIO(b"The second edition of the rules. " * 20))],
         replaces=former.source,
     )
     work(engine)
-    assert [one.file for one in engine.documents()] == ["rules.txt", "rules 2.txt"]
+    assert [one.file for one in engine.collection.documents()] == ["rules.txt", "rules 2.txt"]
     assert {hit.document.file for hit in engine.search("edition of the rules").hits} == {"rules 2.txt"}
     before = engine.search("edition of the rules", {"as_of": ("2001",)}).hits
     assert "rules.txt" in {hit.document.file for hit in before}
@@ -226,7 +226,7 @@ def test_a_run_that_has_broken_its_worker_twice_is_not_tried_again(engine: Engin
     [run] = jobs.runs()
     assert run.status == "failed"
     assert "2 times" in run.message
-    assert engine.documents() == []
+    assert engine.collection.documents() == []
 
 
 def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:
@@ -251,7 +251,7 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     jobs.queue("add", {"paths": [str(small_documents / "flood.md")]})
     ensure_worker(workspace)
     assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
-    assert [record.file for record in engine.documents()] == ["flood.md"]
+    assert [record.file for record in engine.collection.documents()] == ["flood.md"]
     assert paths.await_worker(workspace, 30)
     engine.close()
 

@@ -22,7 +22,7 @@ from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
-from rag_engine.retrieval.book_index_boost import named_passages, read_collection_index
+from rag_engine.retrieval.book_index_boost import match_index
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -71,14 +71,14 @@ def _desk(store: SourceStore, engine: Engine) -> Desk:
 
 
 def _titles(engine: Engine) -> list[str]:
-    return sorted(record.metadata.title for record in engine.documents())
+    return sorted(record.metadata.title for record in engine.collection.documents())
 
 
 def test_the_files_of_a_folder_are_read_described_and_answer(store: SourceStore, engine: Engine, tools: Tools) -> None:
     summaries = _run(store, engine, tools)
     assert [summaries[phase].done for phase in ("extraction", "indexing")] == [3, 3]
     assert _titles(engine) == sorted(text.title for text in (FLOOD, HEAT, DROUGHT))
-    assert {record.metadata.language for record in engine.documents()} == {"en", "it", "de"}
+    assert {record.metadata.language for record in engine.collection.documents()} == {"en", "it", "de"}
 
 
 def test_a_second_run_does_nothing(store: SourceStore, engine: Engine, tools: Tools) -> None:
@@ -113,7 +113,7 @@ def test_a_pause_ends_the_run_between_two_sources_and_the_next_run_goes_on(
     first = run_phases(store, engine, tools, RunRequest(), signal=lambda: next(signals, "pause"))
     assert sum(summary.done for summary in first) < 3 * len(PHASES)
     _run(store, engine, tools)
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
 
 
 def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(
@@ -139,21 +139,21 @@ def test_corrections_reach_the_index_and_outlive_every_run(store: SourceStore, e
     store.correct([Correction(code, "countries", ("Malta",), "Ada"), Correction(code, "tags", ("Gender",), "Ada")])
     _run(store, engine, tools)
     _run(store, engine, tools, which="all")
-    assert [record.metadata.title for record in engine.documents({"country": ("Malta",)})] == [HEAT.title]
+    assert [record.metadata.title for record in engine.collection.documents({"country": ("Malta",)})] == [HEAT.title]
 
 
 def test_an_erased_document_stays_away_until_a_person_brings_it_back(
     store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
     _run(store, engine, tools)
-    record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
+    record = next(one for one in engine.collection.documents() if one.metadata.title == HEAT.title)
     erase(_desk(store, engine), record.source, "Ada", "Out of date.")
     _run(store, engine, tools, which="all")
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
     assert not [path for path in (engine.config.workspace / "downloads").iterdir() if "heat" in path.name.lower()]
     decide(_desk(store, engine), [_code(store, "heat")], "restore", "Ada", "It is in force.")
     _run(store, engine, tools)
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
 
 
 def test_a_source_off_the_list_leaves_the_index(store: SourceStore, engine: Engine, tools: Tools) -> None:
@@ -182,13 +182,13 @@ def test_a_file_that_is_gone_fails_alone_and_is_tried_again(
 ) -> None:
     shutil.move(folder / "heat.md", tmp_path / "heat.md")
     _run(store, engine, tools)
-    assert len(engine.documents()) == 2
+    assert len(engine.collection.documents()) == 2
     stopped = store.records()[_code(store, "heat")].stopped
     assert stopped is not None
     assert "heat.md" in stopped[1].message
     shutil.move(tmp_path / "heat.md", folder / "heat.md")
     _run(store, engine, tools)
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
 
 
 def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
@@ -205,7 +205,7 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
     _run(store, engine, replace(tools, extractor=Broken()))  # type: ignore[arg-type]
     outcome = store.records()[_code(store, "heat")].outcomes
     assert any("RuntimeError: out of cheese" in one.message for one in outcome.values())
-    assert len(engine.documents()) == 2
+    assert len(engine.collection.documents()) == 2
 
 
 def test_a_person_may_refuse_the_licence_of_what_is_already_indexed(
@@ -226,10 +226,10 @@ def test_files_that_are_away_for_now_stay_in_the_collection(
     _run(store, engine, tools)
     shutil.move(folder, tmp_path / "unmounted")
     _run(store, engine, tools)
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
     shutil.move(tmp_path / "unmounted", folder)
     _run(store, engine, tools)
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
 
 
 def test_a_text_that_breaks_the_indexer_stops_no_other(
@@ -260,7 +260,7 @@ def test_half_a_character_from_a_model_breaks_nothing(store: SourceStore, engine
 
     config = replace(tools.config, use_model=True)
     _run(store, engine, replace(tools, language_model=Odd(), config=config))
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
 
 
 def test_another_way_to_read_files_reads_them_again(store: SourceStore, engine: Engine, tools: Tools) -> None:
@@ -286,7 +286,7 @@ def test_a_source_that_is_put_on_the_list_again_comes_back(
     _run(store, engine, tools)
     store.add(read_seeds(folder, store.sources()).new)
     _run(store, engine, tools)
-    assert len(engine.documents()) == 3
+    assert len(engine.collection.documents()) == 3
 
 
 def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
@@ -295,7 +295,7 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
     _run(store, engine, tools)
     (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
     _run(store, engine, tools)
-    record = next(one for one in engine.documents() if one.metadata.title == HEAT.title)
+    record = next(one for one in engine.collection.documents() if one.metadata.title == HEAT.title)
     erase(_desk(store, engine), record.source, "Ada", "Out of date.")
     engine.catalog.checkpoint()
     engine.close()
@@ -318,7 +318,7 @@ def test_a_newer_version_supersedes_the_old_one_in_the_index_whatever_was_chosen
     (folder / "flood-2022.md").write_text(f"# {FLOOD_REVISED.plain}", encoding="utf-8")
     store.add(read_seeds(folder, store.sources()).new)
     _run(store, engine, tools, codes=(_code(store, "flood-2022"),))
-    old = next(one for one in engine.documents() if one.metadata.title == FLOOD.title)
+    old = next(one for one in engine.collection.documents() if one.metadata.title == FLOOD.title)
     assert old.metadata.superseded == "2022-06-02"
 
 
@@ -351,8 +351,10 @@ def test_the_index_that_a_source_carries_leads_to_its_passages(
 
     _run(store, engine, tools)
 
-    [book] = [record for record in engine.documents() if record.file.endswith(".pdf")]
-    index = read_collection_index(engine.catalog, engine.snapshot(), None)
-    found = engine.catalog.children(named_passages(index, "Who is named when there is an avalanche?", "en")).values()
+    [book] = [record for record in engine.collection.documents() if record.file.endswith(".pdf")]
+    index = engine.collection.view().index
+    found = engine.catalog.children(
+        match_index(index, "Who is named when there is an avalanche?", "en").passages
+    ).values()
     assert {child.document_key for child in found} == {book.key}
     assert all(child.page <= 3 <= child.last_page and "avalanche plan" in child.text for child in found)

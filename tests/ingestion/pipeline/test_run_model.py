@@ -102,7 +102,7 @@ def test_documents_are_described_by_rules_within_the_models_time_and_it_is_said(
             assert "openai" in outcome.message.lower() or "m " in outcome.message
             assert record.description is not None
             assert {value.source for value in record.description.values} == {"rule"}
-        assert len(engine.documents()) == 2
+        assert len(engine.collection.documents()) == 2
         engine.close()
 
 

@@ -76,7 +76,7 @@ def test_a_file_that_is_gone_from_its_address_stays_in_the_collection(engine: En
     _run(engine, site)
     del site.answers["/plan.pdf"]
     store = _run(engine, site, request=RunRequest(refresh=True))
-    assert [record.metadata.title for record in engine.documents()] == ["Action plan on owls"]
+    assert [record.metadata.title for record in engine.collection.documents()] == ["Action plan on owls"]
     outcome = store.records()["A1"].outcomes["acquisition"]
     assert (outcome.status, outcome.reason) == ("failed", "not_found")
     assert "is kept" in outcome.message
@@ -91,7 +91,7 @@ def test_an_unchanged_file_is_not_sent_again(engine: Engine, site: Site) -> None
     store = _run(engine, site, request=RunRequest(refresh=True))
     assert store.records()["A1"].outcomes["acquisition"].reason == "not_modified"
     assert site.headers[-1]["if-none-match"] == '"one"'
-    assert len(engine.documents()) == 1
+    assert len(engine.collection.documents()) == 1
 
 
 def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: Engine, site: Site) -> None:
@@ -104,7 +104,7 @@ def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: E
     store.decide(Decision("P", "licence", "GREEN", "Ada", "Asked by letter.", now()))
     _run(engine, site)
     source_records = store.records()
-    assert {record.source for record in engine.documents()} == {"list:P.1", "list:P.3"}
+    assert {record.source for record in engine.collection.documents()} == {"list:P.1", "list:P.3"}
     assert source_records["P.2"].stopped is not None
     assert source_records["P.2"].stopped[1].reason == "licence_reserved"
 
@@ -126,7 +126,7 @@ def test_a_document_that_speaks_against_its_page_is_kept_apart_until_it_is_decid
     assert not [path for path in (workspace / "readings").rglob("*") if path.is_file()]
     store.decide(Decision("A1", "licence", "GREEN", "Ada", "They gave leave.", now()))
     _run(engine, site)
-    assert len(engine.documents()) == 1
+    assert len(engine.collection.documents()) == 1
 
 
 def test_a_cancelled_run_ends_at_once_and_records_nothing_of_what_it_broke_off(engine: Engine, site: Site) -> None:
@@ -167,4 +167,4 @@ def test_what_failed_is_left_alone_for_a_while_and_tried_at_once_when_asked(engi
         with engine.catalog.begin() as connection:
             connection.execute(sql.update(outcomes).values(when=later.isoformat(timespec="seconds")))
         _run(engine, site)
-        assert len(engine.documents()) == documents
+        assert len(engine.collection.documents()) == documents

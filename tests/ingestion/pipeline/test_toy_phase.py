@@ -57,7 +57,7 @@ print(json.dumps({
     "ran": {one.phase: [one.done, one.rejected] for one in summaries},
     "stopped": stopped,
     "funnel": {one.name: one.reached for one in funnel(records)},
-    "documents": len(engine.documents()),
+    "documents": len(engine.collection.documents()),
 }))
 engine.close()
 """

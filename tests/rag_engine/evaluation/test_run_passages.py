@@ -13,10 +13,8 @@ from rag_engine.config import read_config
 from rag_engine.errors import InputError
 from rag_engine.evaluation.configurations import (
     Configuration,
-    chosen_of,
     chunking_strategies,
     configurations,
-    possible,
     published,
 )
 from rag_engine.evaluation.gold import GoldQuestion, Quote
@@ -120,13 +118,6 @@ def test_the_ablation_has_the_published_eleven_the_factorial_and_the_index_signa
     assert len(published()) == 11
     assert {"default", "fixed both", "section dense", "section both provenance mmr rerank"} <= set(named)
     assert "no index signal" in named
-
-
-def test_a_configuration_whose_settings_there_are_not_is_left_out_and_said(tmp_path: Path) -> None:
-    mine = Configuration("mine", "", {"colour": "red"})
-    kept, said = possible([*chosen_of(configurations(), ["default"]), mine], read_config(tmp_path))
-    assert [one.name for one in kept] == ["default"]
-    assert "'mine' changes colour" in said[0]
 
 
 def test_an_unknown_strategy_names_the_known_ones() -> None:

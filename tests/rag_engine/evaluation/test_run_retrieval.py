@@ -127,7 +127,7 @@ def test_an_unknown_configuration_names_the_known_ones() -> None:
 
 
 def test_a_setting_that_there_is_not_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'mine' changes colour"):
+    with pytest.raises(InputError, match="'mine' cannot be applied: RetrievalConfig has no setting colour"):
         Configuration("mine", "", {"colour": "red"}).applied(read_config(tmp_path))
 
 

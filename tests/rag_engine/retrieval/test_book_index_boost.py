@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import ChunkingConfig, ChunkSizes
-from rag_engine.retrieval.book_index_boost import CollectionIndex, named_passages, named_places, read_collection_index
-from rag_engine.storage.collection import Stores
+from rag_engine.retrieval.book_index_boost import match_index
+from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.snapshot import read_snapshot
+from rag_engine.storage.stores import Stores
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_index_entries import ARTICLES
 from tests.rag_engine.storage.test_indexer import make_document
@@ -21,8 +22,8 @@ RECORDS = (
 )
 
 
-def read(stores: Stores, before: CollectionIndex | None = None) -> CollectionIndex:
-    return read_collection_index(stores.catalog, read_snapshot(stores.catalog), before)
+def read(stores: Stores) -> CollectionIndex:
+    return read_collection_index(stores.catalog, read_snapshot(stores.catalog).documents)
 
 
 def add(stores: Stores, embedder: CountingEmbedder, records: Sequence[IndexRecord] = RECORDS) -> None:
@@ -34,7 +35,7 @@ def add(stores: Stores, embedder: CountingEmbedder, records: Sequence[IndexRecor
 def test_a_named_term_leads_to_its_passages_and_says_so(stores: Stores, embedder: CountingEmbedder) -> None:
     add(stores, embedder)
 
-    found = named_passages(read(stores), "What does the wildfire authority publish?", "en")
+    found = match_index(read(stores), "What does the wildfire authority publish?", "en").passages
 
     assert set(found.values()) == {("listed in the index under “wildfire authority”",)}
     children = stores.catalog.children(found)
@@ -44,9 +45,9 @@ def test_a_named_term_leads_to_its_passages_and_says_so(stores: Stores, embedder
 
 def test_an_entry_that_refers_to_another_leads_there(stores: Stores, embedder: CountingEmbedder) -> None:
     add(stores, embedder)
-    direct = named_passages(read(stores), "wildfire authority", "en")
+    direct = match_index(read(stores), "wildfire authority", "en").passages
 
-    found = named_passages(read(stores), "Who deals with a forest fire?", "en")
+    found = match_index(read(stores), "Who deals with a forest fire?", "en").passages
 
     assert set(found) == set(direct)
     assert all("to which “forest fire” refers" in why for those in found.values() for why in those)
@@ -54,36 +55,26 @@ def test_an_entry_that_refers_to_another_leads_there(stores: Stores, embedder: C
 
 def test_a_question_that_names_no_term_is_led_nowhere(stores: Stores, embedder: CountingEmbedder) -> None:
     add(stores, embedder)
-    assert named_passages(read(stores), "What does the council pay?", "en") == {}
+    assert match_index(read(stores), "What does the council pay?", "en").passages == {}
 
 
-def test_the_indexes_are_read_again_only_when_the_collection_has_changed(
-    stores: Stores, embedder: CountingEmbedder
-) -> None:
-    add(stores, embedder)
-    first = read(stores)
-    assert read(stores, first) is first
-    add(stores, embedder, ())
-    assert len(read(stores, first).terms) == 0
-
-
-def test_other_passages_of_a_named_page_are_told_apart_from_the_one_it_names(
+def test_other_passages_of_a_named_page_are_kept_apart_from_the_one_it_names(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
     indexer = Indexer(stores, embedder, ChunkingConfig("fixed", sizes=ChunkSizes(fixed_words=65, fixed_overlap=0)))
     indexer.add(make_document(stores, ARTICLES), "1", [IndexRecord("wildfire authority", pages=(1,))])
     indexer.finish()
 
-    found = named_places(read(stores), "the wildfire authority", "en")
+    found = match_index(read(stores), "the wildfire authority", "en")
 
     [record] = stores.catalog.active_documents()
     children = {child.key: child for child in stores.catalog.document_children(record.key)}
     assert len(found.passages) == 1
     assert all("wildfire authority" in children[key].text for key in found.passages)
     on_page = {key for key, child in children.items() if child.page <= 1 <= child.last_page}
-    assert found.beside.keys() == on_page - found.passages.keys()
-    assert set(found.beside.values()) == {("listed in the index under “wildfire authority”",)}
-    assert named_passages(read(stores), "the wildfire authority", "en") == found.passages
+    assert found.same_page.keys() == on_page - found.passages.keys()
+    assert set(found.same_page.values()) == {("listed in the index under “wildfire authority”",)}
+    assert match_index(read(stores), "the wildfire authority", "en").passages == found.passages
 
 
 def test_a_reference_of_an_entry_that_stands_in_several_rows_is_kept(
@@ -95,5 +86,5 @@ def test_a_reference_of_an_entry_that_stands_in_several_rows_is_kept(
         IndexRecord("wildfire authority", pages=(1,)),
     )
     add(stores, embedder, rows)
-    why = {one for those in named_passages(read(stores), "maps", "en").values() for one in those}
+    why = {one for those in match_index(read(stores), "maps", "en").passages.values() for one in those}
     assert "listed in the index under “wildfire authority”, to which “maps” refers" in why

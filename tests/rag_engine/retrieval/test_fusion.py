@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.retrieval.fusion import convex_mix, keyword_share, paper_fusion, reciprocal_rank
+from rag_engine.retrieval.fusion import convex_mix, keyword_share
+from rag_engine.retrieval.profiles import paper_fusion, reciprocal_rank, weighted_fusion
 
 rankings = st.lists(st.lists(st.integers(0, 30), unique=True, max_size=12), max_size=4)
 
@@ -16,10 +17,14 @@ def test_reciprocal_rank_adds_what_every_ranking_gives() -> None:
     assert list(fused) == [2, 1]
 
 
-def test_the_papers_keyword_weight_rises_for_a_child_that_both_legs_found() -> None:
-    fused = paper_fusion([[1, 2]], [[2, 3]], dense_weight=0.6, sparse_weight=0.4, both_weight=0.6, k=60)
+def test_the_papers_keyword_weight_rises_for_a_child_that_both_retrievers_found() -> None:
+    fused = paper_fusion([[1, 2]], [[2, 3]])
     assert fused == pytest.approx({1: 0.6 / 61, 2: 0.6 / 62 + 0.6 / 61, 3: 0.4 / 62})
     assert list(fused) == [2, 1, 3]
+
+
+def test_weighted_fusion_gives_each_retriever_its_weight() -> None:
+    assert weighted_fusion([[1, 2]], [[2, 3]]) == pytest.approx({1: 0.6 / 61, 2: 0.6 / 62 + 0.4 / 61, 3: 0.4 / 62})
 
 
 def test_five_deviations_weigh_as_much_as_the_best_keyword_match() -> None:
@@ -33,7 +38,7 @@ def test_a_closed_gate_leaves_the_dense_order_alone() -> None:
     assert np.argsort(-mixed).tolist() == [0, 1, 2]
 
 
-def test_one_leg_alone_still_ranks() -> None:
+def test_one_retriever_alone_still_ranks() -> None:
     mixed = convex_mix(np.zeros(2), np.array([0.2, 0.9]), dense_weight=0.0, gate=np.ones(2))
     assert mixed[1] > mixed[0]
 
@@ -50,7 +55,7 @@ def test_every_child_of_a_ranking_is_fused_once_and_scores_descend(found: list[l
     st.floats(0.05, 1.0),
     st.integers(0, 11),
 )
-def test_a_child_that_rises_in_a_leg_never_falls_in_the_mix(
+def test_a_child_that_rises_by_one_signal_never_falls_in_the_mix(
     given: list[tuple[float, float]], weight: float, place: int
 ) -> None:
     deviations, keyword = (np.array(column) for column in zip(*given, strict=True))

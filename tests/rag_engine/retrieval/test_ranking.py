@@ -38,11 +38,12 @@ def ranked(engine: Engine) -> Rank:
     """The ranking of a question, with changes of the retrieval and a reranker where one is given."""
 
     def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
-        searchable = engine.searchable()
+        retrievers = engine.retrievers()
         if reranker is not None:
-            searchable = replace(searchable, reranker=lambda: reranker)
+            retrievers = replace(retrievers, reranker=lambda: reranker)
         changes = {"rerank": reranker is not None, "rerank_seconds": 9.0, **changes}
-        return rank(QueryPlan(question, language, (question,)), None, searchable, engine.retrieval(**changes))
+        plan = QueryPlan(question, language, (question,))
+        return rank(plan, None, engine.collection.view(), retrievers, engine.retrieval(**changes))
 
     return ranking
 
@@ -53,7 +54,7 @@ def place_of(engine: Engine) -> Callable[[int], str]:
 
     def place(key: int) -> str:
         child = engine.catalog.children([key])[key]
-        title = engine.snapshot().documents[child.document_key].metadata.title
+        title = engine.collection.snapshot().documents[child.document_key].metadata.title
         return f"{title}, {child.section}" if child.section else title
 
     return place
@@ -100,9 +101,10 @@ def test_an_article_named_without_its_act_gains_in_every_act(ranked: Rank, place
 
 
 def test_an_article_of_an_act_that_was_not_found_is_none_of_those_that_were(engine: Engine) -> None:
-    [dykes] = [record.key for record in engine.documents() if record.metadata.title == DYKES]
+    [dykes] = [record.key for record in engine.collection.documents() if record.metadata.title == DYKES]
     question = "What does Article 4 of the Flood Insurance Act say?"
-    found = rank(QueryPlan(question, "en", (question,)), {dykes}, engine.searchable(), engine.retrieval(rerank=False))
+    plan, view = QueryPlan(question, "en", (question,)), engine.collection.view()
+    found = rank(plan, {dykes}, view, engine.retrievers(), engine.retrieval(rerank=False))
     assert len(found.keys)
     assert found.provenance == {}
 
@@ -119,10 +121,13 @@ def test_what_a_good_passage_refers_to_rises_where_references_count(
     assert rise == {f"{DYKES}, Article 1": pytest.approx(0.3 * before[f"{DYKES}, Article 2"], abs=1e-6)}
 
 
-@pytest.mark.parametrize("fusion", ["convex", "rrf"])
-def test_what_an_index_lists_gains_its_weight_on_a_scale_on_which_the_best_has_one(ranked: Rank, fusion: str) -> None:
+@pytest.mark.parametrize("profile", ["default", "rrf"])
+def test_what_an_index_lists_gains_its_weight_on_a_scale_on_which_the_best_has_one(ranked: Rank, profile: str) -> None:
     question = "Where do volunteers stack the sandbags below the freeboard?"
-    plain, found = ranked(question, fusion=fusion, index_weight=0.0), ranked(question, fusion=fusion, index_weight=0.1)
+    plain, found = (
+        ranked(question, profile=profile, index_weight=0.0),
+        ranked(question, profile=profile, index_weight=0.1),
+    )
     [key] = found.listed
     assert plain.scores[0] == pytest.approx(1.0)
     before = dict(zip(plain.keys.tolist(), plain.scores.tolist(), strict=True))
@@ -131,7 +136,7 @@ def test_what_an_index_lists_gains_its_weight_on_a_scale_on_which_the_best_has_o
     assert found.keys[0] == plain.keys[0] != key, "a passage that answers stays before one that is only listed"
 
 
-def test_what_stands_beside_a_listed_place_on_its_page_gains_half(ranked: Rank, engine: Engine) -> None:
+def test_a_passage_elsewhere_on_a_listed_page_gains_half(ranked: Rank, engine: Engine) -> None:
     question = "What does the siren on the roof tell the keeper of the freeboard?"
     plain, found = ranked(question, index_weight=0.0), ranked(question, index_weight=0.2)
     before = dict(zip(plain.keys.tolist(), plain.scores.tolist(), strict=True))
@@ -151,21 +156,21 @@ def test_what_stands_beside_a_listed_place_on_its_page_gains_half(ranked: Rank, 
 def test_a_long_question_is_answered_by_what_answers_one_piece_of_it(order: Callable[..., list[str]]) -> None:
     facts = "The court heard that the tenant of the mill had left the district before the harvest. " * 40
     asked = "The tenant asks where volunteers stack the sandbags by the bridge. " * 20
-    assert order(facts + asked, legs="dense")[0] == "Notice of May"
+    assert order(facts + asked, retrievers="dense")[0] == "Notice of May"
 
 
-def test_what_no_leg_finds_is_found_where_an_index_lists_it(ranked: Rank, engine: Engine) -> None:
-    found = ranked("freeboard", legs="sparse")
+def test_what_no_retriever_finds_is_found_where_an_index_lists_it(ranked: Rank, engine: Engine) -> None:
+    found = ranked("freeboard", retrievers="sparse")
     [key] = found.keys.tolist()
     assert "the keeper opens the gate" in engine.catalog.children([key])[key].text
     assert found.listed == {key: ("listed in the index under “freeboard”",)}
-    assert ranked("freeboard", legs="sparse", index_weight=0.0).keys.tolist() == []
+    assert ranked("freeboard", retrievers="sparse", index_weight=0.0).keys.tolist() == []
 
 
 def test_of_two_passages_that_say_the_same_one_comes_later_with_mmr(order: Callable[..., list[str]]) -> None:
     assert order(SANDBAGS)[:3] == ["Notice of May", "Notice of June", "Report"]
-    assert order(SANDBAGS, mmr=True)[:3] == ["Notice of May", "Report", "Notice of June"]
-    assert order(SANDBAGS, mmr=True, mmr_lambda=1.0) == order(SANDBAGS)
+    assert order(SANDBAGS, mmr_lambda=0.5)[:3] == ["Notice of May", "Report", "Notice of June"]
+    assert order(SANDBAGS, mmr_lambda=1.0) == order(SANDBAGS)
 
 
 def reads_reports(text: str) -> float:
@@ -178,7 +183,7 @@ def test_what_the_reranker_thinks_better_rises_by_its_weight(order: Callable[...
     assert order(SANDBAGS, reranker=reader, rerank_weight=0.1)[0] == "Notice of May"
     found = ranked(SANDBAGS, reranker=reader, rerank_weight=0.1)
     assert sorted(found.reranked.values())[-2:] == [0.0, 1.0], "its own scores, not the mix"
-    assert found.found.warnings == []
+    assert found.warnings == ()
 
 
 def dies(text: str) -> float:
@@ -200,17 +205,18 @@ def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
     assert found.keys.tolist() == plain.keys.tolist()
     assert found.scores.tolist() == plain.scores.tolist()
     assert found.reranked == {}
-    assert found.found.warnings == [f"The passages were not reranked: {why}"]
+    assert found.warnings == (f"The passages were not reranked: {why}",)
 
 
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
     def nowhere() -> Reranker:
         raise BackendError("Reranker 'x' is nowhere.", help="Give another.")
 
-    searchable = replace(engine.searchable(), reranker=nowhere)
-    found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, searchable, engine.retrieval(rerank=True))
+    retrievers = replace(engine.retrievers(), reranker=nowhere)
+    plan, view = QueryPlan(SANDBAGS, "en", (SANDBAGS,)), engine.collection.view()
+    found = rank(plan, None, view, retrievers, engine.retrieval(rerank=True))
     assert found.keys.tolist() == ranked(SANDBAGS).keys.tolist()
-    assert found.found.warnings == ["The passages were not reranked: Reranker 'x' is nowhere. Give another."]
+    assert found.warnings == ("The passages were not reranked: Reranker 'x' is nowhere. Give another.",)
 
 
 def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
@@ -221,7 +227,7 @@ def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
     german = ranked(question, language="de", reranker=reader)
     assert reader.read == []
     assert german.keys.tolist() == ranked(question, language="de").keys.tolist()
-    assert german.found.warnings == [], "it was never to be asked"
+    assert german.warnings == (), "it was never to be asked"
 
     english = ranked("Who fills Sandsäcke at the Rathaus?", reranker=reader)
     assert reader.read
@@ -231,27 +237,28 @@ def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
 
 def test_the_paper_recipe_asks_neither_an_index_nor_a_reranker(ranked: Rank) -> None:
     reader = ByHand(reads_reports)
-    found = ranked("Where do volunteers stack the sandbags, freeboard, Article 3?", reranker=reader, fusion="paper")
+    found = ranked("Where do volunteers stack the sandbags, freeboard, Article 3?", reranker=reader, profile="paper")
     assert (reader.read, found.listed, found.provenance, found.reranked) == ([], {}, {}, {})
 
 
 def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> None:
-    searchable = engine.searchable()
+    view = engine.collection.view()
 
     class Without:
         """A catalog in which the notices are gone already."""
 
         def children(self, keys: Sequence[int]) -> dict[int, object]:
-            read = searchable.catalog.children(keys)
+            read = view.catalog.children(keys)
             return {key: record for key, record in read.items() if "olunteers" not in record.text}
 
         def __getattr__(self, name: str) -> object:
-            return getattr(searchable.catalog, name)
+            return getattr(view.catalog, name)
 
     reader = ByHand(reads_reports)
-    changed = replace(searchable, catalog=Without(), reranker=lambda: reader)  # type: ignore[arg-type]
+    changed = replace(view, catalog=Without())
+    retrievers = replace(engine.retrievers(), reranker=lambda: reader)
     config = engine.retrieval(rerank=True, rerank_seconds=9.0, rerank_weight=0.5, reference_weight=0.2)
-    found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, config)
+    found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, retrievers, config)
     assert len(found.keys) == len(set(found.keys.tolist()))
     assert not any("olunteers" in text for text in reader.read)
     assert any("half had burst" in text for text in reader.read)
@@ -262,9 +269,8 @@ def test_without_the_encoder_what_is_named_still_leads(engine: Engine, place_of:
         def encode_queries(self, texts: Sequence[str]) -> Scores:
             raise BackendError("The encoder is away.")
 
-    found = rank(
-        QueryPlan(NAMED, "en", (NAMED,)), None, replace(engine.searchable(), embedder=Away), engine.retrieval()
-    )
+    retrievers = replace(engine.retrievers(), embedder=Away)
+    found = rank(QueryPlan(NAMED, "en", (NAMED,)), None, engine.collection.view(), retrievers, engine.retrieval())
     assert place_of(int(found.keys[0])) == f"{DYKES}, Article 3"
     assert found.cosines.tolist() == [0.0] * len(found.keys)
 
@@ -275,8 +281,8 @@ WORDS = "dyke|map|sandbags|volunteers|freeboard|alarm|house|premium|siren|Rathau
 words = st.lists(st.sampled_from(WORDS.split("|")), max_size=6).map(" ".join)
 settings_of_retrieval = st.fixed_dictionaries(
     {
-        "fusion": st.sampled_from(["convex", "rrf", "paper"]),
-        "legs": st.sampled_from(["both", "dense", "sparse"]),
+        "profile": st.sampled_from(["default", "rrf", "paper"]),
+        "retrievers": st.sampled_from(["both", "dense", "sparse"]),
         "candidates": st.integers(1, 12),
         "top_k": st.integers(1, 5),
         "sibling_share": st.sampled_from([0.0, 0.3]),
@@ -295,11 +301,11 @@ def test_every_ranking_keeps_to_the_filter_and_descends_with_each_child_once(
 ) -> None:
     plan = QueryPlan(question, language, (question or "dyke",), keywords=("Act",))
     allowed = frozenset(chosen) if filtered else None
-    found = rank(plan, allowed, engine.searchable(), engine.retrieval(**changes))
+    found = rank(plan, allowed, engine.collection.view(), engine.retrievers(), engine.retrieval(**changes))
     keys, scores = found.keys.tolist(), found.scores.tolist()
     assert len(set(keys)) == len(keys) == len(scores) == len(found.owners) == len(found.cosines)
     assert scores == sorted(scores, reverse=True)
     assert np.isfinite(scores).all()
     assert allowed is None or set(found.owners.tolist()) <= allowed
     assert found.listed.keys() <= set(keys)
-    assert found.found.warnings == []
+    assert found.warnings == ()

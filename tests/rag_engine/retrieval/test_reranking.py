@@ -59,7 +59,7 @@ def test_the_order_is_that_of_the_mix_and_the_scores_stay_in_their_range(
     scores, read = [pair[0] for pair in pairs], {f"text {n}": pair[1] for n, pair in enumerate(pairs)}
     found = rerank("q", list(read), scores, Reader(read.__getitem__), weight=weight, seconds=9)
     assert sorted(found.order) == list(range(len(pairs)))
-    assert found.said == ""
+    assert found.warning == ""
     assert min(scores) - 1e-9 <= min(found.scores) <= max(found.scores) <= max(scores) + 1e-9
     ordered = [found.scores[place] for place in found.order]
     assert ordered == sorted(ordered, reverse=True)
@@ -115,7 +115,7 @@ def test_the_ranking_stays_and_says_so_when_the_time_is_up() -> None:
     found = rerank("q", texts, scores, reader, weight=0.5, seconds=0.35, clock=lambda: next(ticks))
     assert found.order == tuple(range(20))
     assert found.scores == tuple(scores)
-    assert found.said == "The passages were not reranked: reader would have taken longer than 0.35 s."
+    assert found.warning == "The passages were not reranked: reader would have taken longer than 0.35 s."
     assert len(reader.batches) < 5, "the rest is not read in vain"
 
 
@@ -124,7 +124,7 @@ def test_the_last_batch_may_end_within_the_time() -> None:
     reader = Reader(lambda text: float(text.split()[1]))
     ticks = itertools.count(0.0, 0.1)
     found = rerank("q", texts, scores, reader, weight=1.0, seconds=0.55, clock=lambda: next(ticks))
-    assert found.said == ""
+    assert found.warning == ""
     assert found.order[0] == 19
 
 
@@ -153,7 +153,7 @@ def test_the_ranking_stays_and_says_why_when_the_reranker_fails(of: Callable[[st
     found = rerank("q", TEXTS, SCORES, Reader(of), weight=0.5, seconds=9)
     assert found.order == (0, 1, 2)
     assert found.scores == tuple(SCORES)
-    assert found.said == f"The passages were not reranked: {why}"
+    assert found.warning == f"The passages were not reranked: {why}"
 
 
 def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(reader, "score", shapeless)
     found = rerank("q", TEXTS, SCORES, reader, weight=0.5, seconds=9)
     assert found.order == (0, 1, 2)
-    assert "one number for each of 3" in found.said
+    assert "one number for each of 3" in found.warning
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])

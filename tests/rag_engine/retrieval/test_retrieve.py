@@ -108,7 +108,7 @@ def test_a_named_article_is_read_first_and_says_what_it_gained(engine: Engine) -
         0
     ]
     assert (best.act, best.section) == ("Dyke Protection Act", "Article 3")
-    assert best.provenance == engine.config.retrieval.provenance_weight
+    assert best.provenance == engine.config.retrieval.weights.provenance_weight
 
 
 def test_a_passage_that_an_index_lists_says_under_which_entry(engine: Engine) -> None:
@@ -138,22 +138,22 @@ def test_sources_and_ranks_count_from_one(engine: Engine) -> None:
     assert min(hit.dense_rank for hit in hits if hit.dense_rank is not None) == 1
 
 
-@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_every_fusion_finds_the_passage_that_holds_the_words(engine: Engine, fusion: str) -> None:
-    evidence = engine.search(SANDBAGS, None, engine.retrieval(fusion=fusion))
+@pytest.mark.parametrize("profile", ["default", "rrf", "paper"])
+def test_every_fusion_finds_the_passage_that_holds_the_words(engine: Engine, profile: str) -> None:
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(profile=profile))
     assert titles(evidence)[:3] == ["Notice of May", "Notice of June", "Report"]
     fused = [hit.fused for hit in evidence.hits]
     assert fused == sorted(fused, reverse=True)
 
 
 def test_by_words_alone_only_passages_with_the_words_are_found(engine: Engine) -> None:
-    evidence = engine.search(SANDBAGS, None, engine.retrieval(legs="sparse"))
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(retrievers="sparse"))
     assert set(titles(evidence)) == {"Notice of May", "Notice of June", "Report"}
     assert all(hit.dense_rank is None and hit.cosine == 0.0 for hit in evidence.hits)
 
 
 def test_by_meaning_alone_no_keyword_is_claimed(engine: Engine) -> None:
-    evidence = engine.search(SANDBAGS, None, engine.retrieval(legs="dense"))
+    evidence = engine.search(SANDBAGS, None, engine.retrieval(retrievers="dense"))
     assert titles(evidence)[0] == "Notice of May"
     assert all(hit.sparse_rank is None and hit.bm25 is None for hit in evidence.hits)
 
@@ -162,7 +162,8 @@ def test_a_passage_that_the_reranker_did_not_read_claims_no_score_of_it(engine: 
     reader = ByHand(len, languages=frozenset({"en"}))
     config = engine.retrieval(rerank=True, rerank_seconds=9.0, similarity_floor=0.0)
     plan = QueryPlan("Who fills Sandsäcke at the Rathaus?", "en", ("Who fills Sandsäcke at the Rathaus?",))
-    evidence = retrieve(plan, None, replace(engine.searchable(), reranker=lambda: reader), config)
+    retrievers = replace(engine.retrievers(), reranker=lambda: reader)
+    evidence = retrieve(plan, None, engine.collection.view(), retrievers, config)
     own = {hit.document.metadata.title: hit.reranked for hit in evidence.hits}
     assert own["Merkblatt"] is None
     assert own["Report"] == len("".join(text for text in reader.read if "half had burst" in text))
@@ -170,11 +171,12 @@ def test_a_passage_that_the_reranker_did_not_read_claims_no_score_of_it(engine: 
 
 def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_path: Path) -> None:
     engine = indexed(tmp_path / "workspace", CountingEmbedder())
-    searchable, plan = engine.searchable(), engine.plan(SANDBAGS)
-    [notice] = [record for record in engine.documents() if record.metadata.title == "Notice of May"]
-    engine.erase(notice)
-    evidence = retrieve(plan, None, searchable, engine.retrieval())
-    again = engine.search(SANDBAGS)
+    view, plan = engine.collection.view(), engine.plan(SANDBAGS)
+    [notice] = [record for record in engine.collection.documents() if record.metadata.title == "Notice of May"]
+    engine.collection.erase(notice)
+    config = engine.retrieval(rerank_seconds=60.0)
+    evidence = retrieve(plan, None, view, engine.retrievers(), config)
+    again = engine.search(SANDBAGS, None, config)
     engine.close()
     assert titles(evidence)[0] == "Notice of June"
     assert "Notice of May" not in titles(evidence) + titles(again)
@@ -182,9 +184,10 @@ def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_pa
     assert evidence.warnings == again.warnings == ()
 
 
-@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_a_filter_that_leaves_nothing_gives_nothing(engine: Engine, fusion: str) -> None:
-    evidence = retrieve(engine.plan(FREEBOARD), frozenset(), engine.searchable(), engine.retrieval(fusion=fusion))
+@pytest.mark.parametrize("profile", ["default", "rrf", "paper"])
+def test_a_filter_that_leaves_nothing_gives_nothing(engine: Engine, profile: str) -> None:
+    view, plan = engine.collection.view(), engine.plan(FREEBOARD)
+    evidence = retrieve(plan, frozenset(), view, engine.retrievers(), engine.retrieval(profile=profile))
     assert (evidence.hits, evidence.sources, evidence.warnings) == ((), (), ())
 
 
@@ -192,16 +195,19 @@ def test_a_filter_that_leaves_nothing_gives_nothing(engine: Engine, fusion: str)
 @given(
     st.sampled_from([SANDBAGS, FREEBOARD, "Article 3 of the Dyke Protection Act", "Wer füllt Sandsäcke?", "alarm"]),
     st.sets(st.integers(1, 9)),
-    st.sampled_from(["convex", "rrf", "paper"]),
+    st.sampled_from(["default", "rrf", "paper"]),
     st.sampled_from(["both", "dense", "sparse"]),
     st.booleans(),
     st.integers(1, 10),
 )
 def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
-    engine: Engine, question: str, allowed: set[int], fusion: str, legs: str, mmr: bool, top_k: int
+    engine: Engine, question: str, allowed: set[int], profile: str, retrievers: str, mmr: bool, top_k: int
 ) -> None:
-    config = engine.retrieval(fusion=fusion, legs=legs, mmr=mmr, top_k=top_k, similarity_floor=0.0)
-    evidence = retrieve(QueryPlan(question, "en", (question,)), frozenset(allowed), engine.searchable(), config)
+    config = engine.retrieval(
+        profile=profile, retrievers=retrievers, mmr_lambda=0.5 if mmr else None, top_k=top_k, similarity_floor=0.0
+    )
+    plan = QueryPlan(question, "en", (question,))
+    evidence = retrieve(plan, frozenset(allowed), engine.collection.view(), engine.retrievers(), config)
     assert {source.document.key for source in evidence.sources} <= allowed
     assert {linked.document.key for source in evidence.sources for linked in source.linked} <= allowed
     parents = [(source.document.key, source.parent_index) for source in evidence.sources]
@@ -216,7 +222,9 @@ def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
 
 def test_one_sentence_that_answers_wins_over_a_passage_on_the_same_topic(understanding: Engine) -> None:
     question = "Do we have to boil water from the well before we drink it?"
-    whole, near = (understanding.retrieval(sentence_share=share, legs="dense", rerank=False) for share in (0.0, 0.5))
+    whole, near = (
+        understanding.retrieval(sentence_share=share, retrievers="dense", rerank=False) for share in (0.0, 0.5)
+    )
     assert titles(understanding.search(question, None, whole))[0] == "Leaflet"
     assert titles(understanding.search(question, None, near))[0] == "Town notes"
 

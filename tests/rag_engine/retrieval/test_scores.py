@@ -11,19 +11,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rag_engine.config import RetrievalConfig
+from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.engine import Engine
-from rag_engine.retrieval.language_scale import LanguageSamples
 from rag_engine.retrieval.scores import Pool, Signals, column, mix, pool_of, read_signals, scaled_to_best
-from rag_engine.retrieval.search import search_legs
+from rag_engine.retrieval.search import search
+from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import pack_sentences
+from rag_engine.storage.snapshot import LanguageSamples
 from rag_engine.types import QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import indexed
 
 QUESTION = "Where do volunteers stack the sandbags?"
 PLAN = QueryPlan(QUESTION, "en", (QUESTION,))
-DEFAULT = RetrievalConfig(keyword_weight=0.05)
+DEFAULT = RankingWeights(keyword_weight=0.05)
+RETRIEVAL = RetrievalConfig(weights=DEFAULT)
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +36,13 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def signals(
-    nearness: Sequence[float], keyword: Sequence[float], named: Sequence[float] = (), alike: Sequence[bool] = ()
+    nearness: Sequence[float], keyword: Sequence[float], named: Sequence[float] = (), same_language: Sequence[bool] = ()
 ) -> Signals:
-    """Signals of one query variant; an empty leg is away."""
+    """Signals of one query variant; an empty retriever is unavailable."""
     count = max(len(nearness), len(keyword))
     near = np.array(nearness, float).reshape(count, -1) if nearness else np.zeros((count, 0))
     words = np.array(keyword, float).reshape(count, -1) if keyword else np.zeros((count, 0))
-    return Signals(near, near, words, np.array(named or [0.0] * count), np.array(alike or [True] * count))
+    return Signals(near, near, words, np.array(named or [0.0] * count), np.array(same_language or [True] * count))
 
 
 @st.composite
@@ -54,7 +56,7 @@ def any_signals(draw: st.DrawFn) -> Signals:
         sentence=draw(deviations),
         keyword=draw(arrays(np.float64, (count, worded), elements=st.floats(0, 1))),
         named=draw(arrays(np.float64, count, elements=st.floats(0, 1))),
-        alike=draw(arrays(np.bool_, count)),
+        same_language=draw(arrays(np.bool_, count)),
     )
 
 
@@ -82,7 +84,7 @@ def test_a_leg_that_is_away_leaves_the_order_to_the_other(scores: list[float]) -
 
 
 def test_words_of_another_language_count_only_as_far_as_the_gate_is_open() -> None:
-    foreign = signals([1.0, 1.0, 0.0], [0.0, 0.9, 0.0], alike=[True, False, True])
+    foreign = signals([1.0, 1.0, 0.0], [0.0, 0.9, 0.0], same_language=[True, False, True])
     shut, ajar = (mix(foreign, replace(DEFAULT, cross_language_sparse=gate)) for gate in (0.0, 1.0))
     assert shut[0] == shut[1]
     assert ajar[1] > ajar[0]
@@ -119,26 +121,30 @@ def test_a_child_that_was_not_found_scores_nothing() -> None:
 
 
 def test_the_pool_holds_each_visible_child_once(engine: Engine) -> None:
-    searchable = engine.searchable()
-    found = search_legs(PLAN, None, searchable, DEFAULT)
-    pool = pool_of(found, [*found.keys(), 10**9], searchable)
+    view = engine.collection.view()
+    found = search(PLAN, None, view, engine.retrievers(), RETRIEVAL)
+    pool = pool_of(found, [*found.keys(), 10**9], view)
     assert pool.keys.tolist() == sorted(found.keys())
-    assert len(pool.keys) == len(pool.owners) == len(pool.rows) == len(pool.spoken) == len(pool.cosines)
-    assert {searchable.snapshot.documents[owner].metadata.language for owner in pool.owners.tolist()} == {"en", "de"}
+    assert len(pool.keys) == len(pool.owners) == len(pool.rows) == len(pool.languages) == len(pool.cosines)
+    assert {view.snapshot.documents[owner].metadata.language for owner in pool.owners.tolist()} == {"en", "de"}
 
 
 def test_sentences_are_read_only_where_they_count(engine: Engine) -> None:
     read: list[int] = []
 
-    def sentences(rows: Sequence[int]) -> dict[int, bytes]:
-        read.extend(rows)
-        return {}
+    class View(CollectionView):
+        """A collection without sentences, which notes those that are asked for."""
 
-    searchable = replace(engine.searchable(), sentences=sentences)
-    pool = pool_of(search_legs(PLAN, None, searchable, DEFAULT), (), searchable)
-    without = read_signals(PLAN, pool, searchable, replace(DEFAULT, sentence_share=0.0))
+        def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
+            read.extend(rows)
+            return {}
+
+    whole = engine.collection.view()
+    view = View(whole.catalog, whole.snapshot, whole.file, whole.manifest)
+    pool = pool_of(search(PLAN, None, view, engine.retrievers(), RETRIEVAL), (), view)
+    without = read_signals(PLAN, pool, view, replace(DEFAULT, sentence_share=0.0))
     assert read == []
-    erased = read_signals(PLAN, pool, searchable, DEFAULT)
+    erased = read_signals(PLAN, pool, view, DEFAULT)
     assert sorted(read) == sorted(pool.rows.tolist())
     assert np.array_equal(erased.sentence, without.passage), "a passage without sentences has its own vector"
 
@@ -159,7 +165,7 @@ def read(engine: Engine) -> Read:
     ) -> Signals:
         keys = np.arange(len(cosines))
         found = replace(
-            search_legs(PLAN, None, engine.searchable(), DEFAULT),
+            search(PLAN, None, engine.collection.view(), engine.retrievers(), RETRIEVAL),
             queries=np.array([[1.0, 0.0]], np.float32),
             dense=[keys.tolist()],
             sparse=[{0: 3.0}],
@@ -171,13 +177,17 @@ def read(engine: Engine) -> Read:
             language: np.stack([mean + spread, np.sqrt(1 - (mean + spread) ** 2)], axis=1).astype(np.float32)
             for language, mean in usual.items()
         }
-        searchable = replace(
-            engine.searchable(),
-            samples=lambda: LanguageSamples(1, vectors, dict.fromkeys(vectors, 10000)),
-            sentences=lambda rows: {1: pack_sentences(np.array([[0.0, 1.0], [0.9, 0.436]], np.float32))},
-        )
+
+        class View(CollectionView):
+            samples = LanguageSamples(vectors, dict.fromkeys(vectors, 10000))
+
+            def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
+                return {1: pack_sentences(np.array([[0.0, 1.0], [0.9, 0.436]], np.float32))}
+
+        whole = engine.collection.view()
+        view = View(whole.catalog, whole.snapshot, whole.file, whole.manifest)
         pool = Pool(found, keys, keys, keys, tuple(spoken), np.array(cosines, np.float32).reshape(-1, 1))
-        return read_signals(plan, pool, searchable, replace(DEFAULT, **changes))  # type: ignore[arg-type]
+        return read_signals(plan, pool, view, replace(DEFAULT, **changes))  # type: ignore[arg-type]
 
     return signals_of
 
@@ -203,9 +213,9 @@ def test_what_is_named_is_a_share_of_all_that_the_question_names(read: Read) -> 
 
 def test_a_language_that_is_not_known_is_taken_for_the_questions(read: Read) -> None:
     usual = {"en": 0.5, "de": 0.5, "": 0.5}
-    assert read([0.5] * 3, ["en", "de", ""], usual).alike.tolist() == [True, False, True]
+    assert read([0.5] * 3, ["en", "de", ""], usual).same_language.tolist() == [True, False, True]
     unknown = replace(PLAN, language="")
-    assert read([0.5] * 3, ["en", "de", ""], usual, unknown).alike.all()
+    assert read([0.5] * 3, ["en", "de", ""], usual, unknown).same_language.all()
 
 
 @settings(max_examples=25, deadline=None)
@@ -214,10 +224,10 @@ def test_signals_have_one_row_a_child_and_one_column_a_variant(engine: Engine, v
     words = ["dyke", "sandbags", "Rathaus", "siren", "premium", "Article 3", "", "¿?"]
     queries = tuple(str(word) for word in np.random.default_rng(seed).choice(words, variants))
     plan = replace(PLAN, queries=queries, planner="a model")
-    searchable = engine.searchable()
-    found = search_legs(plan, None, searchable, DEFAULT)
-    some = read_signals(plan, pool_of(found, (), searchable), searchable, DEFAULT)
+    view = engine.collection.view()
+    found = search(plan, None, view, engine.retrievers(), RETRIEVAL)
+    some = read_signals(plan, pool_of(found, (), view), view, DEFAULT)
     children = len(found.keys())
     assert some.passage.shape == some.sentence.shape == (children, variants)
     assert some.keyword.shape == (children, variants)
-    assert some.named.shape == some.alike.shape == (children,)
+    assert some.named.shape == some.same_language.shape == (children,)

@@ -1,4 +1,4 @@
-"""The legs over the real indexes: what each finds, what they are asked, and what is said when one is away."""
+"""The retrievers over the real indexes: what each finds, what it is asked, and the warning when one is unavailable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import SparseIndex, Vectors
-from rag_engine.retrieval.search import Candidates, _pieces, search_legs
+from rag_engine.retrieval.search import Candidates, _pieces, search
 from rag_engine.types import QueryPlan
 from rag_engine.workspace import sparse_index
 from tests.rag_engine.conftest import CountingEmbedder
@@ -56,25 +56,25 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture
 def found_by(engine: Engine) -> Callable[..., Candidates]:
-    """What the legs find for the plan, with changes of the retrieval."""
+    """What the retrievers find for the plan, with changes of the retrieval."""
 
-    def search(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Candidates:
-        return search_legs(plan, allowed, engine.searchable(), engine.retrieval(**changes))
+    def found(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Candidates:
+        return search(plan, allowed, engine.collection.view(), engine.retrievers(), engine.retrieval(**changes))
 
-    return search
+    return found
 
 
-def test_each_leg_alone_leaves_the_other_unasked(found_by: Callable[..., Candidates]) -> None:
-    meaning, words = found_by(legs="dense"), found_by(legs="sparse")
-    assert (bool(meaning.dense), meaning.sparse, meaning.keywords) == (True, [], [])
-    assert (words.dense, bool(words.sparse), len(words.queries)) == ([], True, 0)
-    assert meaning.warnings == words.warnings == []
+def test_each_retriever_alone_leaves_the_other_unasked(found_by: Callable[..., Candidates]) -> None:
+    meaning, words = found_by(retrievers="dense"), found_by(retrievers="sparse")
+    assert (bool(meaning.dense), meaning.sparse, meaning.keywords) == (True, (), ())
+    assert (words.dense, bool(words.sparse), len(words.queries)) == ((), True, 0)
+    assert meaning.warnings == words.warnings == ()
     assert "encode" not in words.seconds
     assert "sparse" not in meaning.seconds
 
 
 def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Callable[..., Candidates]) -> None:
-    found = found_by(fusion="rrf")
+    found = found_by(profile="rrf")
     first, third = found.dense[0][0], found.dense[2][0]
     assert first != third
     assert found.dense_rank(first) == found.dense_rank(third) == 1
@@ -86,7 +86,7 @@ def test_ranks_count_from_one_and_are_the_best_over_the_variants(found_by: Calla
 def test_variants_made_by_rules_are_searched_only_where_asked_for(found_by: Callable[..., Candidates]) -> None:
     assert len(found_by().sparse) == 1
     assert len(found_by(rule_variants=True).sparse) == 3
-    assert len(found_by(fusion="rrf").sparse) == 3
+    assert len(found_by(profile="rrf").sparse) == 3
     assert len(found_by(plan=replace(PLAN, planner="a model")).sparse) == 3
     assert len(found_by(plan=replace(PLAN, planner="a model"), variant_weight=0.0).sparse) == 1
 
@@ -97,56 +97,64 @@ def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(found_by: Calla
 
 
 def test_without_the_encoder_words_go_on_and_it_is_said(engine: Engine) -> None:
-    searchable = replace(engine.searchable(), embedder=Away)
-    found = search_legs(PLAN, None, searchable, engine.retrieval())
-    assert found.dense == []
+    retrievers = replace(engine.retrievers(), embedder=Away)
+    found = search(PLAN, None, engine.collection.view(), retrievers, engine.retrieval())
+    assert found.dense == ()
     assert found.sparse[0]
-    assert found.warnings == ["Searched by keywords only: The encoder is away."]
+    assert found.warnings == ("Searched by keywords only: The encoder is away.",)
 
 
 def test_without_the_keyword_index_meaning_goes_on_and_it_is_said(tmp_path: Path) -> None:
     engine = indexed(tmp_path / "workspace", CountingEmbedder())
-    shutil.rmtree(sparse_index(engine.config.workspace, engine.generation()))
-    found = search_legs(PLAN, None, engine.searchable(), engine.retrieval())
+    shutil.rmtree(sparse_index(engine.config.workspace, engine.collection.generation()))
+    found = search(PLAN, None, engine.collection.view(), engine.retrievers(), engine.retrieval())
     engine.close()
     assert found.dense[0]
-    assert (found.sparse, found.keywords) == ([], [])
+    assert (found.sparse, found.keywords) == ((), ())
     assert [warning.partition(":")[0] for warning in found.warnings] == ["Searched by meaning only"]
 
 
-def test_with_both_legs_away_nothing_is_found_and_both_are_said(engine: Engine) -> None:
+def test_with_both_retrievers_unavailable_nothing_is_found_and_both_are_said(engine: Engine) -> None:
     def gone() -> SparseIndex:
         raise BackendError("The keyword index is away.")
 
-    found = search_legs(PLAN, None, replace(engine.searchable(), embedder=Away, sparse=gone), engine.retrieval())
+    retrievers = replace(engine.retrievers(), embedder=Away, sparse=gone)
+    found = search(PLAN, None, engine.collection.view(), retrievers, engine.retrieval())
     assert found.keys() == set()
     assert len(found.warnings) == 2
 
 
-@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Candidates], fusion: str) -> None:
-    found = found_by(frozenset(), fusion=fusion)
+@pytest.mark.parametrize("profile", ["default", "rrf", "paper"])
+def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Candidates], profile: str) -> None:
+    found = found_by(frozenset(), profile=profile)
     assert found.keys() == set()
-    assert found.warnings == []
+    assert found.warnings == ()
 
 
-@pytest.mark.parametrize("fusion", ["convex", "rrf", "paper"])
-def test_both_legs_keep_to_the_filter(engine: Engine, found_by: Callable[..., Candidates], fusion: str) -> None:
-    [report] = [record for record in engine.documents() if record.metadata.title == "Report"]
+@pytest.mark.parametrize("profile", ["default", "rrf", "paper"])
+def test_both_retrievers_keep_to_the_filter(engine: Engine, found_by: Callable[..., Candidates], profile: str) -> None:
+    [report] = [record for record in engine.collection.documents() if record.metadata.title == "Report"]
     [child] = engine.catalog.document_children(report.key)
-    found = found_by(frozenset({report.key}), fusion=fusion, rule_variants=True)
+    found = found_by(frozenset({report.key}), profile=profile, rule_variants=True)
     assert found.dense == [[child.key]] * 3
     assert found.keys() == {child.key}
 
 
 def test_the_papers_recipe_looks_no_deeper_than_it_says(engine: Engine) -> None:
-    keywords = Asked(engine.searchable().sparse(), [])
-    searchable = replace(engine.searchable(), sparse=lambda: keywords)  # type: ignore[arg-type, return-value]
-    paper = search_legs(PLAN, None, searchable, engine.retrieval(fusion="paper", top_k=1, multiplier=2))
+    keywords = Asked(engine.collection.sparse(), [])
+    retrievers = replace(engine.retrievers(), sparse=lambda: keywords)
+    view = engine.collection.view()
+    paper = search(PLAN, None, view, retrievers, engine.retrieval(profile="paper", top_k=1))
     assert keywords.queries == list(PLAN.queries)
-    assert [len(ranking) for ranking in paper.dense] == [2, 2, 2]
-    deeper = search_legs(PLAN, None, searchable, engine.retrieval(top_k=1, multiplier=2, candidates=5))
-    assert [len(ranking) for ranking in deeper.dense] == [5]
+    assert [len(ranking) for ranking in paper.dense] == [5, 5, 5]
+    deeper = search(PLAN, None, view, retrievers, engine.retrieval(top_k=1, candidates=7))
+    assert [len(ranking) for ranking in deeper.dense] == [7]
+
+
+def test_a_retriever_that_weighs_nothing_is_not_asked(found_by: Callable[..., Candidates]) -> None:
+    meaning, words = found_by(dense_weight=1.0), found_by(dense_weight=0.0)
+    assert (bool(meaning.dense), meaning.sparse) == (True, ())
+    assert (words.dense, bool(words.sparse)) == ((), True)
 
 
 def test_a_long_question_is_read_to_its_end_in_pieces_between_sentences() -> None:

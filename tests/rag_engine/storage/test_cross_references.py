@@ -7,11 +7,12 @@ import sqlalchemy as sql
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import ChunkingConfig
 from rag_engine.storage import schema as tables
-from rag_engine.storage.collection import Stores
 from rag_engine.storage.cross_references import linked_passages, references
-from rag_engine.storage.deletion import erase, recover
+from rag_engine.storage.deletion import erase
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import encode_again
+from rag_engine.storage.recovery import recover
+from rag_engine.storage.stores import Stores
 from rag_engine.types import DocumentRecord
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_indexer import make_document

@@ -7,21 +7,23 @@ from dataclasses import replace
 import sqlalchemy as sql
 
 from rag_engine.book_index.anchors import IndexRecord
+from rag_engine.book_index.matching import IndexedPassage
 from rag_engine.config import ChunkingConfig, ChunkSizes
 from rag_engine.storage import schema as tables
-from rag_engine.storage.collection import Stores
-from rag_engine.storage.deletion import erase, recover
+from rag_engine.storage.deletion import erase
 from rag_engine.storage.index_entries import (
     OWN_INDEX,
-    Listed,
-    ListedChild,
-    listed_children,
-    listed_places,
-    listing_sources,
+    IndexedEntry,
+    index_sources,
+    indexed_terms,
     replace_index,
+    stored_entries,
 )
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import encode_again
+from rag_engine.storage.recovery import recover
+from rag_engine.storage.snapshot import read_snapshot
+from rag_engine.storage.stores import Stores
 from rag_engine.types import DocumentRecord
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_indexer import HEAT, add, make_document
@@ -33,25 +35,24 @@ ARTICLES = "\n\n".join(
 SMALLER = ChunkingConfig("fixed", sizes=ChunkSizes(fixed_words=60, fixed_overlap=0))
 
 
-def listed(term: str, source: str = OWN_INDEX, subterm: str = "") -> Listed:
+def listed(term: str, source: str = OWN_INDEX, subterm: str = "") -> IndexedEntry:
     start = ARTICLES.index(f"{term} authority")
-    return Listed(term, subterm, source, 1, start, start + len(term))
+    return IndexedEntry(term, subterm, source, 1, start, start + len(term))
 
 
-def add_listed(stores: Stores, embedder: CountingEmbedder, *places: Listed) -> DocumentRecord:
+def add_listed(stores: Stores, embedder: CountingEmbedder, *places: IndexedEntry) -> DocumentRecord:
     add(stores, embedder, make_document(stores, ARTICLES))
     record = stores.catalog.active_documents()[-1]
     replace_index(stores.catalog, OWN_INDEX, {record.key: places})
     return record
 
 
-def shown(stores: Stores) -> dict[str, ListedChild]:
-    return {one.term: one for one in listed_children(stores.catalog, stores.catalog.active_documents())}
+def shown(stores: Stores) -> dict[str, IndexedPassage]:
+    return {one.term: one for one in indexed_terms(stores.catalog, read_snapshot(stores.catalog).documents)}
 
 
-def text_of(stores: Stores, one: ListedChild) -> str:
-    assert one.child_key is not None
-    return stores.catalog.children([one.child_key])[one.child_key].text
+def text_of(stores: Stores, one: IndexedPassage) -> str:
+    return stores.catalog.children([int(one.child_id)])[int(one.child_id)].text
 
 
 def left(stores: Stores) -> int:
@@ -72,16 +73,16 @@ def test_a_listed_term_leads_to_the_passage_that_treats_it(stores: Stores, embed
 
 
 def test_an_entry_that_only_refers_to_others_leads_to_no_passage(stores: Stores, embedder: CountingEmbedder) -> None:
-    add_listed(stores, embedder, Listed("inundation", "", OWN_INDEX, see=("flood",)))
+    add_listed(stores, embedder, IndexedEntry("inundation", "", OWN_INDEX, see=("flood",)))
     [entry] = shown(stores).values()
-    assert (entry.child_key, entry.page, entry.see) == (None, 0, ("flood",))
+    assert (entry.child_id, entry.page, entry.see) == ("", 0, ("flood",))
 
 
 def test_a_place_longer_than_a_passage_leads_to_the_passage_that_it_begins_in(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
     start = ARTICLES.index("wildfire authority")
-    add_listed(stores, embedder, Listed("wildfire", "", OWN_INDEX, 1, start, start + 5000))
+    add_listed(stores, embedder, IndexedEntry("wildfire", "", OWN_INDEX, 1, start, start + 5000))
     assert "wildfire authority" in text_of(stores, shown(stores)["wildfire"])
 
 
@@ -92,7 +93,7 @@ def test_one_index_is_read_anew_and_the_others_stay(stores: Stores, embedder: Co
     replace_index(stores.catalog, "terms.xlsx", {record.key: [listed("flood", "terms.xlsx")]})
     assert set(shown(stores)) == {"wildfire", "flood"}
     assert stores.catalog.change() > change
-    assert listing_sources(stores.catalog) == {OWN_INDEX: 1, "terms.xlsx": 1}
+    assert index_sources(stores.catalog) == {OWN_INDEX: 1, "terms.xlsx": 1}
 
     replace_index(stores.catalog, "terms.xlsx", {})
     assert set(shown(stores)) == {"wildfire"}
@@ -114,8 +115,8 @@ def test_a_document_without_a_passage_is_listed_nowhere(stores: Stores, embedder
 
 
 def test_a_document_cut_anew_is_listed_at_the_same_places(stores: Stores, embedder: CountingEmbedder) -> None:
-    before = add_listed(stores, embedder, listed("flood"), Listed("floods", "", OWN_INDEX, see=("flood",)))
-    places = listed_places(stores.catalog, before.key)
+    before = add_listed(stores, embedder, listed("flood"), IndexedEntry("floods", "", OWN_INDEX, see=("flood",)))
+    places = stored_entries(stores.catalog, before.key)
 
     indexer = Indexer(stores, embedder, SMALLER)
     encode_again(stores, indexer, lambda *_: None)
@@ -124,7 +125,7 @@ def test_a_document_cut_anew_is_listed_at_the_same_places(stores: Stores, embedd
     [after] = stores.catalog.active_documents()
     assert after.children > before.children
     assert (after.strategy, bool(after.why)) == ("fixed", True)
-    assert listed_places(stores.catalog, after.key) == places
+    assert stored_entries(stores.catalog, after.key) == places
     assert left(stores) == len(places)
     assert "flood authority" in text_of(stores, shown(stores)["flood"])
 

@@ -11,15 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.config import ChunkingConfig
-from rag_engine.storage.collection import Stores, stored_name
-from rag_engine.storage.deletion import erase, recover, sweep
+from rag_engine.protocols import StorageBackends
+from rag_engine.retrieval.exact_search import nearest
+from rag_engine.storage.deletion import erase
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import refill
-from rag_engine.storage.snapshot import Snapshot, nearest, read_snapshot
+from rag_engine.storage.recovery import recover
+from rag_engine.storage.snapshot import Snapshot, read_snapshot
+from rag_engine.storage.stores import Stores, stored_name
+from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import Block, Box, Document, ExtractedText, Line, Metadata
 from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.memory_stores import MemoryVectors
 
 FLOOD = "The river authority shall publish flood maps every year. " * 40
 HEAT = "Il piano caldo prevede tre livelli di allerta per le ondate di calore. " * 40
@@ -92,14 +96,14 @@ def test_a_document_says_how_it_was_cut_and_why(stores: Stores, embedder: Counti
 
 
 def test_a_passage_is_found_by_its_document_s_title_before_and_after_the_keyword_index_is_written_again(
-    stores: Stores, embedder: CountingEmbedder, tmp_path: Path
+    stores: Stores, embedder: CountingEmbedder, backends: StorageBackends
 ) -> None:
     titled = make_document(stores, FLOOD)
     add(stores, embedder, replace(titled, metadata=Metadata("Zanzibar plan", "en")))
     add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
     first = stores.sparse.search("zanzibar authority", "en", 50)
-    sparse = open_sparse_index(tmp_path / "again", writable=True)
-    refill(stores, stores.dense.sibling("policy_documents-2"), sparse, lambda *_: None)
+    dense, sparse = backends.new_indexes(2)
+    refill(replace(stores, dense=dense, sparse=sparse), lambda *_: None)
 
     assert len(first) == stores.catalog.active_documents()[0].children
     assert dict(sparse.search("zanzibar authority", "en", 50)) == pytest.approx(dict(first))
@@ -220,7 +224,7 @@ def test_vectors_that_were_lost_are_encoded_again_and_never_taken_for_others(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
     add(stores, embedder, make_document(stores, FLOOD))
-    stores.vectors.path.unlink()
+    stores = replace(stores, vectors=MemoryVectors(embedder.name, embedder.dimension))
     recover(stores)
     add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
     snapshot = read_snapshot(stores.catalog)
@@ -229,13 +233,12 @@ def test_vectors_that_were_lost_are_encoded_again_and_never_taken_for_others(
 
 
 def test_both_indexes_can_be_filled_again_without_encoding(
-    stores: Stores, embedder: CountingEmbedder, tmp_path: Path
+    stores: Stores, embedder: CountingEmbedder, backends: StorageBackends
 ) -> None:
     add(stores, embedder, make_document(stores, FLOOD), make_document(stores, HEAT, "/in/b.txt", "it"))
     before = embedder.encoded
-    sparse = open_sparse_index(tmp_path / "again", writable=True)
-    dense = stores.dense.sibling("policy_documents-2")
-    refill(stores, dense, sparse, lambda *_: None)
+    dense, sparse = backends.new_indexes(2)
+    refill(replace(stores, dense=dense, sparse=sparse), lambda *_: None)
     assert embedder.encoded == before
     assert dense.keys() == stores.dense.keys() == sparse.keys()
     query = embedder.encode_queries(["flood maps"])
@@ -252,7 +255,7 @@ def test_chroma_and_the_exact_scan_agree_and_a_filter_holds_on_both(stores: Stor
     assert cosines == pytest.approx(others, abs=1e-4)
     assert len(exact) == len(approximate) == 3
     [(allowed, _)] = nearest(snapshot, vectors, query, 50, {heat})
-    [(where, _)] = stores.dense.search(query, 50, where={"document": {"$in": [heat]}})
+    [(where, _)] = stores.dense.search(query, 50, allowed={heat})
     mine = set(snapshot.keys[snapshot.owners == heat].tolist())
     assert set(allowed.tolist()) == set(where.tolist()) == mine
     assert nearest(snapshot, vectors, query, 50, set())[0][0].size == 0

@@ -1,0 +1,41 @@
+"""Recovery from a crash: what an interrupted run left half done is finished or undone."""
+
+from __future__ import annotations
+
+import shutil
+
+import sqlalchemy as sql
+
+from rag_engine.storage import schema as tables
+from rag_engine.storage.deletion import purge
+from rag_engine.storage.stores import Stores, stored_file
+from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows
+
+
+def recover(stores: Stores) -> int:
+    """Undo half additions, finish half deletions, and return the number of documents concerned.
+
+    Vectors of an interrupted addition stay, so that the next one finds them; those of a model that no document uses,
+    copies of files that no document names, and names of vectors that are not on the disk are removed.
+    """
+    d = tables.documents.c
+    half = [str(row[0]) for row in stores.catalog.read(sql.select(d.status).where(d.status != "active"))]
+    purge(stores, *{*half} - {"pending"})
+    purge(stores, "pending", keep_vectors=True)
+    forget_unused_models(stores)
+    forget_missing_vectors(stores)
+    stores.vectors.erase(free_rows(stores))
+    _remove_unknown_files(stores)
+    return len(half)
+
+
+def _remove_unknown_files(stores: Stores) -> None:
+    if not stores.files.exists():
+        return
+    known = {stored_file(stores.files, record) for record in stores.catalog.active_documents()}
+    for folder in stores.files.iterdir():
+        for path in folder.rglob("*"):
+            if path.is_file() and path not in known:
+                path.unlink()
+        if not any(path.is_file() for path in folder.rglob("*")):
+            shutil.rmtree(folder)

@@ -1,0 +1,89 @@
+"""Rows of the vector file: which are used, and which can be given to another text."""
+
+from __future__ import annotations
+
+import numpy as np
+import sqlalchemy as sql
+
+from rag_engine.protocols import Keys
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.stores import Stores
+
+
+def sweep(stores: Stores) -> int:
+    """Remove vectors that no child uses, such as those of an interrupted run, and return their number."""
+    v = tables.vectors
+    used = _rows_of_children(stores)
+    unused = sql.select(v.c.row).where(v.c.model == stores.vectors.model, v.c.row.not_in(used))
+    rows = np.array([int(row[0]) for row in stores.catalog.read(unused)], np.int64)
+    forget_rows(stores, rows)
+    return len(rows)
+
+
+def free_rows(stores: Stores) -> Keys:
+    """Return the rows of the vector file that neither a hash nor a child names."""
+    v = tables.vectors.c
+    named = sql.select(v.row).where(v.model == stores.vectors.model).union(_rows_of_children(stores).distinct())
+    used = np.array([int(row[0]) for row in stores.catalog.read(named)], np.int64)
+    return np.setdiff1d(np.arange(len(stores.vectors)), used)
+
+
+def beyond_used_rows(stores: Stores) -> int:
+    """Return the first row after all that children name, which may be beyond the end of a truncated file."""
+    [(last,)] = stores.catalog.read(sql.select(sql.func.max(_rows_of_children(stores).subquery().c.vector_row)))
+    return 0 if last is None else int(last) + 1
+
+
+def unshared_rows(catalog: Catalog, document_key: int, model: str, rows: Keys) -> Keys:
+    """Return those of the rows that no child of another document uses."""
+    c, d = tables.children.c, tables.documents.c
+    shared: set[int] = set()
+    for first in range(0, len(rows), 500):
+        some = rows[first : first + 500].tolist()
+        statement = sql.select(c.vector_row).join(tables.documents, d.key == c.document_key)
+        statement = statement.where(c.vector_row.in_(some), d.key != document_key, d.model == model)
+        shared.update(int(row[0]) for row in catalog.read(statement))
+    return np.array([row for row in rows.tolist() if row not in shared], np.int64)
+
+
+def forget_rows(stores: Stores, rows: Keys) -> None:
+    """Remove the rows from the catalog, then from the vector file."""
+    # The catalog first: a hash must never name a row that has been overwritten.
+    v = tables.vectors
+    with stores.catalog.begin() as connection:
+        for first in range(0, len(rows), 500):
+            some = rows[first : first + 500].tolist()
+            connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model, v.c.row.in_(some)))
+    stores.vectors.erase(rows)
+
+
+def forget_missing_vectors(stores: Stores) -> None:
+    """Remove the names of vectors that are beyond the file's end or zero, so that their texts are encoded again."""
+    v = tables.vectors
+    pairs = stores.catalog.read(sql.select(v.c.row).where(v.c.model == stores.vectors.model))
+    rows = np.array([int(row[0]) for row in pairs], np.int64)
+    held = stores.vectors.all()
+    inside = rows[rows < len(held)]
+    empty = [part[~held[part].any(axis=1)] for part in np.array_split(inside, len(inside) // 10_000 + 1)]
+    missing = np.concatenate([rows[rows >= len(held)], *empty])
+    with stores.catalog.begin() as connection:
+        for first in range(0, len(missing), 500):
+            some = missing[first : first + 500].tolist()
+            connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model, v.c.row.in_(some)))
+
+
+def forget_unused_models(stores: Stores) -> None:
+    """Remove the vectors of models that no document uses."""
+    v, d = tables.vectors, tables.documents.c
+    used = {stores.vectors.model, *(str(row[0]) for row in stores.catalog.read(sql.select(d.model).distinct()))}
+    with stores.catalog.begin() as connection:
+        connection.execute(sql.delete(v).where(v.c.model.not_in(used)))
+    if used == {stores.vectors.model}:
+        stores.vectors.keep_only_this_model()
+
+
+def _rows_of_children(stores: Stores) -> sql.Select[tuple[int]]:
+    c, d = tables.children.c, tables.documents.c
+    joined = sql.select(c.vector_row).join(tables.documents, d.key == c.document_key)
+    return joined.where(d.model == stores.vectors.model)

@@ -1,0 +1,98 @@
+"""A collection over the real stores and over vectors in memory: views, generations, rebuilding, erasing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rag_engine.book_index.anchors import IndexRecord
+from rag_engine.config import ChunkingConfig
+from rag_engine.errors import WorkspaceError
+from rag_engine.protocols import StorageBackends
+from rag_engine.storage.catalog import open_catalog
+from rag_engine.storage.collection import Collection
+from rag_engine.types import Document
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import GUIDE, NOTICE, document_of
+
+
+class OtherEmbedder(CountingEmbedder):
+    """The same vectors under another name."""
+
+    name = "another"
+
+
+@pytest.fixture
+def collection(tmp_path: Path, backends: StorageBackends) -> Iterator[Collection]:
+    opened = Collection(tmp_path, open_catalog(tmp_path), backends)
+    yield opened
+    opened.close()
+
+
+def add(collection: Collection, embedder: CountingEmbedder, *documents: Document) -> None:
+    with collection.writer(lambda: embedder, ChunkingConfig()) as indexer:
+        for document in documents:
+            indexer.add(document, document.sha256, [IndexRecord("sandbags", pages=(1,))])
+        indexer.finish()
+
+
+def assert_whole(collection: Collection) -> None:
+    """The catalog and both indexes hold the same children, each with its vector."""
+    known = set(collection.snapshot().keys.tolist())
+    assert collection.dense().keys() == collection.sparse().keys() == known
+    assert collection.missing_vectors() == 0
+
+
+def test_an_empty_collection_has_no_view_and_says_what_to_do(collection: Collection) -> None:
+    assert collection.documents() == []
+    with pytest.raises(WorkspaceError, match="sextant add"):
+        collection.view()
+
+
+def test_the_view_changes_only_with_the_collection(collection: Collection, embedder: CountingEmbedder) -> None:
+    add(collection, embedder, document_of(NOTICE))
+    first = collection.view()
+    assert collection.view() is first
+    assert len(first.index.terms) == 1
+    assert set(first.samples.vectors) == {"en"}
+    add(collection, embedder, document_of(GUIDE))
+    second = collection.view()
+    assert second is not first
+    assert len(second.snapshot) > len(first.snapshot)
+    assert second.file is first.file
+
+
+def test_a_rebuilt_collection_answers_from_a_new_generation_without_encoding(
+    collection: Collection, embedder: CountingEmbedder
+) -> None:
+    add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
+    before, encoded = dict(collection.sparse().search("sandbags", "en", 9)), embedder.encoded
+    assert collection.rebuild() == len(collection.snapshot())
+    assert (collection.generation(), embedder.encoded) == (2, encoded)
+    assert dict(collection.sparse().search("sandbags", "en", 9)) == pytest.approx(before)
+    assert_whole(collection)
+
+
+def test_another_encoder_is_refused_until_everything_is_encoded_again(
+    collection: Collection, embedder: CountingEmbedder
+) -> None:
+    add(collection, embedder, document_of(NOTICE))
+    other = OtherEmbedder()
+    with pytest.raises(WorkspaceError, match="indexed with counting"):
+        add(collection, other, document_of(GUIDE))
+    collection.rebuild(embedder=other)
+    manifest = collection.manifest()
+    assert manifest is not None
+    assert manifest.name == collection.view().file.model == "another"
+    add(collection, other, document_of(GUIDE))
+    assert_whole(collection)
+
+
+def test_an_erased_document_leaves_every_store(collection: Collection, embedder: CountingEmbedder) -> None:
+    add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
+    notice, guide = collection.documents()
+    assert collection.erase(notice).left_behind == ()
+    assert collection.documents() == [guide]
+    assert_whole(collection)
