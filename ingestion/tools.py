@@ -91,7 +91,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
         def browser() -> Browser | None:
             with lock:
                 if not browsers:
-                    found = open_browser(config.web, manners=web.manners)
+                    found = open_browser(config.web, politeness=web.politeness)
                     browsers.append(stack.enter_context(found) if found else None)
             return browsers[0]
 

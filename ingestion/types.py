@@ -226,15 +226,6 @@ class Validators:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A link of a page with absolute http(s) address and its visible text (else title or aria-label)."""
-
-    url: str
-    text: str
-    rel: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Download:
     """A file at hand for a source: `path` is relative to the workspace (downloads/ADM001_flood-plan.pdf).
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
-from ingestion.acquisition.fetch import Got, TwoTiers
+from ingestion.acquisition.fetch import Content, ContentFetcher
 from ingestion.acquisition.link_choice import RankedLink, expected_languages
 from ingestion.acquisition.page_kind import PageVerdict, page_kind
 from ingestion.acquisition.relevance import relevance_of
@@ -34,7 +34,7 @@ class _Request:
     """Arguments of an acquisition, handed from step to step; `visited` and `notes` grow on the way."""
 
     source: SeedSource
-    tiers: TwoTiers
+    fetcher: ContentFetcher
     language_model: LanguageModel | None
     folder: Path
     workspace: Path
@@ -67,9 +67,9 @@ def acquire(
     """
     folder.mkdir(parents=True, exist_ok=True)
     fetched = folder / f".{safe_code(source.code)}.fetched"
-    tiers = TwoTiers(web, open_browser, config.web, fetched)
+    fetcher = ContentFetcher(web, open_browser, config.web, fetched)
     asked = _Request(
-        source, tiers, language_model if config.use_model else None, folder, workspace, before, config, now
+        source, fetcher, language_model if config.use_model else None, folder, workspace, before, config, now
     )
     try:
         return _with_former(asked, _local(asked, fetched) if source.path else _remote(asked))
@@ -123,14 +123,14 @@ def _remote(asked: _Request) -> Outcome:
 def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) -> Outcome:
     """Return the outcome of the document that an address leads to; `way` are the addresses that led here."""
     asked.visited.add(normal_url(link.url))
-    got = asked.tiers.get(
+    got = asked.fetcher.get(
         link.url, promised=link.file or promises_file(link.url), validators=_validators(asked, link.url)
     )
     if got.fetched.status == 304:
         if asked.before is not None and got.fetched.url == asked.before.urls[-1]:
             return _unchanged(asked.before)
         # A landing page has not changed; that says nothing of the document behind it.
-        got = asked.tiers.get(link.url, promised=link.file or promises_file(link.url))
+        got = asked.fetcher.get(link.url, promised=link.file or promises_file(link.url))
     asked.visited.update(normal_url(url) for url in got.fetched.urls)
     way = (*way, *got.fetched.urls)
     if got.catalogue:
@@ -140,9 +140,9 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
         return _file(asked, got, way, link)
     page = read_page(got.body, got.fetched.charset, got.fetched.url)
     verdict = _judged(asked, page)
-    if verdict.kind == "content" and page.shell and got.fetched.how == "http":
+    if verdict.kind == "content" and page.needs_scripts and got.fetched.how == "http":
         asked.notes.append(f"{got.fetched.url} shows nothing without its scripts; a browser was asked.")
-        got = asked.tiers.rendered(link.url, f"{got.fetched.url} shows nothing without its scripts.")
+        got = asked.fetcher.rendered(link.url, f"{got.fetched.url} shows nothing without its scripts.")
         way = (*way, *(url for url in got.fetched.urls if url not in way))
         page = read_page(got.body, got.fetched.charset, got.fetched.url)
         verdict = _judged(asked, page)
@@ -159,7 +159,9 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
             return _page(asked, page, got, way)
 
 
-def _landed(asked: _Request, page: Page, verdict: PageVerdict, got: Got, way: tuple[str, ...], hops: int) -> Outcome:
+def _landed(
+    asked: _Request, page: Page, verdict: PageVerdict, got: Content, way: tuple[str, ...], hops: int
+) -> Outcome:
     """Return the outcome of the best link of a landing page that passes the gate and leads to something."""
     new = [one for one in verdict.candidates if normal_url(one.link.url) not in asked.visited]
     if not new or hops == 0:
@@ -219,7 +221,7 @@ def _judged(asked: _Request, page: Page) -> PageVerdict:
     )
 
 
-def _page(asked: _Request, page: Page, got: Got, way: tuple[str, ...]) -> Outcome:
+def _page(asked: _Request, page: Page, got: Content, way: tuple[str, ...]) -> Outcome:
     if len(page.text) < load_page_words().thresholds.least_text:
         raise Refusal("empty_page", f"{page.address} shows {len(page.text)} characters of text and no document.")
     content = saved_page(page)
@@ -234,7 +236,7 @@ def _page(asked: _Request, page: Page, got: Got, way: tuple[str, ...]) -> Outcom
     return _kept(asked, made, slug, "html", content)
 
 
-def _file(asked: _Request, got: Got, way: tuple[str, ...], link: PageLink) -> Outcome:
+def _file(asked: _Request, got: Content, way: tuple[str, ...], link: PageLink) -> Outcome:
     if got.fetched.size == 0:
         raise Refusal("empty", f"{got.fetched.url} gave an empty file.", help="Check the address.")
     named = file_name_of(quote(got.fetched.file_name)) or file_name_of(got.fetched.url)
@@ -250,7 +252,7 @@ def _directory(asked: _Request, made: Download, message: str) -> Outcome:
     return Outcome("skipped", "directory", _joined(message, asked.notes), made)
 
 
-def _download(asked: _Request, got: Got, way: Sequence[str], title: str) -> Download:
+def _download(asked: _Request, got: Content, way: Sequence[str], title: str) -> Download:
     fetched = got.fetched
     return Download(
         path="",

@@ -18,7 +18,7 @@ from ingestion.web.page_requests import PAGES_ONLY, NotAPage, looks_like_file
 _PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
 
 
-class BrowserWeb:
+class BrowserFallbackWeb:
     """A Web whose refused pages are looked at by a browser; without a browser the refusal stands, and says so."""
 
     def __init__(self, web: Web, open_browser: OpenBrowser) -> None:
@@ -58,7 +58,7 @@ class BrowserWeb:
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
+class Content:
     """Fetched content: a file at `path`, or a page or catalogue in `body`; its bytes tell `suffix` and `media_type`.
 
     `catalogue` names the kind of catalogue that an answer in JSON or XML is, or is "".
@@ -77,7 +77,7 @@ class Got:
         return hashlib.sha256(content).hexdigest()
 
 
-class TwoTiers:
+class ContentFetcher:
     """Plain requests first, then the browser; every answer passes through the file `into`."""
 
     def __init__(self, web: Web, open_browser: OpenBrowser, config: WebConfig, into: Path) -> None:
@@ -86,7 +86,7 @@ class TwoTiers:
         self._config = config
         self._into = into
 
-    def get(self, url: str, *, promised: bool, validators: Validators | None = None) -> Got:
+    def get(self, url: str, *, promised: bool, validators: Validators | None = None) -> Content:
         """Return what the address gives; Refusal "wrong_content" where a promised file is a page even to a browser.
 
         `promised` says that the address is that of a file. A page behind it is an error page whatever its status.
@@ -98,14 +98,14 @@ class TwoTiers:
                 raise
             return self._by_browser(url, promised, refusal)
         if fetched.status == 304:
-            return Got(fetched, "", "", self._into)
-        got = self._told(fetched)
+            return Content(fetched, "", "", self._into)
+        got = self._identified(fetched)
         if promised and got.suffix == "html":
             page = Refusal("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
             return self._by_browser(url, promised, page)
         return got
 
-    def look(self, url: str) -> Got:
+    def look(self, url: str) -> Content:
         """Return the page or catalogue behind an address; of a file only its head, with the suffix "".
 
         Nothing is known of the licence of what is merely looked at: the body of a file is neither read nor stored.
@@ -118,12 +118,12 @@ class TwoTiers:
             if refusal.reason != "access_denied":
                 raise
             return self._looked_by_browser(url, refusal)
-        return self._unread(fetched) if looks_like_file(fetched.body) else self._told(fetched)
+        return self._unread(fetched) if looks_like_file(fetched.body) else self._identified(fetched)
 
-    def _looked_by_browser(self, url: str, refusal: Refusal) -> Got:
+    def _looked_by_browser(self, url: str, refusal: Refusal) -> Content:
         browser = self._browser(refusal)
         try:
-            return self._told(browser.render(url))
+            return self._identified(browser.render(url))
         except NotAPage as file:
             return self._unread(file.head)
         except Refusal as second:
@@ -131,14 +131,14 @@ class TwoTiers:
                 raise
             return self._unread(Fetched((url,), 200, "", "", b"", how="browser"))
 
-    def _unread(self, fetched: Fetched) -> Got:
-        return Got(replace(fetched, body=b""), "", fetched.media_type, self._into)
+    def _unread(self, fetched: Fetched) -> Content:
+        return Content(replace(fetched, body=b""), "", fetched.media_type, self._into)
 
-    def rendered(self, url: str, why: str) -> Got:
+    def rendered(self, url: str, why: str) -> Content:
         """Return the page after its scripts ran. `why` says what a plain request did not give."""
-        return self._told(self._browser(Refusal("empty_page", why)).render(url))
+        return self._identified(self._browser(Refusal("empty_page", why)).render(url))
 
-    def _by_browser(self, url: str, promised: bool, refusal: Refusal) -> Got:
+    def _by_browser(self, url: str, promised: bool, refusal: Refusal) -> Content:
         browser = self._browser(refusal)
         if promised:
             page = Refusal(
@@ -147,19 +147,19 @@ class TwoTiers:
                 help="Check the address.",
             )
             try:
-                got = self._told(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+                got = self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
             except Refusal as second:
                 raise page if second.reason == "wrong_content" else second from second
             if got.suffix == "html":
                 raise page
             return got
         try:
-            return self._told(browser.render(url))
+            return self._identified(browser.render(url))
         except Refusal as second:
             # Nothing in its address said so, but it is a file.
             if second.reason != "wrong_content":
                 raise
-            return self._told(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+            return self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
 
     def _browser(self, refusal: Refusal) -> Browser:
         browser = self._open_browser()
@@ -172,7 +172,7 @@ class TwoTiers:
             )
         return browser
 
-    def _told(self, fetched: Fetched) -> Got:
+    def _identified(self, fetched: Fetched) -> Content:
         """Return what came, told by its bytes; pages and catalogues are read into memory."""
         if not fetched.path:
             self._into.write_bytes(fetched.body)
@@ -183,13 +183,13 @@ class TwoTiers:
         address = suggested if suffix_of(suggested) else fetched.url
         told = content_type(path, declared=fetched.media_type, address=address)
         if told.suffix not in ("html", "json", "xml"):
-            return Got(fetched, told.suffix, told.media_type, path)
+            return Content(fetched, told.suffix, told.media_type, path)
         return self._read(fetched, told, path, size)
 
-    def _read(self, fetched: Fetched, told: ContentType, path: Path, size: int) -> Got:
+    def _read(self, fetched: Fetched, told: ContentType, path: Path, size: int) -> Content:
         if size > self._config.page_bytes:
             most = self._config.page_bytes
             raise Refusal("too_large", f"{fetched.url} is a page of {size:,} bytes; the limit is {most:,}.")
         body = path.read_bytes()
         catalogue = "" if told.suffix == "html" else catalogue_kind(body)
-        return Got(fetched, told.suffix, told.media_type, path, body, catalogue)
+        return Content(fetched, told.suffix, told.media_type, path, body, catalogue)

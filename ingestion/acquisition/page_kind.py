@@ -60,7 +60,7 @@ def page_kind(
         why = f"The link {candidates[0].link.name[:100] or candidates[0].link.url!r} offers a document."
         return PageVerdict("landing", words.confidence["landing"], why, candidates)
     rule = PageVerdict("content", words.confidence["content"], "Neither a list of policies nor a link to a document.")
-    if language_model is None or page.shell:
+    if language_model is None or page.needs_scripts:
         return rule
     return _asked(page, title, languages, language_model, seconds, rule)
 

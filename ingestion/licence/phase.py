@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ingestion.acquisition.fetch import BrowserWeb
+from ingestion.acquisition.fetch import BrowserFallbackWeb
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
 from ingestion.phase import SourcePhase
@@ -32,7 +32,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     folder.mkdir(parents=True, exist_ok=True)
     found = judge_licence(
         record.source,
-        BrowserWeb(tools.web, tools.open_browser),
+        BrowserFallbackWeb(tools.web, tools.open_browser),
         tools.extractor,
         tools.language_model,
         folder=folder,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.acquisition.fetch import TwoTiers
+from ingestion.acquisition.fetch import ContentFetcher
 from ingestion.acquisition.link_choice import expected_languages, link_similarity, rank_links, title_similarity
 from ingestion.acquisition.page_kind import is_policy_link, page_kind
 from ingestion.acquisition.relevance import is_excluded, policy_word, relevance_of
@@ -33,7 +33,7 @@ class _Walk:
 
     source: SeedSource
     config: IngestionConfig
-    tiers: TwoTiers
+    fetcher: ContentFetcher
     language_model: LanguageModel | None
     known: frozenset[str]
     own: frozenset[str]
@@ -115,7 +115,7 @@ def explore(
         walk = _Walk(
             source,
             config,
-            TwoTiers(web, open_browser, config.web, Path(folder) / "fetched"),
+            ContentFetcher(web, open_browser, config.web, Path(folder) / "fetched"),
             language_model if config.use_model else None,
             frozenset(known),
             frozenset(normal_url(url) for url in (source.url, *download.urls)),
@@ -141,7 +141,7 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
 
 def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
     """Nothing; walks the portal level by level. Refusal when its first page cannot be read."""
-    got = walk.tiers.rendered(start, "The portal") if by_browser else walk.tiers.get(start, promised=False)
+    got = walk.fetcher.rendered(start, "The portal") if by_browser else walk.fetcher.get(start, promised=False)
     walk.visited[normal_url(start)] = got.fetched.url
     if got.catalogue:
         try:
@@ -245,11 +245,11 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     """The page behind a link, if its own links are to be looked at; what is a document is taken."""
     walk.visited[normal_url(link.url)] = link.url
     try:
-        got = walk.tiers.look(link.url)
+        got = walk.fetcher.look(link.url)
         if got.suffix == "html":
             page = read_page(got.body, got.fetched.charset, got.fetched.url)
-            if page.shell:
-                got = walk.tiers.rendered(link.url, f"{link.url} shows nothing without its scripts.")
+            if page.needs_scripts:
+                got = walk.fetcher.rendered(link.url, f"{link.url} shows nothing without its scripts.")
                 page = read_page(got.body, got.fetched.charset, got.fetched.url)
     except Refusal as refusal:
         walk.failures.append(refusal)

@@ -25,7 +25,7 @@ from ingestion.web.address_policy import Resolve, resolve_by_system
 from ingestion.web.browser_visit import BrowserLostError, download_file, render_page
 from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.http import HttpWeb
-from ingestion.web.politeness import Manners
+from ingestion.web.politeness import PolitenessPolicy
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
@@ -66,15 +66,15 @@ def _environment() -> dict[str, str | float | bool]:
 
 
 def open_browser(
-    config: WebConfig, *, manners: Manners | None = None, resolve: Resolve = resolve_by_system
+    config: WebConfig, *, politeness: PolitenessPolicy | None = None, resolve: Resolve = resolve_by_system
 ) -> ChromiumBrowser | None:
     """Return a browser, to be closed at the end; None where there is none or it is switched off.
 
-    `manners` are those of the HttpWeb beside it, so that both keep one turn at each host; without them the browser
+    `politeness` are those of the HttpWeb beside it, so that both keep one turn at each host; without them the browser
     brings its own.
     """
     executable = find_chromium() if config.browser else None
-    return ChromiumBrowser(config, executable, manners=manners, resolve=resolve) if executable else None
+    return ChromiumBrowser(config, executable, politeness=politeness, resolve=resolve) if executable else None
 
 
 class ChromiumBrowser:
@@ -90,14 +90,14 @@ class ChromiumBrowser:
         config: WebConfig,
         executable: str,
         *,
-        manners: Manners | None = None,
+        politeness: PolitenessPolicy | None = None,
         resolve: Resolve = resolve_by_system,
     ) -> None:
         self._config = config
         self._executable = executable
         self._stack = ExitStack()
         self._proxy = self._stack.enter_context(CheckedProxy(config, resolve=resolve))
-        self._manners = manners or self._stack.enter_context(HttpWeb(config, resolve=resolve)).manners
+        self._politeness = politeness or self._stack.enter_context(HttpWeb(config, resolve=resolve)).politeness
         self._turn = threading.Lock()
         self._thread: _BrowserThread | None = None
         self._closed = False
@@ -132,21 +132,21 @@ class ChromiumBrowser:
 
     def render(self, url: str) -> Fetched:
         """Return the page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
-        return self._call(url, lambda browser: render_page(browser, url, self._config, self._manners, self._proxy))
+        return self._call(url, lambda browser: render_page(browser, url, self._config, self._politeness, self._proxy))
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
         """Return the file behind an address, streamed to `into`."""
         most = self._config.max_bytes if max_bytes is None else max_bytes
         return self._call(
-            url, lambda browser: download_file(browser, url, into, most, self._config, self._manners, self._proxy)
+            url, lambda browser: download_file(browser, url, into, most, self._config, self._politeness, self._proxy)
         )
 
     def _call(self, url: str, work: Callable[[Browser], _T]) -> _T:
-        self._manners.check(url)
+        self._politeness.check(url)
         with self._turn:
             if self._closed:
                 raise Refusal("connection_failed", f"The browser is closed; {url} was not loaded.", retryable=True)
-            self._manners.wait(url)
+            self._politeness.wait(url)
             thread = self._started()
             limit = self._config.browser_seconds + _GRACE_SECONDS
             try:

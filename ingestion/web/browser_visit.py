@@ -19,11 +19,9 @@ from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import CheckedProxy
-from ingestion.web.http_errors import status_refusal
 from ingestion.web.page_requests import NotAPage
-from ingestion.web.politeness import Manners
-from ingestion.web.response_body import Received, receive_into, too_large
-from ingestion.web.response_headers import suggested_name
+from ingestion.web.politeness import PolitenessPolicy
+from ingestion.web.response import Received, receive_into, status_refusal, suggested_name, too_large
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}
@@ -45,7 +43,7 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 class Visit:
     """Events of a page so far: main-frame addresses, the last answer, a file, or the refusal that ended it."""
 
-    def __init__(self, page: Page, url: str, config: WebConfig, manners: Manners) -> None:
+    def __init__(self, page: Page, url: str, config: WebConfig, politeness: PolitenessPolicy) -> None:
         self.page = page
         self.urls = [url]
         self.status = 0
@@ -54,7 +52,7 @@ class Visit:
         self.fetched: Fetched | None = None
         self.downloads: list[Download] = []
         self._config = config
-        self._manners = manners
+        self._politeness = politeness
         self._into: Path | None = None
         self._most = 0
         self._asked = 0
@@ -106,8 +104,8 @@ class Visit:
                 raise Refusal(
                     "too_many_redirects", f"{self.urls[0]} leads on more than {self._config.redirects} times."
                 )
-            self._manners.check(url)
-            self._manners.wait(url)
+            self._politeness.check(url)
+            self._politeness.wait(url)
             self.urls.append(url)
         self._go_on(event)
 
@@ -188,11 +186,13 @@ class Visit:
         self._session.send("Fetch.failRequest", {"requestId": event["requestId"], "errorReason": "BlockedByClient"})
 
 
-def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners, proxy: CheckedProxy) -> Fetched:
+def render_page(
+    browser: Browser, url: str, config: WebConfig, politeness: PolitenessPolicy, proxy: CheckedProxy
+) -> Fetched:
     """Return the page after its scripts ran; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(config.page_bytes + _OVERHEAD_BYTES)
-    with _visiting(browser, url, config, manners) as visit:
+    with _visiting(browser, url, config, politeness) as visit:
         error = _go(visit, url, end)
         if error is None and not visit.ended:
             _become_quiet(visit.page, end)
@@ -209,12 +209,18 @@ def render_page(browser: Browser, url: str, config: WebConfig, manners: Manners,
 
 
 def download_file(
-    browser: Browser, url: str, into: Path, most: int, config: WebConfig, manners: Manners, proxy: CheckedProxy
+    browser: Browser,
+    url: str,
+    into: Path,
+    most: int,
+    config: WebConfig,
+    politeness: PolitenessPolicy,
+    proxy: CheckedProxy,
 ) -> Fetched:
     """Return the file that the address, or the page behind it, leads to without a click; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)
-    with _visiting(browser, url, config, manners) as visit:
+    with _visiting(browser, url, config, politeness) as visit:
         visit.take_file(into, most)
         error = _go(visit, url, end)
         if error is None and not visit.ended:
@@ -237,7 +243,7 @@ def _readable(media_type: str) -> bool:
 
 
 @contextmanager
-def _visiting(browser: Browser, url: str, config: WebConfig, manners: Manners) -> Iterator[Visit]:
+def _visiting(browser: Browser, url: str, config: WebConfig, politeness: PolitenessPolicy) -> Iterator[Visit]:
     # A browser's name, for sites that serve nothing to anybody else, and ours, for those who read their logs.
     major = browser.version.partition(".")[0]
     agent = f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
@@ -251,7 +257,7 @@ def _visiting(browser: Browser, url: str, config: WebConfig, manners: Manners) -
         page = context.new_page()
         # A window that a page opens is not looked at.
         context.on("page", lambda other: other.close())
-        yield Visit(page, url, config, manners)
+        yield Visit(page, url, config, politeness)
     finally:
         with suppress(Error):
             context.close()

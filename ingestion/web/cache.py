@@ -17,7 +17,7 @@ from diskcache.core import MODE_PICKLE
 
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Validators
-from ingestion.web.response_body import receive_into, too_large
+from ingestion.web.response import receive_into, too_large
 
 _DAY = 86_400.0
 _CHUNK = 2**20

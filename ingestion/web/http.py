@@ -19,11 +19,19 @@ from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.address_policy import Resolve, Target, read_exemptions, read_target, resolve_by_system
 from ingestion.web.checked_sockets import CheckedSockets, Countdown, counting
-from ingestion.web.http_errors import error_refusal, retry_after_seconds, status_refusal
 from ingestion.web.page_requests import HTML, PAGES_ONLY, NotAPage, looks_like_file, says_file, with_start
-from ingestion.web.politeness import MOST_ROBOTS_BYTES, Manners, Turns
-from ingestion.web.response_body import BrokenBody, decoded, receive, receive_into, too_large
-from ingestion.web.response_headers import suggested_name
+from ingestion.web.politeness import MOST_ROBOTS_BYTES, PolitenessPolicy, RateLimiter
+from ingestion.web.response import (
+    BrokenBody,
+    decoded,
+    error_refusal,
+    receive,
+    receive_into,
+    retry_after_seconds,
+    status_refusal,
+    suggested_name,
+    too_large,
+)
 
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.9,*/*;q=0.8"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -69,7 +77,7 @@ class HttpWeb:
             keepalive_expiry=15.0,
             network_backend=self._sockets,
         )
-        self.manners = Manners(config, self._fetch_robots, turns=Turns(self._sockets.ended))
+        self.politeness = PolitenessPolicy(config, self._fetch_robots, limiter=RateLimiter(self._sockets.ended))
         self._idle = threading.Condition()
         self._calls = 0
 
@@ -143,7 +151,7 @@ class HttpWeb:
         cookies = httpx.Cookies()
         for _hop in range(self._config.redirects + 1):
             if ask.polite:
-                self.manners.check(target.url)
+                self.politeness.check(target.url)
             result = self._exchange(target, urls, ask, cookies, countdown)
             if not isinstance(result, Target):
                 return result
@@ -158,7 +166,7 @@ class HttpWeb:
         while True:
             attempt += 1
             if ask.polite:
-                countdown.pause(self.manners.wait(target.url))
+                countdown.pause(self.politeness.wait(target.url))
             try:
                 with self._opened(target, ask.headers, cookies) as answer:
                     delay = self._delay_for(target, answer, attempt)
@@ -189,7 +197,7 @@ class HttpWeb:
         if answer.status not in _PASSING:
             return None
         if asked:
-            self.manners.postpone(target.url, asked)
+            self.politeness.postpone(target.url, asked)
         if attempt >= self._config.tries:
             return None
         delay = asked if asked is not None else self._config.backoff * 2 ** (attempt - 1)

@@ -79,8 +79,8 @@ class PageWords:
     more: Lexicon
     excluded: Lexicon
     noise: Lexicon
-    shell: Lexicon
-    shell_roots: frozenset[str]
+    needs_scripts: Lexicon
+    script_roots: frozenset[str]
     languages: Mapping[str, str]
     function_words: frozenset[str]
     thresholds: PageThresholds
@@ -98,7 +98,7 @@ def words_of(text: str) -> tuple[str, ...]:
 def load_page_words() -> PageWords:
     """Return the table of words, read once."""
     table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    shell, languages = table.pop("shell"), table.pop("languages")
+    needs_scripts, languages = table.pop("needs_scripts"), table.pop("languages")
     thresholds, confidence, ranking = (table.pop(name) for name in ("thresholds", "confidence", "ranking"))
 
     def all_of(kind: str) -> Lexicon:
@@ -110,8 +110,8 @@ def load_page_words() -> PageWords:
         more=all_of("more"),
         excluded=all_of("excluded"),
         noise=all_of("noise"),
-        shell=_lexicon(shell["phrases"]),
-        shell_roots=frozenset(shell["roots"]),
+        needs_scripts=_lexicon(needs_scripts["phrases"]),
+        script_roots=frozenset(needs_scripts["roots"]),
         languages={word: code for code, names in languages.items() for word in names.split()},
         function_words=frozenset(word for words in load_phrasing().stop_words.values() for word in words),
         thresholds=PageThresholds(**thresholds),

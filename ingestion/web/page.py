@@ -31,7 +31,7 @@ class Page:
 
     `base` is what relative links start from, `heading` the first h1, `generator` the program that made the page.
     `embedded` are documents that it shows in a frame or names in its head, `feeds` its alternate forms (address and
-    media type). `shell` says that it shows nothing without its scripts, `statements` what its head says of it.
+    media type). `needs_scripts` says that it shows nothing without its scripts, `statements` what its head says of it.
     """
 
     address: str
@@ -44,7 +44,7 @@ class Page:
     links: tuple[PageLink, ...]
     embedded: tuple[PageLink, ...]
     feeds: tuple[tuple[str, str], ...]
-    shell: bool
+    needs_scripts: bool
     statements: tuple[tuple[str, str, str], ...]
     main: html.HtmlElement
 
@@ -63,7 +63,7 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
     base = base_of(root, address)
     scripts = sum(1 for _ in root.iter("script"))
     empty_root = any(
-        element.get("id") in words.shell_roots and not text_of(element, 20) for element in root.iter("div", "main")
+        element.get("id") in words.script_roots and not text_of(element, 20) for element in root.iter("div", "main")
     )
     asks = " ".join(text_of(element, 600) for element in root.iter("noscript"))
     heading = next((text for element in root.iter("h1") if (text := text_of(element, 300))), "")
@@ -80,7 +80,9 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
     main = main_content(root)
     text = text_of(main)
     little = len(text) < _LITTLE
-    shell = little and scripts > 0 and (empty_root or len(text) < 80 or _asks_for_scripts(asks + " " + text, words))
+    needs_scripts = (
+        little and scripts > 0 and (empty_root or len(text) < 80 or _asks_for_scripts(asks + " " + text, words))
+    )
     return Page(
         address=address,
         base=base,
@@ -92,7 +94,7 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
         links=links_of(main, base, address),
         embedded=embedded,
         feeds=feeds,
-        shell=shell,
+        needs_scripts=needs_scripts,
         statements=tuple(one for one in statements if _KEPT_META.fullmatch(one[1])),
         main=main,
     )
@@ -152,4 +154,4 @@ def _statements(root: html.HtmlElement) -> Iterator[tuple[str, str, str]]:
 
 
 def _asks_for_scripts(text: str, words: PageWords) -> bool:
-    return bool(words.shell.covered(words_of(text.lower())))
+    return bool(words.needs_scripts.covered(words_of(text.lower())))

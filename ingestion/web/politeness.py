@@ -14,7 +14,7 @@ from ingestion.types import Refusal
 from ingestion.web.address_policy import Target, read_target
 
 
-class Turns:
+class RateLimiter:
     """Rate limiter: when each host may next be asked. For several threads; `ended` releases those who wait."""
 
     def __init__(self, ended: threading.Event | None = None) -> None:
@@ -61,7 +61,7 @@ class _Rules:
     expires: float
 
 
-class Manners:
+class PolitenessPolicy:
     """Politeness policy of one client: permission by robots.txt, and the wait at each host. For several threads.
 
     robots.txt is read once a day for each origin (RFC 9309): where there is none (4xx) all is allowed, where the
@@ -73,12 +73,12 @@ class Manners:
         config: WebConfig,
         fetch_robots: FetchRobots,
         *,
-        turns: Turns | None = None,
+        limiter: RateLimiter | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._config = config
         self._fetch_robots = fetch_robots
-        self._turns = turns or Turns()
+        self._limiter = limiter or RateLimiter()
         self._clock = clock
         self._token = product_token(config.user_agent)
         self._lock = threading.Lock()
@@ -100,11 +100,11 @@ class Manners:
         known = self._known.get(target.origin)
         asked = known.rules.crawl_delay(self._token) if known and known.rules else None
         delay = max(self._config.host_seconds, min(asked or 0.0, self._config.most_delay))
-        return self._turns.wait(target.host, delay)
+        return self._limiter.wait(target.host, delay)
 
     def postpone(self, url: str, seconds: float) -> None:
         """Postpone every request to the address's host by so many seconds, as it asked."""
-        self._turns.postpone(read_target(url).host, min(seconds, self._config.most_delay))
+        self._limiter.postpone(read_target(url).host, min(seconds, self._config.most_delay))
 
     def _rules_for(self, target: Target) -> _Rules:
         with self._lock:

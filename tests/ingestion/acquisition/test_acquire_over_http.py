@@ -89,7 +89,7 @@ def test_chromium_gets_pages_made_by_scripts_and_tells_error_pages_from_files(tm
     shell = f'<html><body><div id="root"></div><script>{script}</script></body></html>'
     answers = {"/app": page(shell), "/plan.pdf": page("<html><body><h1>Not found</h1></body></html>")}
     with serving(answers) as site, HttpWeb(site.config()) as web:
-        browser = open_browser(site.config(), manners=web.manners)
+        browser = open_browser(site.config(), politeness=web.politeness)
         assert browser is not None
         with browser:
             made = take(site, "/app", tmp_path, browser=browser)

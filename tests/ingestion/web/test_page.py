@@ -96,11 +96,11 @@ def test_pages_that_are_none_have_no_text(body: bytes) -> None:
     ],
 )
 def test_a_page_that_shows_nothing_without_scripts_is_a_shell(html: str) -> None:
-    assert read(f"<html><body>{html}</body></html>").shell
+    assert read(f"<html><body>{html}</body></html>").needs_scripts
 
 
 def test_a_short_page_without_scripts_is_no_shell() -> None:
-    assert not read("<html><body><p>Soon.</p></body></html>").shell
+    assert not read("<html><body><p>Soon.</p></body></html>").needs_scripts
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What robots.txt permits, how long it is remembered, and turns at a host."""
+"""What robots.txt permits, how long it is remembered, and limiter at a host."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ingestion.config import WebConfig
 from ingestion.types import Refusal
-from ingestion.web.politeness import Manners, Turns, product_token
+from ingestion.web.politeness import PolitenessPolicy, RateLimiter, product_token
 
 RULES = """User-agent: *
 Disallow: /private
@@ -34,24 +34,24 @@ class _Site:
         self.asked += 1
         return self.status, self.text
 
-    def manners(self, **changes: float) -> Manners:
+    def politeness(self, **changes: float) -> PolitenessPolicy:
         config = WebConfig(**{"host_seconds": 0.0, **changes})  # type: ignore[arg-type]
-        return Manners(config, self.fetch, clock=lambda: self.now)
+        return PolitenessPolicy(config, self.fetch, clock=lambda: self.now)
 
 
-def _allowed(manners: Manners, path: str) -> bool:
+def _allowed(politeness: PolitenessPolicy, path: str) -> bool:
     try:
-        manners.check(f"https://h.example{path}")
+        politeness.check(f"https://h.example{path}")
     except Refusal as refused:
         return refused.reason != "robots_forbidden"
     return True
 
 
 def test_the_rules_for_our_own_name_are_kept_to() -> None:
-    manners = _Site().manners()
-    assert not _allowed(manners, "/drafts/plan.pdf")
-    assert _allowed(manners, "/drafts/public/plan.pdf")
-    assert _allowed(manners, "/private")
+    politeness = _Site().politeness()
+    assert not _allowed(politeness, "/drafts/plan.pdf")
+    assert _allowed(politeness, "/drafts/public/plan.pdf")
+    assert _allowed(politeness, "/private")
     assert product_token(WebConfig().user_agent) == "Sextant"
 
 
@@ -59,20 +59,20 @@ def test_the_rules_for_our_own_name_are_kept_to() -> None:
     ("status", "allowed"), [(404, True), (403, True), (410, True), (429, False), (500, False), (503, False)]
 )
 def test_no_robots_txt_allows_all_and_a_failing_one_nothing(status: int, allowed: bool) -> None:
-    assert _allowed(_Site(status).manners(), "/drafts") == allowed
+    assert _allowed(_Site(status).politeness(), "/drafts") == allowed
 
 
 def test_it_is_asked_for_once_a_day_and_a_failing_one_sooner() -> None:
     site = _Site()
-    manners = site.manners()
+    politeness = site.politeness()
     for site.now in (0, 80_000, 86_401):
-        assert not _allowed(manners, "/drafts")
+        assert not _allowed(politeness, "/drafts")
     assert site.asked == 2
     site = _Site(503)
-    manners = site.manners()
-    assert not _allowed(manners, "/open")
+    politeness = site.politeness()
+    assert not _allowed(politeness, "/open")
     site.status, site.now = 200, 400
-    assert _allowed(manners, "/open")
+    assert _allowed(politeness, "/open")
 
 
 def test_a_host_that_cannot_be_reached_is_refused_for_that_reason() -> None:
@@ -82,19 +82,19 @@ def test_a_host_that_cannot_be_reached_is_refused_for_that_reason() -> None:
         asked.append(url)
         raise Refusal("certificate_invalid", "The certificate is old.")
 
-    manners = Manners(WebConfig(), fetch)
+    politeness = PolitenessPolicy(WebConfig(), fetch)
     for _time in range(2):
         with pytest.raises(Refusal, match=r"The certificate is old\.") as refused:
-            manners.check("https://h.example/a")
+            politeness.check("https://h.example/a")
         assert refused.value.reason == "certificate_invalid"
     assert len(asked) == 1
 
 
 def test_several_threads_ask_for_it_once() -> None:
     site = _Site()
-    manners = site.manners()
+    politeness = site.politeness()
     with ThreadPoolExecutor(8) as pool:
-        assert not any(pool.map(lambda _n: _allowed(manners, "/drafts"), range(32)))
+        assert not any(pool.map(lambda _n: _allowed(politeness, "/drafts"), range(32)))
     assert site.asked == 1
 
 
@@ -102,28 +102,28 @@ def test_several_threads_ask_for_it_once() -> None:
     "text", ["\ufeffUser-agent: *\nDisallow: /", "User-agent: *\r\nDisallow: /", "user-agent:*\ndisallow:/"]
 )
 def test_marks_and_line_ends_do_not_matter(text: str) -> None:
-    assert not _allowed(_Site(text=text).manners(), "/a")
+    assert not _allowed(_Site(text=text).politeness(), "/a")
 
 
 def test_a_page_in_place_of_robots_txt_forbids_nothing() -> None:
-    assert _allowed(_Site(text="<html><body>Not found. Disallow: / </body></html>").manners(), "/a")
+    assert _allowed(_Site(text="<html><body>Not found. Disallow: / </body></html>").politeness(), "/a")
 
 
 def test_a_robots_txt_that_would_take_minutes_to_read_is_not_read() -> None:
     bomb = "".join(f"User-agent: a{n}\n" for n in range(15_000)) + "Allow: /a\n" * 15_000
     began = time.monotonic()
-    assert not _allowed(_Site(text=bomb).manners(), "/a")
+    assert not _allowed(_Site(text=bomb).politeness(), "/a")
     assert time.monotonic() - began < 2
     many = "".join(f"User-agent: a{n}\nDisallow: /{n}\n" for n in range(1_500)) + RULES
-    assert not _allowed(_Site(text=many).manners(), "/drafts")
+    assert not _allowed(_Site(text=many).politeness(), "/drafts")
 
 
 def test_the_delay_that_robots_txt_asks_for_is_kept_up_to_a_limit() -> None:
-    manners = _Site().manners()
-    manners.check("https://h.example/")
-    manners.wait("https://h.example/")
-    assert manners.wait("https://h.example/") >= 0.15
-    hasty = _Site(text="User-agent: *\nCrawl-delay: 9999").manners(most_delay=0.1)
+    politeness = _Site().politeness()
+    politeness.check("https://h.example/")
+    politeness.wait("https://h.example/")
+    assert politeness.wait("https://h.example/") >= 0.15
+    hasty = _Site(text="User-agent: *\nCrawl-delay: 9999").politeness(most_delay=0.1)
     hasty.check("https://h.example/")
     hasty.wait("https://h.example/")
     assert hasty.wait("https://h.example/") < 1
@@ -131,12 +131,12 @@ def test_the_delay_that_robots_txt_asks_for_is_kept_up_to_a_limit() -> None:
 
 def test_waiting_for_one_host_holds_up_no_other() -> None:
     ended = threading.Event()
-    turns = Turns(ended)
-    turns.wait("slow.example", 60)
+    limiter = RateLimiter(ended)
+    limiter.wait("slow.example", 60)
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(turns.wait, "slow.example", 60)
+        waiting = pool.submit(limiter.wait, "slow.example", 60)
         began = time.monotonic()
-        assert turns.wait("other.example", 60) < 0.5
+        assert limiter.wait("other.example", 60) < 0.5
         assert time.monotonic() - began < 0.5
         ended.set()
         assert waiting.result(5) < 5

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.web.response_headers import suggested_name
+from ingestion.web.response import suggested_name
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,237 @@
+"""Responses of servers: the refusal of a status or error, the suggested file name, and the body, bounded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import ssl
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.header import decode_header, make_header
+from email.utils import parsedate_to_datetime
+from io import FileIO
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+import httpcore
+
+from ingestion.file_names import safe_name
+from ingestion.types import Refusal
+from rag_engine.atomic_write import replacing
+from rag_engine.errors import WorkspaceError
+
+_LONGEST_HEADER = 4_000
+# One parameter: its name, and a quoted string (with backslash escapes) or a token. Linear: no two parts overlap.
+_PARAMETER = re.compile(r';[ \t]*([A-Za-z0-9_*-]{1,40})[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;"]*))')
+_DENIED = frozenset({401, 403, 451})
+_GONE = frozenset({404, 410})
+_STEP = 2**18
+
+
+def status_refusal(status: int, url: str, retry_after: float | None = None) -> Refusal:
+    """Return the refusal that an HTTP status means; one of our own failures where a later call may succeed."""
+    if status in _GONE:
+        return Refusal("not_found", f"There is nothing at {url} (HTTP {status}).")
+    if status in _DENIED:
+        return Refusal("access_denied", f"{url} may not be read without leave (HTTP {status}).")
+    if status == 429:
+        later = f" It asks to wait {retry_after:.0f} s." if retry_after else ""
+        return Refusal("rate_limited", f"{url} gets too many requests (HTTP 429).{later}", retryable=True)
+    return Refusal("http_error", f"{url} answered with HTTP {status}.", retryable=status >= 500 or status == 408)
+
+
+def error_refusal(error: Exception, url: str) -> Refusal:
+    """Return the refusal that a broken, refused or slow connection means."""
+    if certificate := _certificate_error(error):
+        return Refusal(
+            "certificate_invalid",
+            f"The certificate of {url} is not valid: {certificate.verify_message or certificate.reason}.",
+            help="Ask the site's owner; a certificate authority of your own is named in SSL_CERT_FILE.",
+        )
+    if isinstance(error, httpcore.TimeoutException):
+        return Refusal("timed_out", f"{url} did not answer in time ({_words(error)}).", retryable=True)
+    if isinstance(error, httpcore.LocalProtocolError | httpcore.UnsupportedProtocol):
+        return Refusal("http_error", f"{url} cannot be asked for: {_words(error)}.")
+    return Refusal("connection_failed", f"The connection to {url} failed: {_words(error)}.", retryable=True)
+
+
+def retry_after_seconds(value: str, now: datetime | None = None) -> float | None:
+    """Return the seconds that a Retry-After header (a number or a date) asks to wait; None where it says nothing."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        when = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError):
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+
+
+def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _words(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+def suggested_name(disposition: str) -> str:
+    """Return a safe file name without folders, or "" where none is suggested.
+
+    The extended form (filename*=UTF-8''...) wins over the plain one, as RFC 6266 asks. Encoded words (RFC 2047) and
+    percent signs in the plain form are against the rules, but seen often enough.
+    """
+    parameters: dict[str, str] = {}
+    for name, quoted, token in _PARAMETER.findall(";" + disposition[:_LONGEST_HEADER].partition(";")[2]):
+        value = re.sub(r"\\(.)", r"\1", quoted) if quoted else token.strip()
+        parameters.setdefault(name.lower(), value)
+    name = _extended_name(parameters.get("filename*", "")) or _plain_name(parameters.get("filename", ""))
+    return safe_name(name) if name.strip(" ./\\") else ""
+
+
+def _extended_name(value: str) -> str:
+    charset, quote, rest = value.partition("'")
+    _language, second, encoded = rest.partition("'")
+    if not (quote and second):
+        return ""
+    try:
+        return unquote_to_bytes(encoded).decode(charset or "utf-8")
+    except (LookupError, UnicodeDecodeError):
+        return ""
+
+
+def _plain_name(value: str) -> str:
+    if value.startswith("=?"):
+        try:
+            return str(make_header(decode_header(value)))
+        except (LookupError, ValueError, UnicodeDecodeError):
+            return value
+    if "%" in value:
+        try:
+            return unquote_to_bytes(value).decode("utf-8")
+        except UnicodeDecodeError:
+            return value
+    return value
+
+
+class BrokenBody(Exception):  # noqa: N818 - a finding about the body
+    """A body that ends before its compression does, or is not compressed as it claims."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A whole body: `content` is empty where it went to a file. `size` counts decoded bytes."""
+
+    content: bytes
+    size: int
+    sha256: str
+
+
+def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """Return the body without its Content-Encoding, in pieces of at most 256 KiB whatever a small input expands to."""
+    coding = encoding.strip().lower()
+    if coding in ("", "identity"):
+        yield from chunks
+    elif coding in ("gzip", "x-gzip", "deflate"):
+        yield from _inflated(chunks, coding)
+    else:
+        raise Refusal("http_error", f"The body is sent as {coding[:40]!r}, which was not asked for.")
+
+
+def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
+    """Return the body in memory; Refusal (too_large) as soon as it exceeds `most` bytes."""
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        size = _counted(size, chunk, url, most)
+        parts.append(chunk)
+    content = b"".join(parts)
+    return Received(content, size, hashlib.sha256(content).hexdigest())
+
+
+def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, lasting: bool = True) -> Received:
+    """Return the body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise.
+
+    A `lasting` file is whole even after the power fails; without, its reader has to compare the hash.
+    """
+    digest, size = hashlib.sha256(), 0
+    with replacing(into, durable=lasting) as part, _opened(part) as output:
+        for chunk in chunks:
+            size = _counted(size, chunk, url, most)
+            digest.update(chunk)
+            _write(output.fileno(), chunk, into)
+    return Received(b"", size, digest.hexdigest())
+
+
+def too_large(url: str, most: int, declared: int | None = None) -> Refusal:
+    """Return the refusal of a body above the limit."""
+    said = f" announces {declared:,} bytes" if declared is not None else " is larger"
+    return Refusal("too_large", f"{url}{said}; the limit is {most:,} bytes.")
+
+
+def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
+    inflater = None
+    for chunk in chunks:
+        rest = chunk
+        while rest:
+            if inflater is None:
+                inflater = zlib.decompressobj(_window(rest, coding))
+            try:
+                piece = inflater.decompress(rest, _STEP)
+            except zlib.error as error:
+                raise BrokenBody(f"the body is not {coding}: {error}") from error
+            if piece:
+                yield piece
+            rest = inflater.unconsumed_tail
+            if inflater.eof:
+                # A gzip body may have several members; what follows the last one is padding.
+                following = inflater.unused_data
+                if not (coding != "deflate" and following.startswith(b"\x1f\x8b")):
+                    return
+                inflater, rest = None, following
+    if inflater is not None and not inflater.eof:
+        yield inflater.flush(_STEP)
+        if not inflater.eof:
+            raise BrokenBody("the body ends too early")
+
+
+def _window(start: bytes, coding: str) -> int:
+    if coding != "deflate":
+        return 16 + zlib.MAX_WBITS
+    # Some servers send deflate without the zlib frame that the standard asks for.
+    return zlib.MAX_WBITS if start[0] & 0x0F == 8 else -zlib.MAX_WBITS
+
+
+def _counted(size: int, chunk: bytes, url: str, most: int) -> int:
+    if size + len(chunk) > most:
+        raise too_large(url, most)
+    return size + len(chunk)
+
+
+def _opened(part: Path) -> FileIO:
+    try:
+        return part.open("xb", buffering=0)
+    except OSError as error:
+        raise WorkspaceError(
+            f"{part.parent} cannot be written to: {error.strerror}.", help="Make the folder writable."
+        ) from error
+
+
+def _write(descriptor: int, chunk: bytes, into: Path) -> None:
+    rest = memoryview(chunk)
+    try:
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    except OSError as error:
+        raise WorkspaceError(
+            f"{into} cannot be written: {error.strerror}.", help="Make room on the disk and run it again."
+        ) from error
