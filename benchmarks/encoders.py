@@ -48,7 +48,7 @@ Matrix = NDArray[np.bool_]
 
 
 def read_jsonl(path: Path) -> list[dict[str, str]]:
-    """The objects of a JSON lines file."""
+    """Return the objects of a JSON lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -67,7 +67,7 @@ def read_task(asked: str, written: str) -> tuple[list[str], Matrix]:
 
 
 def read_passages(language: str) -> list[str]:
-    """The first POOL passages of a language."""
+    """Return the first POOL passages of a language."""
     return [passage["text"] for passage in read_jsonl(XQUAD / language / "corpus.jsonl")[:POOL]]
 
 
@@ -96,7 +96,7 @@ def seconds(encode: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) ->
 
 
 def open_all(folder: Path, scratch: Path) -> dict[str, Encoder]:
-    """The model on every runtime, torch first."""
+    """Return the model on every runtime, torch first."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     for name in ("tokenizer.json", "encoder.json"):
@@ -143,7 +143,7 @@ def measure_quality(encoder: Embedder) -> tuple[list[float], Vectors]:
 
 
 def report_runtimes() -> str:
-    """A table of speed and quality, one row a runtime."""
+    """Return a table of speed and quality, one row a runtime."""
     default, load = load_encoder(MODEL, cache=CACHE), os.getloadavg()[0]
     folder = exported_folder(locate(MODEL), CACHE)
     with tempfile.TemporaryDirectory() as scratch:
@@ -171,7 +171,7 @@ def report_runtimes() -> str:
 
 
 def report_calibration() -> str:
-    """The anchors of the scale, and the share of pairs above the floor and in the tiers."""
+    """Return the anchors of the scale, and the share of pairs above the floor and in the tiers."""
     encoder = load_encoder(MODEL, cache=CACHE)
     pairs = read_pairs()
     scale = calibrate(encoder, pairs)

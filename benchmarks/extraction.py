@@ -36,7 +36,7 @@ BARE_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What reading all files took: seconds by the clock, and of the processor in each thread and in its child."""
+    """Time of reading all files: seconds by the clock, and of the processor in each thread and in its child."""
 
     seconds: float
     threads: tuple[float, ...]
@@ -70,7 +70,7 @@ class Measured:
 
 
 def bare(paths: Sequence[Path]) -> None:
-    """Nothing; every page as PyMuPDF's dictionary of blocks, lines and spans."""
+    """Read every page as PyMuPDF's dictionary of blocks, lines and spans."""
     for path in paths:
         with pymupdf.open(path) as document:
             for page in document:
@@ -78,7 +78,7 @@ def bare(paths: Sequence[Path]) -> None:
 
 
 def ours(paths: Sequence[Path]) -> None:
-    """Nothing; every file extracted and cleaned in this process."""
+    """Extract and clean every file in this process."""
     for path in paths:
         clean(extract(path, LIMITS, None), path.name[:2])
 
@@ -107,7 +107,7 @@ def workers(sandboxes: Sequence[Sandbox], paths: Sequence[Path]) -> Work:
 
 
 def count_up(_turn: int) -> int:
-    """A sum that takes some tenths of a second and shares nothing."""
+    """Return a sum that takes some tenths of a second and shares nothing."""
     return sum(n * n for n in range(4_000_000))
 
 
@@ -177,7 +177,7 @@ def measure(corpus: Path, repeats: int) -> Measured:
 
 
 def rows_of(found: Measured) -> list[list[str]]:
-    """The table's rows: what, pages a second, and in ratio to what."""
+    """Return the table's rows: what, pages a second, and in ratio to what."""
 
     def rate(taken: Sequence[float]) -> str:
         return spread([found.pages / each for each in taken], 1)

@@ -58,7 +58,7 @@ GRID: dict[str, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was found for a question: a document and signals a child; `gains` are the documents' grades."""
+    """Candidates of a question: a document and signals a child; `gains` are the documents' grades."""
 
     documents: np.ndarray
     signals: Signals
@@ -189,7 +189,7 @@ def main() -> None:
 def show(
     questions: dict[str, list[Question]], best: RankingWeights, by_reranker: Mapping[str, Mapping[float, float]]
 ) -> None:
-    """Nothing; a table of what each set reaches with the fitted weights, and with each weight at another value."""
+    """Print what each set reaches with the fitted weights, and with each weight at another value."""
     fitted = mean(questions, best)
     rows = [["as fitted", *(f"{value:.3f}" for value in fitted.values()), f"{np.mean(list(fitted.values())):.4f}"]]
     for name, values in GRID.items():

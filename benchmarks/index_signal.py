@@ -1,4 +1,4 @@
-"""What the index of a book adds to the search in it: the same questions with the signal of the index and without.
+"""Gain by a book's own index: the same questions with the signal of the index and without.
 
     python benchmarks/index_signal.py [--shared DIR]
 
@@ -66,7 +66,7 @@ def chosen_entries(listed: Sequence[IndexedEntry]) -> dict[tuple[str, str], froz
 
 
 def own_questions(document: str) -> list[Asked]:
-    """The questions in own words on a book."""
+    """Return the questions in own words on a book."""
     return [
         Asked(values["question"], frozenset(values["pages"]))
         for _, values in read_objects(QUESTIONS)
@@ -93,13 +93,13 @@ def scores(engine: Engine, record: DocumentRecord, questions: Sequence[Asked], w
 
 
 def named_share(engine: Engine, questions: Sequence[Asked], language: str) -> float:
-    """The share of the questions that name any entry of the index as it stands."""
+    """Return the share of the questions that name any entry of the index as it stands."""
     index = engine.collection.view().index
     return sum(bool(match_index(index, one.text, language).passages) for one in questions) / len(questions)
 
 
 def measured(engine: Engine, book: str, language: str) -> Iterator[list[str]]:
-    """The rows of a book: each condition with and without the index."""
+    """Yield the rows of a book: each condition with and without the index."""
     [record] = engine.collection.documents()
     listed = [one for one in stored_entries(engine.catalog, record.key) if one.source == OWN_INDEX]
     entries = chosen_entries(listed)

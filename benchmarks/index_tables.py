@@ -49,7 +49,7 @@ class Measured:
 
 
 def measure(folder: Path, book: str, language: str, sandbox: Sandbox) -> Measured:
-    """What was read in one book and its table."""
+    """Return what was read in one book and its table."""
     start = time.perf_counter()
     extracted = sandbox.extract(folder / f"{book}.pdf")
     extracting = time.perf_counter() - start
@@ -84,7 +84,7 @@ def measure(folder: Path, book: str, language: str, sandbox: Sandbox) -> Measure
 
 
 def given_rows(path: Path) -> list[tuple[str, frozenset[int]]]:
-    """The terms of a given table with their pages of the PDF."""
+    """Return the terms of a given table with their pages of the PDF."""
     lines = path.read_text(encoding="utf-8").splitlines()
     names = lines[0].split("\t")
     rows = [dict(zip(names, line.split("\t"), strict=True)) for line in lines[1:]]
@@ -101,7 +101,7 @@ def rows_found(records: tuple[IndexRecord, ...], rows: list[tuple[str, frozenset
 
 
 def fold(term: str) -> str:
-    """A term without spaces, its ligatures spelled out."""
+    """Return a term without spaces, its ligatures spelled out."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", term))
 
 

@@ -20,7 +20,7 @@ __path__ = [str(ROOT / "ingestion")]
 
 
 def extraction_rows(corpus: Path, repeats: int) -> list[list[str]]:
-    """Extraction and cleaning against bare PyMuPDF, with one worker and two, and OCR."""
+    """Return extraction and cleaning against bare PyMuPDF, with one worker and two, and OCR."""
     from extraction import measure, rows_of
 
     rows = rows_of(measure(corpus, repeats))
@@ -36,7 +36,7 @@ def licence_rows() -> list[list[str]]:
 
 
 def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
-    """A list of so many sources against the portal, with what to know of it."""
+    """Return a list of so many sources against the portal, with what to know of it."""
     from local_portal import SLOW_SECONDS, open_portal
     from portal_run import THREADS, CountedWords, by_kind, measure_run
 
@@ -84,7 +84,7 @@ def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
 
 
 def main() -> None:
-    """Nothing; prints and writes the table."""
+    """Print and write the table."""
     from report import machine, write_table
 
     load = os.getloadavg()[0]

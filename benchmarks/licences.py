@@ -44,7 +44,7 @@ class Case:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """The cases of a tab-separated file; the column `link` may be missing."""
+    """Return the cases of a tab-separated file; the column `link` may be missing."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [
@@ -63,7 +63,7 @@ def read_cases(path: Path) -> list[Case]:
 
 
 def judge_case(case: Case) -> LicenceVerdict:
-    """The verdict of marks and patterns on a case, its link read as the page's licence link."""
+    """Return the verdict of marks and patterns on a case, its link read as the page's licence link."""
     page = f'<html><head><link rel="license" href="{html.escape(case.link)}"></head></html>' if case.link else ""
     return decide([*read_marks(page, "https://example.org/"), *read_statements(case.text, "page")])
 
@@ -101,7 +101,7 @@ def rate(step: Callable[[Case], object], cases: Sequence[Case]) -> float:
 
 
 def main() -> None:
-    """Nothing; prints and writes the table."""
+    """Print and write the table."""
     files = {"snippets": FOLDER / "licences.tsv", "statements": FOLDER / "licence_statements.tsv"}
     cases = {name: read_cases(path) for name, path in files.items()}
     everything = [case for listed in cases.values() for case in listed]

@@ -98,7 +98,7 @@ class Portal:
         self.seeds = tuple(Seed(**one) for one in self._told())
 
     def asked(self) -> list[Asked]:
-        """The requests since the last call, in order."""
+        """Return the requests since the last call, in order."""
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
@@ -111,7 +111,7 @@ class Portal:
 
 @contextmanager
 def open_portal(seeds: int) -> Iterator[Portal]:
-    """A portal with so many seeds while the context lasts."""
+    """Yield a portal with so many seeds while the context lasts."""
     command = [sys.executable, "-m", "benchmarks.local_portal", str(seeds)]
     with subprocess.Popen(
         command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -128,7 +128,7 @@ def open_portal(seeds: int) -> Iterator[Portal]:
 
 
 def kinds_of(seeds: int) -> list[Kind]:
-    """The kind of each seed, mixed."""
+    """Return the kind of each seed, mixed."""
     kinds: list[Kind] = []
     for kind, share in _SHARES.items():
         kinds += [kind] * max(1, round(seeds * share / 1000))
@@ -138,7 +138,7 @@ def kinds_of(seeds: int) -> list[Kind]:
 
 
 def _serve(seeds: int) -> None:
-    """Nothing; answers until the standard input ends."""
+    """Answer until the standard input ends."""
     # Here and not above: who only talks to the portal finds the tests' server and documents nowhere.
     from tests.ingestion.web_server import page, serving
 
@@ -170,7 +170,7 @@ def _logged(answer: Answer, origin: str, log: list[Asked]) -> Answer:
 
 
 def _answers(kind: Kind, number: int) -> dict[str, Answer]:
-    """What the portal answers to a seed, its own address first."""
+    """Return what the portal answers to a seed, its own address first."""
     from tests.ingestion.web_server import page, redirect
     from tests.portal import files
 
@@ -204,7 +204,7 @@ def _answers(kind: Kind, number: int) -> dict[str, Answer]:
 
 
 def _text(key: str) -> Text:
-    """A document of random words, so that no two are alike."""
+    """Return a document of random words, so that no two are alike."""
     from tests.portal.texts import Text
 
     words = random.Random(key)

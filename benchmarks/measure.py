@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def run_parts(parts: Sequence[str], sets: Sequence[MeasuredSet], split: Split, shared: Path) -> list[str]:
-    """What broke off: names of parts and of sets, with why."""
+    """Return what broke off: names of parts and of sets, with why."""
     broken: list[str] = []
     searched = [part for part in SEARCHED if part in parts]
     if searched:
@@ -93,7 +93,7 @@ def run_parts(parts: Sequence[str], sets: Sequence[MeasuredSet], split: Split, s
 
 
 def write_searched(parts: Sequence[str], sets: Sequence[MeasuredSet], split: Split, shared: Path) -> list[str]:
-    """The sets that broke off; writes the tables of the parts."""
+    """Return the sets that broke off; writes the tables of the parts."""
     ranked = [one for one in sets if parts != ["statutes"] or one.corpora[0] in STATUTES]
     names = [one.name for one in CONFIGURATIONS] if "steps" in parts else [DEFAULT, PAPER]
     config = read_config()
@@ -152,7 +152,7 @@ def notes_of(part: str, split: str, encoder: str) -> list[str]:
 
 
 def write_published(split: Split, shared: Path) -> list[str]:
-    """Nothing broke off; writes how far our BM25 of the published kind is from the published figure."""
+    """Write how far our BM25 of the published kind is from the published figure; return what broke off."""
     rows: list[list[str]] = []
     notes: list[str] = []
     for name, published in PUBLISHED_NDCG.items():
@@ -189,7 +189,7 @@ def write_published(split: Split, shared: Path) -> list[str]:
 
 
 def command_of(part: str, split: str, shared: Path) -> list[str]:
-    """The command that writes the table of a part."""
+    """Return the command that writes the table of a part."""
     if part in ("chunking", "ablation"):
         return [sys.executable, "cli/main.py", "eval", part, "--split", split, "--results", str(RESULTS)]
     given = [] if part == "reranking" else ["--shared", str(shared)]
@@ -197,7 +197,7 @@ def command_of(part: str, split: str, shared: Path) -> list[str]:
 
 
 def _attempt(part: str, write: Callable[[], list[str]]) -> list[str]:
-    """What broke off in the part, the part itself included."""
+    """Return what broke off in the part, the part itself included."""
     try:
         return write()
     except Exception as error:  # what breaks off is said, and the other parts go on

@@ -70,7 +70,7 @@ STATUTES = ("aila_statutes", STATUTES_IN, "tr_kmk_statute")
 
 @dataclass(frozen=True, slots=True)
 class SetResult:
-    """What the configurations reached on a set, by name; `said` is why there is nothing, or what is to be known."""
+    """Results of the configurations on a set, by name; `said` is why there is nothing, or a remark."""
 
     set: MeasuredSet
     documents: int
@@ -96,7 +96,7 @@ def measure_sets(
     away: Path,
     times: bool = True,
 ) -> Iterator[SetResult]:
-    """A result for each of the sets, in their order; one that cannot be measured is said in its place.
+    """Yield a result for each of the sets, in their order; one that cannot be measured is said in its place.
 
     `benchmarks` is the folder of the data sets, `away` one for what is only needed meanwhile; `times` as of
     `run_together`.
@@ -175,7 +175,7 @@ def _result(one: MeasuredSet, report: RetrievalReport, runs: Path) -> SetResult:
 
 
 def _of(measured: Measured, chosen: np.ndarray) -> Measured:
-    """The figures of some of the questions."""
+    """Return the figures of some of the questions."""
     metrics = {metric: values[chosen] for metric, values in measured.metrics.items()}
     return replace(measured, metrics=metrics, milliseconds=measured.milliseconds[chosen])
 

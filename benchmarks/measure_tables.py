@@ -111,7 +111,7 @@ def statutes_table(results: Sequence[SetResult]) -> Table:
 
 
 def warnings_of(results: Sequence[SetResult]) -> list[str]:
-    """What is to be known of the sets, each once; parts of one run's questions have the same said of them."""
+    """Return what is to be known of the sets, each once; parts of one run's questions have the same said of them."""
     named: dict[tuple[tuple[str, ...], str, str], str] = {}
     for one in results:
         for said in one.said:

@@ -55,7 +55,7 @@ _WHOLE = {"countries alone": "level and countries", "date, to the day": "date"}
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What is said of a document, by a reader or by the rules; a reader may give several right answers.
+    """Description of a document, by a reader or by the rules; a reader may give several right answers.
 
     No answer at all means that the document does not tell, or that the rules found nothing.
     """
@@ -88,7 +88,7 @@ class Score:
 
 
 def read_truth(path: Path = TABLE) -> list[Described]:
-    """What a reader found in the documents, in the order of the table."""
+    """Return what a reader found in the documents, in the order of the table."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [
@@ -107,7 +107,7 @@ def read_truth(path: Path = TABLE) -> list[Described]:
 
 
 def describe_all(truths: Sequence[Described], corpus: Path = CORPUS) -> list[Described]:
-    """What the rules say of the same documents, in the same order."""
+    """Return what the rules say of the same documents, in the same order."""
     config = IngestionConfig(use_model=False)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -167,7 +167,10 @@ def _describe(file: str, copy: Path, readers: Sandboxes, config: IngestionConfig
 
 
 def measure(truths: Sequence[Described], found: Sequence[Described]) -> list[Score]:
-    """The score of each field; "countries alone" and "date, to the day" say how much is lost by the other half."""
+    """Return the score of each field.
+
+    "countries alone" and "date, to the day" say how much is lost by the other half.
+    """
     return [
         _score("language", truths, found, lambda one: (one.language,), _equal),
         _score("title", truths, found, lambda one: one.title, _alike),
@@ -231,7 +234,7 @@ def _same_time(got: str, wanted: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """The words in lower case without accents and marks."""
+    """Return the words in lower case without accents and marks."""
     return " ".join(re.findall(r"[^\W_]+", fold(text)))
 
 
@@ -240,7 +243,7 @@ def _alternatives(cell: str) -> tuple[str, ...]:
 
 
 def main() -> None:
-    """Nothing; prints and writes the table and every miss."""
+    """Print and write the table and every miss."""
     truths = read_truth()
     scores = measure(truths, describe_all(truths))
     rows = [

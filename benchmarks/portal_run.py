@@ -90,7 +90,10 @@ class Measured:
 
 
 def measure_run(portal: Portal, folder: Path, embedder: Embedder | None) -> Measured:
-    """The seeds of the portal through all phases twice in a workspace in `folder`; `embedder` None is the real one."""
+    """Return the seeds of the portal through all phases twice in a workspace in `folder`.
+
+    `embedder` None is the real one.
+    """
     os.environ["SEXTANT_HOST_SECONDS"] = "0"
     os.environ["SEXTANT_INTRANET"] = ",".join(sorted({urlsplit(seed.url).netloc for seed in portal.seeds}))
     # A model that happens to answer on this machine would be what is measured.

@@ -40,21 +40,24 @@ _POSSESSIVE = re.compile(r"['’][sS]$")
 
 
 def lucene_terms(text: str) -> list[str]:
-    """The terms of an English text in reading order: possessives cut, lower case, no stop words, Porter stems."""
+    """Return the terms of an English text in reading order.
+
+    Possessives cut, lower case, no stop words, Porter stems.
+    """
     words = (_POSSESSIVE.sub("", word).lower() for word in _WORD.findall(text))
     stemmer = Stemmer.Stemmer("porter")
     return [str(stemmer.stemWord(word)) for word in words if word.strip("_") and word not in _STOP_WORDS]
 
 
 def lucene_length(length: int) -> int:
-    """The number of terms of a text as Lucene remembers it."""
+    """Return the number of terms of a text as Lucene remembers it."""
     rest = length - _EXACT_LENGTH
     lost = max(0, rest.bit_length() - _LENGTH_BITS) if rest > 0 else 0
     return _EXACT_LENGTH + (rest >> lost << lost) if rest > 0 else length
 
 
 def published_bm25(documents: Sequence[CorpusDocument]) -> RankDocuments:
-    """The function that ranks the documents for a question, best first, those with a score above 0.
+    """Return the function that ranks the documents for a question, best first, those with a score above 0.
 
     A term of a document adds idf * f / (f + k1 * (1 - b + b * length / mean length)), as often as it stands in the
     question; f is how often it stands in the document and idf = ln(1 + (N - n + 0.5) / (n + 0.5)) for n of N documents

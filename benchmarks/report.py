@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parent / "results"
 def write_table(
     name: str, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]
 ) -> None:
-    """Nothing; prints a Markdown table and writes it to benchmarks/results/NAME.md."""
+    """Print a Markdown table and write it to benchmarks/results/NAME.md."""
     lines = [f"# {title}", "", "| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     text = "\n".join([*lines, "", *(f"- {note}" for note in notes), ""])
@@ -26,7 +26,7 @@ def write_table(
 
 
 def write_csv(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Nothing; writes benchmarks/results/NAME.csv."""
+    """Write benchmarks/results/NAME.csv."""
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([columns, *rows])

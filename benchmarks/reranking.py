@@ -1,4 +1,4 @@
-"""What reranking brings and costs: writes benchmarks/results/reranking.md.
+"""Gain and cost of reranking: writes benchmarks/results/reranking.md.
 
     python benchmarks/reranking.py
 
@@ -63,7 +63,7 @@ SAMPLES = 5_000
 def kept(
     name: str, language: str, methods: Sequence[str], cross_encoder: Reranker
 ) -> tuple[Dataset, Candidates, dict[str, Vectors]]:
-    """A set with its first ranking and the scores of its rerankers, from the cache where they are there."""
+    """Return a set with its first ranking and the scores of its rerankers, from the cache where they are there."""
     file = CACHE / "benchmarks" / "reranking" / f"{name.replace('/', '_')}.npz"
     dataset = read_dataset(name, language)
     if not file.is_file():
@@ -99,7 +99,7 @@ def ndcg(dataset: Dataset, rows: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def reranked(candidates: Candidates, read: Vectors, weight: float) -> NDArray[np.int64]:
-    """The rows of each question in the new order."""
+    """Return the rows of each question in the new order."""
     order = [
         np.argsort(-interpolate(scores[:DEPTH], line.astype(np.float64), weight), kind="stable")
         for scores, line in zip(candidates.scores, read, strict=True)
@@ -109,7 +109,7 @@ def reranked(candidates: Candidates, read: Vectors, weight: float) -> NDArray[np
 
 
 def interval(differences: NDArray[np.float64]) -> str:
-    """The mean of paired differences with its 95% bootstrap interval."""
+    """Return the mean of paired differences with its 95% bootstrap interval."""
     drawn = np.random.default_rng(7).integers(0, len(differences), (SAMPLES, len(differences)))
     low, high = np.quantile(differences[drawn].mean(axis=1), [0.025, 0.975])
     mark = "**" if low > 0 or high < 0 else ""
@@ -117,7 +117,7 @@ def interval(differences: NDArray[np.float64]) -> str:
 
 
 def report_quality(cross_encoder: Reranker) -> list[str]:
-    """A table of paired differences for each reranker, one row a set."""
+    """Return a table of paired differences for each reranker, one row a set."""
     sets = [(name, *kept(name, language, methods, cross_encoder)) for name, language, methods in SETS]
     first = {name: ndcg(dataset, candidates.rows) for name, dataset, candidates, _ in sets}
     lines: list[str] = []
@@ -141,7 +141,7 @@ def report_quality(cross_encoder: Reranker) -> list[str]:
 
 
 def passages_of(tokens: int, encoder: Embedder) -> tuple[str, list[str]]:
-    """A question and as many passages as are read again, of about that many tokens each."""
+    """Return a question and as many passages as are read again, of about that many tokens each."""
     dataset = read_dataset("xquad/en", "en")
     words = " ".join(dataset.children).split()
     size = round(tokens * len(words) / encoder.count_tokens(" ".join(words)))
@@ -149,7 +149,7 @@ def passages_of(tokens: int, encoder: Embedder) -> tuple[str, list[str]]:
 
 
 def milliseconds(tasks: dict[str, Callable[[], object]]) -> dict[str, tuple[float, float]]:
-    """The median time of each task over interleaved rounds, by the clock and by the processor's share of its cores.
+    """Return the median time of each task over interleaved rounds, by the clock and by the share of the cores.
 
     A round before them prepares kernels.
     """
@@ -166,7 +166,7 @@ def milliseconds(tasks: dict[str, Callable[[], object]]) -> dict[str, tuple[floa
 
 
 def report_speed() -> list[str]:
-    """A table of what reading 20 passages of 200 tokens takes on each runtime, and by the encoder."""
+    """Return a table of what reading 20 passages of 200 tokens takes on each runtime, and by the encoder."""
     folder = CACHE / "cross-encoders-1" / packaged_name()
     runtimes: dict[str, Reranker] = {
         name: CrossEncoder(packaged_name(), folder, runtime)

@@ -58,7 +58,7 @@ class Candidates:
 
 
 def read_dataset(name: str, language: str) -> Dataset:
-    """A development half of the evaluation sets, its documents cut into children where they are long."""
+    """Return a development half of the evaluation sets, its documents cut into children where they are long."""
     folder, config = SETS / name, ChunkSizes()
     children: list[str] = []
     owners: list[str] = []
@@ -104,7 +104,7 @@ def first_ranking(dataset: Dataset, embedder: Embedder) -> Candidates:
 
 
 def by_cross_encoder(dataset: Dataset, candidates: Candidates, reranker: Reranker) -> Vectors:
-    """The reranker's scores of each question's best candidates, (questions, depth)."""
+    """Return the reranker's scores of each question's best candidates, (questions, depth)."""
     return np.stack(
         [
             reranker.score(text, [dataset.children[row] for row in rows])
@@ -132,7 +132,10 @@ def by_sentence(dataset: Dataset, candidates: Candidates, embedder: Embedder) ->
 
 
 def token_encoder() -> Callable[[Sequence[str]], list[Vectors]]:
-    """The encoder's own token vectors, of unit length, (tokens, dimension) a text; start and end tokens left out."""
+    """Return the encoder's own token vectors, of unit length, (tokens, dimension) a text.
+
+    Start and end tokens left out.
+    """
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
     import openvino
     from tokenizers import Tokenizer

@@ -59,7 +59,7 @@ def real_texts(shared: Path) -> tuple[list[str], list[str]]:
 
 
 def fill(engine: Engine, passages: list[str], children: int) -> None:
-    """A workspace of synthetic documents, written straight into catalog, vectors and both indexes."""
+    """Build a workspace of synthetic documents, written straight into catalog, vectors and both indexes."""
     random = np.random.default_rng(7)
     embedder, config = engine.embedder(), engine.config
     seeds = embedder.encode_passages([text[:800] for text in passages])
@@ -141,7 +141,7 @@ def _insert(engine: Engine, document: int, metadata: Metadata, texts: list[str],
 
 
 def _insert_vectors(engine: Engine, keys: np.ndarray, sentences: np.ndarray) -> None:
-    """Nothing; the vectors of the children's sentences (children, sentences, dimension) as an indexer keeps them."""
+    """Insert the vectors of the children's sentences (children, sentences, dimension) as an indexer does."""
     model = engine.embedder().name
     rows = [
         {"model": model, "text_hash": f"{key:064x}", "row": int(key) - 1, "sentences": pack_sentences(some)}
@@ -162,7 +162,10 @@ def timed(call: Callable[[str], object], questions: list[str]) -> tuple[float, f
 
 
 def recipe(engine: Engine) -> Callable[[str, Filter], object]:
-    """The paper's retrieval: rank-bm25 over all chunks, Chroma's `where` on metadata, weighted reciprocal rank."""
+    """Return the paper's retrieval.
+
+    Rank-bm25 over all chunks, Chroma's `where` on metadata, weighted reciprocal rank.
+    """
     from rank_bm25 import BM25Okapi
 
     snapshot, dense = engine.collection.snapshot(), cast(ChromaIndex, engine.collection.dense())

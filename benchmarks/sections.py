@@ -68,7 +68,7 @@ class Score:
 
 
 def truths() -> dict[str, list[Start]]:
-    """The starts of each document's sections, in reading order."""
+    """Return the starts of each document's sections, in reading order."""
     with TRUTH.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return {
@@ -92,7 +92,7 @@ def located(text: str, starts: Sequence[Start]) -> list[tuple[int, str]]:
 
 
 def score(name: str, extracted: ExtractedText, language: str, starts: Sequence[tuple[int, str]]) -> Score:
-    """The document cut into sections and compared with where they begin."""
+    """Return the document cut into sections and compared with where they begin."""
     began = time.perf_counter()
     parents = section_chunks(
         extracted.text, language, title=extracted.title, blocks=extracted.blocks, config=ChunkSizes()
@@ -115,7 +115,7 @@ def _wrong(parents: Sequence[Parent], starts: Sequence[tuple[int, str]]) -> Iter
 
 
 def act_as_printed(path: Path) -> tuple[str, list[tuple[int, str]]]:
-    """An act's records as one text with headings ("Section 5. Title") and chapters, and where each begins."""
+    """Return an act's records as one text with headings ("Section 5. Title") and chapters, and where each begins."""
     title, noun = ACTS[path.stem]
     text, starts, chapter = f"{title}\n\n", [(0, "")], None
     for line in path.read_text(encoding="utf-8").splitlines():

@@ -46,7 +46,7 @@ class StatuteScore:
 
 
 def read_statutes(folder: Path) -> tuple[CorpusDocument, ...]:
-    """The sections of the four Indian acts in the order of the print, each with its heading and its act.
+    """Return the sections of the four Indian acts in the order of the print, each with its heading and its act.
 
     The title is the act ("Indian Penal Code, 1860"); the text begins with what a lawyer cites, as a printed act does
     ("Section 302. Punishment for murder"), a blank line, and the words of the section, one paragraph a line. A
@@ -68,7 +68,9 @@ def read_statutes(folder: Path) -> tuple[CorpusDocument, ...]:
 
 
 def assemble_statutes(statutes: Path, questions: Path, destination: Path) -> Path:
-    """The destination, now a data set in BEIR's form: the acts as corpus.jsonl beside the questions and judgements.
+    """Return the destination, now a data set in BEIR's form.
+
+    The acts as corpus.jsonl beside the questions and judgements.
 
     `statutes` holds the four files of the acts, `questions` the files queries*.jsonl and qrels*.tsv, which are copied
     as they are. The folder is made where it is not there; InputError where there are no questions.
@@ -104,7 +106,9 @@ def complete_right(ranking: Sequence[str], relevant: Set[str]) -> bool:
 
 
 def score_statutes(run: Run, qrels: Qrels) -> StatuteScore:
-    """The shares of questions with the primary citation right and with the whole set right; 95% Wilson intervals.
+    """Return the shares of questions with the primary citation right and with the whole set right.
+
+    95% Wilson intervals.
 
     A document is relevant with a grade of 1 or more. A judged question that the run does not have counts as wrong,
     so that leaving hard questions out gains nothing. InputError for a run that has questions nobody judged, for a
@@ -130,7 +134,7 @@ def _heading(path: Path, line: int, id: str, unit: str, title: str) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """The text with one paragraph a line; the files indent with tabs and leave lines empty."""
+    """Return the text with one paragraph a line; the files indent with tabs and leave lines empty."""
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 

@@ -1,4 +1,4 @@
-"""What a cosine is worth: a scale from 0 to 1 that means the same for every encoder.
+"""Calibration: cosines on a scale from 0 to 1 that means the same for every encoder.
 
 Cosines of one encoder lie between .70 and .95, of another between .0 and .9, and most encoders put a passage in the
 question's own language nearer than its translation. So the scale is measured: related and unrelated pairs from policy
@@ -61,23 +61,23 @@ class Calibration:
     different: tuple[float, ...]
 
     def similarity(self, cosine: float, languages: Languages = "any") -> float:
-        """The cosine on the scale from 0 to 1; never falls as the cosine rises.
+        """Return the cosine on the scale from 0 to 1; never falls as the cosine rises.
 
         `languages` says whether question and passage are known to be in the same language or in different ones.
         """
         return float(np.interp(cosine, getattr(self, languages), _SIMILARITIES))
 
     def of(self, asked: str, spoken: str) -> tuple[float, ...]:
-        """The five cosines for a question and a passage in these languages (ISO 639-1, "" where not known)."""
+        """Return the five cosines for a question and a passage in these languages (ISO 639-1, "" where not known)."""
         anchors: tuple[float, ...] = getattr(self, languages_of(asked, spoken))
         return anchors
 
     def cosine(self, similarity: float, languages: Languages = "any") -> float:
-        """The cosine that stands at a similarity: the inverse of `similarity`."""
+        """Return the cosine that stands at a similarity: the inverse of `similarity`."""
         return float(np.interp(similarity, _SIMILARITIES, getattr(self, languages)))
 
     def to_dict(self) -> dict[str, object]:
-        """The calibration as plain values, to be kept with the index."""
+        """Return the calibration as plain values, to be kept with the index."""
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
 
@@ -87,7 +87,7 @@ def languages_of(asked: str, spoken: str) -> Languages:
 
 
 def calibration_from_dict(values: Mapping[str, object]) -> Calibration:
-    """The calibration that `to_dict` gave; WorkspaceError for anything else."""
+    """Return the calibration that `to_dict` gave; WorkspaceError for anything else."""
     encoder, anchors = values.get("encoder"), [values.get(key) for key in ("any", "same", "different")]
     if isinstance(encoder, str) and all(isinstance(a, list) and len(a) == len(_SIMILARITIES) for a in anchors):
         any_, same, different = (tuple(float(x) for x in a) for a in anchors if isinstance(a, list))
@@ -96,12 +96,12 @@ def calibration_from_dict(values: Mapping[str, object]) -> Calibration:
 
 
 def read_pairs(file: Path = PAIRS_FILE) -> tuple[Pair, ...]:
-    """The related pairs of a JSON lines file."""
+    """Return the related pairs of a JSON lines file."""
     return tuple(Pair(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
 
 
 def calibrate(embedder: Embedder, pairs: Sequence[Pair]) -> Calibration:
-    """The scale of an encoder; unrelated is every question with every other pair's passage."""
+    """Return the scale of an encoder; unrelated is every question with every other pair's passage."""
     queries = embedder.encode_queries([pair.question for pair in pairs])
     passages = embedder.encode_passages([pair.passage for pair in pairs])
     cosines = (queries @ passages.T).astype(np.float64)

@@ -158,7 +158,7 @@ class Config:
 
 
 def read_config(workspace: Path | str | None = None) -> Config:
-    """Configuration from SEXTANT_* environment variables; an argument wins over its variable."""
+    """Return configuration from SEXTANT_* environment variables; an argument wins over its variable."""
     env = os.environ
     execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
     profile = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile))
@@ -206,7 +206,7 @@ def changed(settings: Any, **changes: object) -> Any:
 
 
 def _one_of(variable: str, values: tuple[str, ...]) -> str:
-    """The variable's value, which must be one of the given; the first of them when it is not set."""
+    """Return the variable's value, which must be one of the given; the first of them when it is not set."""
     value = os.environ.get(variable) or values[0]
     if value not in values:
         raise InputError(f"{variable}={value!r} is not known.", help=f"Use {', '.join(values)}.")

@@ -27,7 +27,7 @@ class SextantError(Exception):
 
 
 class InputError(SextantError):
-    """What was asked cannot be read."""
+    """Input that cannot be used."""
 
 
 class WorkspaceError(SextantError):

@@ -1,4 +1,4 @@
-"""What a filter allows: the only place that knows which facets there are and how a store is told of them."""
+"""Filters: which facets there are, and which documents a filter allows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _YEARS = re.compile(r"(\d{4})?\s*(?:\.\.|-|–)\s*(\d{4})?")
 
 
 def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
-    """The values a document is found by, per facet; nothing known, nothing listed."""
+    """Return the values a document is found by, per facet; nothing known, nothing listed."""
     return {
         "hazard": metadata.hazards,
         "geographical_level": (metadata.geographical_level,) if metadata.geographical_level else (),
@@ -38,7 +38,7 @@ def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
 
 
 def parse_filters(spoken: Sequence[str]) -> Filter:
-    """A filter from KEY=VALUE texts; the same key twice means either value."""
+    """Return a filter from KEY=VALUE texts; the same key twice means either value."""
     parsed: dict[str, tuple[str, ...]] = {}
     for text in spoken:
         key, equals, value = text.partition("=")

@@ -22,7 +22,7 @@ _LOOK_FOR_MODEL_SECONDS = 5.0
 
 @lru_cache(maxsize=2)
 def _shared_reranker(name: str, execution: str) -> Reranker:
-    """It keeps nothing of what it read, so that all workspaces of a process use one; loading takes a second."""
+    """Return it keeps nothing of what it read, so that all workspaces of a process use one; loading takes a second."""
     return load_reranker(name, execution)
 
 
@@ -40,7 +40,9 @@ class Models:
         self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
     def embedder(self, noted: str) -> Embedder:
-        """The configured encoder. The same model may be here twice, packaged and in the hub's cache: `noted` is the
+        """Return the configured encoder. The same model may be here twice, packaged and in the hub's cache.
+
+        `noted` is the
         name of the one that the index was made by.
         """
         with self._lock:
@@ -51,14 +53,17 @@ class Models:
             return self._embedder
 
     def reranker(self) -> Reranker:
-        """The configured reranker; BackendError for one that is nowhere or cannot be loaded."""
+        """Return the configured reranker; BackendError for one that is nowhere or cannot be loaded."""
         with self._reranker_lock:
             if self._reranker is None:
                 self._reranker = _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
             return self._reranker
 
     def language_model(self) -> tuple[Generator | None, str]:
-        """The language model that answers, else None with what is to be said about it; looked for every few seconds."""
+        """Return the language model that answers, else None with what is to be said about it.
+
+        Looked for every few seconds.
+        """
         looked, found = self._language
         if time.monotonic() - looked > _LOOK_FOR_MODEL_SECONDS:
             try:

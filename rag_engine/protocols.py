@@ -1,4 +1,4 @@
-"""What the engine asks of a backend. Models, network and disk come in through these alone."""
+"""Protocols of the backends: models, network and disk come in through these alone."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Embedder(Protocol):
     def execution(self) -> str: ...
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         ...
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         ...
 
     def count_tokens(self, text: str) -> int:

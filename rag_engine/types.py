@@ -51,7 +51,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedText:
-    """What a file says, in reading order, with the place of every line.
+    """Text of a file in reading order, with the place of every line.
 
     `text` joins the blocks by a blank line. `lines` and `blocks` are ordered and lie inside `text`.
     `pages` counts pages, slides or sheets (1 for formats without them); `ocr_pages` were read by OCR;
@@ -291,7 +291,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What retrieval found: hits in rank order, their parents as sources (1 is the best)."""
+    """Result of retrieval: hits in rank order, their parents as sources (1 is the best)."""
 
     plan: QueryPlan
     hits: tuple[Hit, ...]
@@ -302,7 +302,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a generator is given: rules, the packed user message, and the parts it was made from.
+    """Input of a generator: rules, the packed user message, and the parts it was made from.
 
     `sources` are those that fit, in the order in which they stand in `user` (best last).
     `tokens` estimates the whole prompt; `num_ctx` is the context window it asks for.

@@ -87,7 +87,7 @@ def vectors(workspace: Path) -> Path:
 
 @contextmanager
 def write_lock(workspace: Path) -> Iterator[None]:
-    """Nothing; only one process at a time writes in a workspace, and a second is told which one does."""
+    """Hold the lock of the one writer of a workspace; a second process is told who holds it."""
     workspace.mkdir(parents=True, exist_ok=True)
     lock, owner = FileLock(workspace / "write.lock"), workspace / "writer.json"
     try:
@@ -139,19 +139,19 @@ def _acquired(workspace: Path, seconds: float) -> FileLock | None:
 
 
 def announce(workspace: Path, serving: Serving) -> None:
-    """Nothing; tells other commands on this workspace where the servers are."""
+    """Tell other commands on this workspace where the servers are."""
     workspace.mkdir(parents=True, exist_ok=True)
     write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode())
 
 
 def withdraw(workspace: Path) -> None:
-    """Nothing; the servers of this process are no more."""
+    """Remove the announcement of this process's servers."""
     if read_json(workspace / "serving.json").get("process") == os.getpid():
         (workspace / "serving.json").unlink(missing_ok=True)
 
 
 def find_serving(workspace: Path) -> Serving | None:
-    """The `sextant serve` that runs on this workspace, whose page and Chroma answer, or None."""
+    """Return the `sextant serve` that runs on this workspace, whose page and Chroma answer, or None."""
     said = read_json(workspace / "serving.json")
     if said.keys() != Serving.__dataclass_fields__.keys():
         return None
@@ -188,7 +188,10 @@ def chroma_answers(url: str) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """What a small file of the workspace says; empty when it is not there or not whole (its writer was killed)."""
+    """Return what a small file of the workspace says.
+
+    Empty when it is not there or not whole (its writer was killed).
+    """
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

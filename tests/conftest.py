@@ -1,4 +1,4 @@
-"""What all tests share: where the real documents lie, and a small collection indexed by the real encoder."""
+"""Shared fixtures: the folder of real documents, and a small collection indexed by the real encoder."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing; processes that a test forks do not run the script that a test of the page has left as the main one."""
+    """Keep processes that a test forks from running the script that a test of the page has left as the main one."""
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
@@ -96,7 +96,7 @@ def small_documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def small_workspace(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace that holds the three plans. Tests read it; those that write copy it."""
+    """Return a workspace that holds the three plans. Tests read it; those that write copy it."""
     from ingestion.add_files import add_paths
     from rag_engine.config import read_config
     from rag_engine.engine import open_engine

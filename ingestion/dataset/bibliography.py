@@ -83,7 +83,7 @@ def to_ris(entries: Sequence[BibliographyEntry]) -> str:
 
 
 def _key(code: str, keys: set[str]) -> str:
-    """The code with what BibTeX allows in a key; a number behind it where another document has it already."""
+    """Return the code with what BibTeX allows in a key; a number behind it where another document has it already."""
     wanted = re.sub(r"[^A-Za-z0-9.:_-]+", "-", code).strip("-") or "document"
     key, number = wanted, 2
     while key.lower() in keys:
@@ -97,7 +97,10 @@ def _escape(text: str) -> str:
 
 
 def _address(url: str) -> str:
-    """An address without what would end or break the field; the rest is as it is, since readers take it verbatim."""
+    """Return an address without what would end or break the field.
+
+    The rest is as it is, since readers take it verbatim.
+    """
     return quote(_line(url), safe="%/:?#[]@!$&'()*+,;=~-._")
 
 

@@ -41,7 +41,7 @@ class Column:
 
 
 def shown_level(record: SourceRecord) -> str:
-    """The geographical level with the countries behind it, as the paper writes it: National - Italy; France."""
+    """Return the geographical level with the countries behind it, as the paper writes it: National - Italy; France."""
     metadata = metadata_of(record)
     countries = "; ".join(metadata.countries)
     level = metadata.geographical_level

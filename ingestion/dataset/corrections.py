@@ -1,4 +1,4 @@
-"""What people changed in an exported dataset, as corrections; what they left alone is left alone."""
+"""Corrections that people made in an exported dataset; untouched cells change nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DECIDED_ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """What a person changed, how many rows were left as they were, and what could not be taken over."""
+    """Corrections of a person, the number of unchanged rows, and what could not be taken over."""
 
     corrections: tuple[Correction, ...]
     unchanged: int
@@ -50,7 +50,7 @@ class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the 
 def read_corrections(
     path: Path, source_records: Sequence[SourceRecord], author: str, when: str, vocabulary: Vocabulary | None = None
 ) -> CorrectionReport:
-    """The cells of an edited workbook or CSV of the dataset that differ from what was exported.
+    """Return the cells of an edited workbook or CSV of the dataset that differ from what was exported.
 
     A cell whose value somebody else has changed since the export is unusable, unless both say the same. A file that
     does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
@@ -94,7 +94,10 @@ def read_corrections(
 
 
 def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
-    """The rows of the dataset's sheet, or of the first sheet when it was renamed; and what was exported, by code."""
+    """Return the rows of the dataset's sheet, or of the first sheet when it was renamed.
+
+    And what was exported, by code.
+    """
     rows = list(read_rows(path))
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
@@ -107,7 +110,7 @@ def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
 
 
 def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[RejectedRow]]:
-    """The header row, the place of each column of ours in it, and the columns that are not ours."""
+    """Return the header row, the place of each column of ours in it, and the columns that are not ours."""
     names = {_heading(column.name): column.name for column in COLUMNS}
     for row in rows[:_HEADER_WITHIN]:
         headings = [_heading(cell) for cell in row.cells]
@@ -143,7 +146,7 @@ def _why_not(code: str, record: SourceRecord | None, seen: Mapping[str, str]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """What a cell now says of a field, what it said when it was exported, and what stands there at present."""
+    """Value of a cell: now, when it was exported, and at present in the store."""
 
     column: str
     values: tuple[str, ...]
@@ -162,7 +165,7 @@ class _Comparison:
     vocabulary: Vocabulary
 
     def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[RejectedRow]]:
-        """The fields that a person changed, with their new values, and the cells that cannot be taken."""
+        """Return the fields that a person changed, with their new values, and the cells that cannot be taken."""
         edits: dict[FieldName, _Edit] = {}
         wrong: list[RejectedRow] = []
         for column in COLUMNS:
@@ -191,7 +194,7 @@ class _Comparison:
         return changed, wrong
 
     def _add(self, column: Column, place: int, edits: dict[FieldName, _Edit]) -> None:
-        """Nothing; adds what the cell says otherwise than it did."""
+        """Add what the cell says otherwise than it did."""
         before, present = self._before(column), _shown(column, self.record)
         then, by_now = _readable(before, column), _readable(present, column)
         for field, values in _read_cell(without_apostrophe(self._cell(place)).strip(), column, self.vocabulary):
@@ -238,13 +241,13 @@ class _Comparison:
 
 
 def _shown(column: Column, record: SourceRecord) -> str:
-    """The cell as an export would write it now."""
+    """Return the cell as an export would write it now."""
     value = column.read(record)
     return storable(value) if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
-    """What a cell that we wrote says of its fields; nothing where it could not be read back."""
+    """Return what a cell that we wrote says of its fields; nothing where it could not be read back."""
     try:
         return dict(_read_cell(_even(text), column, {}))
     except _Wrong:
@@ -262,12 +265,12 @@ def _clash(edit: _Edit) -> str:
 
 
 def _even(text: str) -> str:
-    """The text as it survives programs that change line ends and drop spaces around a cell."""
+    """Return the text as it survives programs that change line ends and drop spaces around a cell."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _read_cell(text: str, column: Column, vocabulary: Vocabulary) -> Iterator[tuple[FieldName, tuple[str, ...]]]:
-    """The values that a cell gives, by field; the level brings its countries when they stand behind it."""
+    """Yield the values that a cell gives, by field; the level brings its countries when they stand behind it."""
     field = column.field
     assert field is not None
     if column.name == LEVEL_AND_COUNTRIES:
@@ -286,7 +289,7 @@ def _read_cell(text: str, column: Column, vocabulary: Vocabulary) -> Iterator[tu
 
 
 def _date(text: str) -> str:
-    """An ISO date or its prefix from 2020, 2020-12, 2020-12-31, 31/12/2020 or 31.12.2020."""
+    """Return an ISO date or its prefix from 2020, 2020-12, 2020-12-31, 31/12/2020 or 31.12.2020."""
     year = month = day = 0
     if match := _YEAR_FIRST.fullmatch(text.strip()):
         year, month, day = (int(part or 0) for part in match.groups())
@@ -316,7 +319,10 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The values as the vocabulary spells them; all are refused when one is not in it, so that no half is taken."""
+    """Return the values as the vocabulary spells them.
+
+    All are refused when one is not in it, so that no half is taken.
+    """
     labels = {fold(label): label for label in vocabulary.get(field, ())}
     if not labels:
         return values
@@ -329,7 +335,7 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: Vocabulary)
 
 
 def _present(record: SourceRecord, field: FieldName) -> tuple[str, ...]:
-    """The values that the export shows of a field."""
+    """Return the values that the export shows of a field."""
     metadata = metadata_of(record)
     shown: dict[FieldName, str | tuple[str, ...]] = {
         "title": metadata.title, "authority": metadata.authority, "document_type": metadata.document_type,
@@ -343,7 +349,7 @@ def _present(record: SourceRecord, field: FieldName) -> tuple[str, ...]:
 
 
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
-    """What a person has said of the field, which it need not show: an emptied title falls back to the list's."""
+    """Return what a person has said of the field, which it need not show: an emptied title falls back to the list's."""
     return next((one.values for one in reversed(record.corrections) if one.field == field), None)
 
 

@@ -25,7 +25,7 @@ _LINKED = ("http://", "https://")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What a file holds: documents, sources beside them, and what had to be left out or cut, in words."""
+    """Contents of an exported file: documents, sources, and what had to be left out or cut, in words."""
 
     path: Path
     documents: int
@@ -34,7 +34,7 @@ class Exported:
 
 
 def export(path: Path, source_records: Sequence[SourceRecord], *, workspace: Path | None = None) -> Exported:
-    """What was written, atomically, in the order given; the same source records always give the same bytes.
+    """Return what was written, atomically, in the order given; the same source records always give the same bytes.
 
     Links to local files are relative to the file, and only made where the workspace is given. InputError for a suffix
     without a format or a place that cannot be written.
@@ -100,7 +100,7 @@ def _sheets(
 
 
 def _exported(main: Sheet) -> Sheet:
-    """What was written, once more and out of sight; without the addresses, which make a row look like a seed."""
+    """Return what was written, once more and out of sight; without the addresses, which make a row look like a seed."""
     kept = [place for place, (name, _) in enumerate(main.columns) if name != "Source"]
     rows: list[Sequence[Cell]] = [[Cell(row[place].value) for place in kept] for row in main.rows]
     return Sheet(EXPORTED, tuple(main.columns[place] for place in kept), rows, hidden=True)
@@ -144,7 +144,7 @@ def _cell(value: str | float | None, name: str, record: SourceRecord, warnings: 
 
 
 def _csv(documents: Sequence[SourceRecord], warnings: list[str]) -> bytes:
-    """The main sheet as CSV with the byte order mark that Excel needs to read it as UTF-8."""
+    """Return the main sheet as CSV with the byte order mark that Excel needs to read it as UTF-8."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow([one.name for one in COLUMNS])
@@ -178,7 +178,7 @@ def _web_link(url: str) -> str:
 
 
 def _file_link(path: Path, record: SourceRecord, workspace: Path | None) -> str:
-    """The document's file as seen from the exported one; "" for a path that leads out of the workspace."""
+    """Return the document's file as seen from the exported one; "" for a path that leads out of the workspace."""
     download = record.download
     if download is None or workspace is None or Path(download.path).is_absolute() or ".." in Path(download.path).parts:
         return ""

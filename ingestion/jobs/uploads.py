@@ -30,7 +30,7 @@ def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
 
 
 def upload_name(workspace: Path, path: str) -> str:
-    """An upload as FOLDER/NAME, the name by which results know it; any other path as it is."""
+    """Return an upload as FOLDER/NAME, the name by which results know it; any other path as it is."""
     return "/".join(Path(path).parts[-2:]) if is_upload(workspace, path) else path
 
 
@@ -40,14 +40,14 @@ def is_upload(workspace: Path, path: str) -> bool:
 
 
 def remove_settled(workspace: Path, run: Run) -> None:
-    """Nothing; removes the uploads of a finished run that the collection holds or that can never be read."""
+    """Remove the uploads of a finished run that the collection holds or that can never be read."""
     for path in _uploads(workspace, run):
         if upload_name(workspace, path) in _settled(run):
             shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
 def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
-    """Nothing; removes what a worker that was killed after a run could not remove."""
+    """Remove what a worker that was killed after a run could not remove."""
     folder = paths.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():
@@ -55,7 +55,10 @@ def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
 
 
 def kept_uploads(workspace: Path, run: Run) -> str:
-    """A sentence on the uploads that stay in the workspace after the run, for the person; empty when there are none."""
+    """Return a sentence on the uploads that stay in the workspace after the run, for the person.
+
+    Empty when there are none.
+    """
     kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _settled(run)]
     names = ", ".join(path.name for path in kept if path.exists())
     return f"Kept in {paths.uploads(workspace)}, since they are not in the collection: {names}." if names else ""

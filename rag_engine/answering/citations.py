@@ -58,7 +58,7 @@ class _Sentence:
 
 
 def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
-    """The text with every form of citation written as [Source N] and those outside `numbers` removed."""
+    """Return the text with every form of citation written as [Source N] and those outside `numbers` removed."""
     pieces: list[str] = []
     cited: list[int] = []
     removed: list[int] = []
@@ -96,7 +96,7 @@ def cite(
 
 
 def words(text: str) -> set[str]:
-    """What two sentences are compared by: words of three letters or more, cut to a stem, and all numbers."""
+    """Return what two sentences are compared by: words of three letters or more, cut to a stem, and all numbers."""
     return {word[:_STEM] for word in _WORD.findall(text.casefold()) if len(word) > 2 or word.isdigit()}
 
 
@@ -138,7 +138,7 @@ def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_C
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span without blanks around it; None where nothing is left that could be compared."""
+    """Return the span without blanks around it; None where nothing is left that could be compared."""
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
     end -= len(piece) - len(piece.rstrip())
@@ -156,7 +156,7 @@ def _references_start(text: str) -> int:
 
 
 def _sentence_at(text: str, spans: Sequence[tuple[int, int]], position: int) -> tuple[int, int] | None:
-    """The sentence that a mark belongs to: the one before it, or the one it opens at the head of a line."""
+    """Return the sentence that a mark belongs to: the one before it, or the one it opens at the head of a line."""
     line = text.rfind("\n", 0, position) + 1
     stop = text.find("\n", position)
     opens = not _WORD.search(text, line, position)

@@ -53,7 +53,7 @@ class ExtractiveAnswerer:
         self._embedder = embedder
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """A line that says what follows, then three to six quotations, each with its source."""
+        """Yield a line that says what follows, then three to six quotations, each with its source."""
         candidates = _candidates(_near_enough(prompt.sources)[:_SOURCES])
         if not candidates:
             raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
@@ -90,7 +90,7 @@ class ExtractiveAnswerer:
 
 
 def _near_enough(sources: Sequence[Source]) -> list[Source]:
-    """The sources at least half as near to the question as the nearest one, the best first."""
+    """Return the sources at least half as near to the question as the nearest one, the best first."""
 
     def nearness(source: Source) -> float:
         return max((hit.similarity for hit in source.hits), default=0.0)
@@ -109,7 +109,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Quotation]:
 
 
 def _quotations(source: Source) -> list[_Quotation]:
-    """A source's sentences, those inside its hits first, best hit first, then in reading order."""
+    """Return a source's sentences, those inside its hits first, best hit first, then in reading order."""
 
     def distance(span: tuple[int, int]) -> tuple[int, int]:
         start, end = source.start + span[0], source.start + span[1]
@@ -135,7 +135,7 @@ def _is_sentence(text: str) -> bool:
 
 
 def _choose(candidates: Sequence[_Quotation], scores: Sequence[float]) -> list[_Quotation]:
-    """The sentences to show: best first, nothing twice, a few of one source, two sources if about as good."""
+    """Return the sentences to show: best first, nothing twice, a few of one source, two sources if about as good."""
     ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
     best = ranked[0][0]
     chosen: list[_Quotation] = []

@@ -34,7 +34,7 @@ def pack_prompt(
     temperature: float,
     count_tokens: Callable[[str], int],
 ) -> Prompt:
-    """A prompt that fits the window together with the answer: best source last, next to the question.
+    """Return a prompt that fits the window together with the answer: best source last, next to the question.
 
     Sources are taken from the best on; the first that does not fit is cut at a sentence end around its best hit,
     and the rest is left out. BackendError when not even a piece of the best one fits.
@@ -73,7 +73,7 @@ def pack_prompt(
 def answer(
     evidence: Evidence, generator: Generator, *, embedder: Embedder, page_of: PageOf, config: GenerationConfig
 ) -> Iterator[str | Answer]:
-    """The answer's text in raw pieces as they come, and at last one Answer with the checked text.
+    """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
 
     A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
     later it keeps what came and warns that it broke off. `seconds` counts from the call: "prompt" until the prompt
@@ -135,7 +135,10 @@ def _bears_on_question(evidence: Evidence) -> bool:
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
-    """The source if it takes no more than `room` tokens, else a piece of it that does, or None; and its tokens."""
+    """Return the source if it takes no more than `room` tokens, else a piece of it that does, or None.
+
+    And its tokens.
+    """
     cost = count_tokens(source_block(source))
     if cost <= room:
         return source, cost
@@ -178,7 +181,7 @@ def _names(sources: Sequence[Source]) -> str:
 
 
 def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces without a leading <think> ... </think>, which some servers leave in a model's text."""
+    """Yield the pieces without a leading <think> ... </think>, which some servers leave in a model's text."""
     held, stage = "", "opening"
     for piece in pieces:
         held += piece

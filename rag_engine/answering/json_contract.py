@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def search_json(evidence: Evidence) -> Json:
-    """The reply of a search."""
+    """Return the reply of a search."""
     return {
         "plan": plan_json(evidence.plan),
         "hits": [hit_json(hit) for hit in evidence.hits],
@@ -22,7 +22,7 @@ def search_json(evidence: Evidence) -> Json:
 
 
 def answer_json(answer: Answer) -> Json:
-    """The reply of a question."""
+    """Return the reply of a question."""
     names = ("n", "child_id", "document_id", "file", "title", "page", "quote")
     return {
         "status": answer.status,
@@ -36,7 +36,7 @@ def answer_json(answer: Answer) -> Json:
 
 
 def error_json(message: str) -> Json:
-    """The reply of a question that could not be asked."""
+    """Return the reply of a question that could not be asked."""
     return {
         "status": "error",
         "text": message,
@@ -49,7 +49,7 @@ def error_json(message: str) -> Json:
 
 
 def source_json(source: Source) -> Json:
-    """A passage that was read, with its hits and what it refers to."""
+    """Return a passage that was read, with its hits and what it refers to."""
     return {
         "n": source.n,
         "document_id": source.document.document_id,
@@ -66,7 +66,7 @@ def source_json(source: Source) -> Json:
 
 
 def linked_json(linked: Linked) -> Json:
-    """A passage that another one refers to."""
+    """Return a passage that another one refers to."""
     return {
         "label": linked.label,
         "document_id": linked.document.document_id,
@@ -102,7 +102,7 @@ def hit_json(hit: Hit) -> Json:
 
 
 def plan_json(plan: QueryPlan) -> Json:
-    """What was searched, and by whose plan."""
+    """Return what was searched, and by whose plan."""
     return {
         "question": plan.question,
         "language": plan.language,
@@ -116,7 +116,7 @@ def plan_json(plan: QueryPlan) -> Json:
 
 
 def document_json(record: DocumentRecord) -> Json:
-    """A document with its metadata."""
+    """Return a document with its metadata."""
     values = asdict(record)
     del values["key"]
     return values

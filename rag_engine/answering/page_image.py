@@ -29,7 +29,7 @@ def regions(lines: Sequence[Line], start: int, end: int) -> tuple[Region, ...]:
 def page_marks(
     lines: Sequence[Line], start: int, end: int, quotes: Sequence[Span], page: int = 0
 ) -> tuple[int, list[Box], list[Box]]:
-    """The page to show with the boxes of the passage and of the quotes on it.
+    """Return the page to show with the boxes of the passage and of the quotes on it.
 
     `page` chooses one; otherwise it is that of the first quote, else of the passage, else the first.
     """
@@ -40,14 +40,14 @@ def page_marks(
 
 
 def sheet(text: str, start: int, end: int, quotes: Sequence[Span]) -> tuple[str, list[Span], list[Span]]:
-    """The text around a passage with the places of the passage and of the quotes in it, for formats without pages."""
+    """Return the text around a passage with the positions of passage and quotes in it, for formats without pages."""
     first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
     quoted = [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first]
     return text[first:last], [(start - first, end - first)], quoted
 
 
 def _part(line: Line, box: Box, start: int, end: int) -> Box:
-    """The share of a line's box that the characters [start, end) take."""
+    """Return the share of a line's box that the characters [start, end) take."""
     length = line.end - line.start
     left = max(start - line.start, 0) / length
     right = min(end - line.start, length) / length

@@ -85,14 +85,14 @@ class ChromaIndex:
         return found
 
     def sibling(self, name: str) -> ChromaIndex:
-        """An empty collection of the same client beside this one."""
+        """Return an empty collection of the same client beside this one."""
         with _reported(name):
             if name in self._names():
                 self._client.delete_collection(name)
         return ChromaIndex(self._client, name)
 
     def keep_only(self, name: str) -> None:
-        """Removes every other generation of this collection: those named alike but for the number at the end."""
+        """Remove every other generation of this collection: those named alike but for the number at the end."""
         family = self.name.rpartition("-")[0] + "-"
         with _reported(self.name):
             for other in self._names():
@@ -114,7 +114,7 @@ def collection_name(workspace: str, generation: int) -> str:
 
 
 def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
-    """The collection `name`: of the server at `url`, else of the folder, locked for this process alone."""
+    """Return the collection `name`: of the server at `url`, else of the folder, locked for this process alone."""
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
@@ -142,7 +142,7 @@ def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
 
 
 def lock_folder(folder: Path) -> FileLock:
-    """An exclusive lock on a Chroma folder, held until released or the process ends."""
+    """Return an exclusive lock on a Chroma folder, held until released or the process ends."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / "owner.lock")
     owner = folder / "owner.json"
@@ -162,7 +162,7 @@ def lock_folder(folder: Path) -> FileLock:
 
 @contextmanager
 def _reported(name: str) -> Iterator[None]:
-    """Nothing; what Chroma raises comes out as BackendError."""
+    """Raise what Chroma raises as BackendError."""
     from chromadb.errors import ChromaError
 
     try:

@@ -125,7 +125,7 @@ def _identifier() -> _Identifier:
 
 
 def _sample(text: str) -> str:
-    """The whole of a short text, samples from all over a long one."""
+    """Return the whole of a short text, samples from all over a long one."""
     if len(text) <= _SAMPLES * _SAMPLE:
         return text
     step = (len(text) - _SAMPLE) / (_SAMPLES - 1)

@@ -11,7 +11,7 @@ from rag_engine.errors import BackendError
 
 
 def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:
-    """The JSON object in a reply, valid under the schema; BackendError when there is none.
+    """Return the JSON object in a reply, valid under the schema; BackendError when there is none.
 
     Words or a code fence around the object are passed over: models add them where a server cannot hold them back.
     """

@@ -12,7 +12,7 @@ from rag_engine.errors import BackendError
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """The folder, filled by `build` unless it is already there.
+    """Return the folder, filled by `build` unless it is already there.
 
     `build` writes beside it and the result is renamed into place, so a build that is killed leaves nothing
     under the final name; what it did leave goes with the next build. Of several processes that want the same

@@ -110,7 +110,7 @@ class OllamaGenerator:
 
 
 def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
-    """The configured model of the server at `ollama_url`, else its first that writes.
+    """Return the configured model of the server at `ollama_url`, else its first that writes.
 
     None only where nobody asked for Ollama: neither address nor model is set and nothing listens at the default one.
     BackendError for a server that is set and away, slow or at fault, and for a model that is missing.
@@ -169,7 +169,7 @@ def _missing(model: str) -> BackendError:
 
 
 def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendError:
-    """What went wrong between us and the server, with the cure."""
+    """Return what went wrong between us and the server, with the cure."""
     if isinstance(error, ollama.ResponseError) and error.status_code == 404:
         return _missing(model)
     if isinstance(error, ollama.ResponseError):

@@ -113,7 +113,7 @@ class OpenAIGenerator:
         )
 
     def _failure(self, error: Exception) -> BackendError:
-        """What went wrong between us and the endpoint, with the cure."""
+        """Return what went wrong between us and the endpoint, with the cure."""
         import openai
 
         url, model = self._config.openai_url, self._config.openai_model
@@ -140,7 +140,10 @@ class OpenAIGenerator:
 
 
 def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
-    """The model at `openai_url`; None where no such endpoint is set. BackendError when no model is named for it."""
+    """Return the model at `openai_url`; None where no such endpoint is set.
+
+    BackendError when no model is named for it.
+    """
     if not config.openai_url:
         return None
     if not config.openai_model:
@@ -149,7 +152,7 @@ def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
 
 
 def _window(config: GenerationConfig) -> int:
-    """The context window that the endpoint tells of its model; a careful guess when it does not, or is away."""
+    """Return the context window that the endpoint tells of its model; a careful guess when it does not, or is away."""
     import openai
 
     try:

@@ -44,12 +44,12 @@ class PaperSparseIndex:
             self._rows[key] = document, self._tokenise(text, language)
 
     def delete_documents(self, documents: Collection[int]) -> None:
-        """Nothing; the children of the documents are gone after `commit`."""
+        """Delete the children of the documents, as of the next `commit`."""
         gone = set(documents)
         self._rows = {key: row for key, row in self._rows.items() if row[0] not in gone}
 
     def commit(self) -> None:
-        """Nothing; the ranking is computed from the children as they now are."""
+        """Compute the ranking from the present children."""
         # rank-bm25 divides by the number of tokens, so a collection without any has no ranking.
         if not any(tokens for _, tokens in self._rows.values()):
             self._ranking = None

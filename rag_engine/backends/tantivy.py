@@ -26,7 +26,7 @@ _IDEAL_TERMS = 12
 
 
 def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
-    """The keyword index in the folder; a writable one is created where there is none.
+    """Return the keyword index in the folder; a writable one is created where there is none.
 
     Any number of processes may read while one writes. Raises WorkspaceError when the index is missing,
     damaged or of another layout.
@@ -73,7 +73,7 @@ class TantivyIndex:
                 writer.add_document(entry)
 
     def delete_documents(self, documents: Collection[int]) -> None:
-        """Nothing; the children of the documents are gone after `commit`."""
+        """Delete the children of the documents, as of the next `commit`."""
         with self._writing:
             writer = self._take_writer()
             for document in documents:
@@ -81,7 +81,7 @@ class TantivyIndex:
                 writer.delete_documents_by_query(self._term("document", document))
 
     def commit(self) -> None:
-        """Nothing; what was added and deleted is on disk, and another process may write."""
+        """Write what was added and deleted to the disk and let another process write."""
         with self._writing:
             if self._writer is None:
                 return
@@ -90,7 +90,9 @@ class TantivyIndex:
             self._writer = None
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
-        """Number of children written again so that the words of deleted ones are no longer on the disk; None where
+        """Return number of children written again so that the words of deleted ones are no longer on the disk.
+
+        None where
         that would be more than `at_most`, and nothing is done.
 
         To be called after the `commit` of an erasure. tantivy keeps what was deleted in its segment until it merges
@@ -157,7 +159,7 @@ class TantivyIndex:
             return {int(key) for key, _ in _all_hits(self._searcher(), "key")}
 
     def _discard(self) -> None:
-        """Nothing; what was not committed is forgotten, so that no later commit takes half of it."""
+        """Forget what was not committed, so that no later commit takes half of it."""
         with self._writing:
             if self._writer is not None:
                 self._writer.rollback()
@@ -179,12 +181,12 @@ class TantivyIndex:
         return documents, sum(document in documents for document, _ in held)
 
     def _searcher(self) -> tantivy.Searcher:
-        """A view of the last commit of any process; looking for it takes 0.03 ms."""
+        """Return a view of the last commit of any process; looking for it takes 0.03 ms."""
         self._index.reload()
         return self._index.searcher()
 
     def _take_writer(self) -> tantivy.IndexWriter:
-        """The writer, taken at the first change and held until `commit`."""
+        """Return the writer, taken at the first change and held until `commit`."""
         if not self._writable:
             raise WorkspaceError(f"The keyword index in {self._folder} was opened for reading only.")
         if self._writer is None:
@@ -203,7 +205,7 @@ class TantivyIndex:
         return Query.term_query(self._schema, field, value)
 
     def _by_stems(self, searcher: tantivy.Searcher, query: str, language: str) -> list[Query]:
-        """A query for each term, weighed by how rare it is among the children of its language.
+        """Return a query for each term, weighed by how rare it is among the children of its language.
 
         tantivy counts rarity among all children, which makes every word of a small language look rare; the
         boost is the ratio of the two inverse document frequencies.
@@ -223,7 +225,7 @@ class TantivyIndex:
         return _any_of(shared).and_must_not_match(self._term("language", language)) if shared else Query.empty_query()
 
     def _as_written(self, searcher: tantivy.Searcher, text: str) -> Query:
-        """The words of the text as a phrase; one word in capitals as the acronym it is, where there is one."""
+        """Return the words of the text as a phrase; one word in capitals as the acronym it is, where there is one."""
         words = surface(text)
         capitals = acronyms(text)
         if len(words) == 1 and capitals and searcher.doc_freq("acronyms", capitals[0]):
@@ -235,7 +237,7 @@ class TantivyIndex:
     def _permitted(
         self, searcher: tantivy.Searcher, asked: Query, top_k: int, allowed: frozenset[int]
     ) -> list[tuple[float, tantivy.DocAddress]]:
-        """The best hits of the allowed documents, with the scores they have without a filter.
+        """Return the best hits of the allowed documents, with the scores they have without a filter.
 
         Where the filter lets much through, the hits of a deeper search are sifted; else, or where that does
         not give enough, tantivy walks the allowed documents only. Each is the faster one on its side.
@@ -253,7 +255,7 @@ class TantivyIndex:
         return list(searcher.search(both, top_k, count=False).hits)
 
     def _share(self, searcher: tantivy.Searcher, allowed: frozenset[int]) -> float:
-        """The share of all children that the allowed documents hold, judged by a few of them."""
+        """Return the share of all children that the allowed documents hold, judged by a few of them."""
         few = list(islice(allowed, 16))
         children: int = sum(searcher.doc_freq("document", document) for document in few)
         all_children: int = max(1, searcher.num_docs)
@@ -273,7 +275,7 @@ def _schema() -> tantivy.Schema:
 
 
 def _joined(words: list[str], prefix: str = "") -> str:
-    """The words with a space between, as the tokenizer takes them apart."""
+    """Return the words with a space between, as the tokenizer takes them apart."""
     return prefix + f" {prefix}".join(words) if words else ""
 
 
@@ -302,7 +304,7 @@ def _scored(searcher: tantivy.Searcher, hits: list[tuple[float, tantivy.DocAddre
 
 @contextmanager
 def _readable(folder: Path) -> Iterator[None]:
-    """Nothing; what tantivy cannot read inside it becomes a WorkspaceError with its cure."""
+    """Raise what tantivy cannot read as a WorkspaceError with its remedy."""
     try:
         yield
     except ValueError as error:

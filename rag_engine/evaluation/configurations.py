@@ -35,7 +35,7 @@ class Configuration:
         return self.keywords in ("documents", "lucene")
 
     def applied(self, config: Config) -> Config:
-        """The configuration with its changes made; InputError names a setting that there is not."""
+        """Return the configuration with its changes made; InputError names a setting that there is not."""
         try:
             retrieval = changed(config.retrieval, **self.retrieval)
             chunking = changed(config.chunking, **self.chunking)
@@ -77,7 +77,7 @@ def chosen_of(configurations: Sequence[Configuration], names: Sequence[str]) -> 
 
 
 def chunking_strategies(names: Sequence[str]) -> list[str]:
-    """The named strategies, all of them where none is named; InputError names the known ones."""
+    """Return the named strategies, all of them where none is named; InputError names the known ones."""
     known = get_args(Strategy)
     for name in names:
         if name not in known:
@@ -88,7 +88,7 @@ def chunking_strategies(names: Sequence[str]) -> list[str]:
 def by_chunking(
     configurations: Sequence[Configuration], config: Config
 ) -> Mapping[ChunkingConfig, list[Configuration]]:
-    """The configurations by how they chunk: those that chunk alike share one collection."""
+    """Return the configurations by how they chunk: those that chunk alike share one collection."""
     groups: dict[ChunkingConfig, list[Configuration]] = {}
     for one in configurations:
         groups.setdefault(one.applied(config).chunking, []).append(one)
@@ -111,7 +111,7 @@ def configurations() -> list[Configuration]:
 
 
 def published() -> list[Configuration]:
-    """The eleven configurations of Buriasco 2026, in the order of its table, as far as they are retrieval."""
+    """Return the eleven configurations of Buriasco 2026, in the order of its table, as far as they are retrieval."""
     plain = {"header": False}
     rows: list[tuple[int, bool, bool, int, str]] = [
         (5, False, False, 1, "k = 5"),
@@ -166,7 +166,7 @@ def factorial() -> list[Configuration]:
 
 
 def signals() -> list[Configuration]:
-    """The default without one of its signals, or with another fusion."""
+    """Return the default without one of its signals, or with another fusion."""
     return [
         Configuration("no index signal", "the default without what indexes list", {"index_weight": 0.0}),
         Configuration("no provenance", "the default without the bonus for a named section", {"provenance_weight": 0.0}),

@@ -17,7 +17,7 @@ from rag_engine.errors import InputError
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines with something on them and their numbers, counted from 1."""
+    """Yield the lines with something on them and their numbers, counted from 1."""
     try:
         # Only "\n" ends a line: JSON may hold U+2028 and its like as they are.
         with path.open(encoding="utf-8-sig", newline="\n") as file:
@@ -33,7 +33,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The objects with the numbers of their lines; InputError for a line that is none."""
+    """Yield the objects with the numbers of their lines; InputError for a line that is none."""
     for number, line in read_lines(path):
         try:
             values = json.loads(line)
@@ -47,7 +47,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
-    """The text of a field; `missing` where it is absent or null, InputError where that is not given.
+    """Return the text of a field; `missing` where it is absent or null, InputError where that is not given.
 
     Numbers are taken as ids are often written, as their digits.
     """
@@ -115,7 +115,7 @@ class Dataset:
 
 
 def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from: Path | None = None) -> Dataset:
-    """The data set of a folder with the questions of a split; "all" takes every split that is there.
+    """Return the data set of a folder with the questions of a split; "all" takes every split that is there.
 
     `queries_from` is the folder of another data set whose questions, by the same ids, are asked of this corpus with
     this corpus's judgements. Questions that nobody judged are left out, and so is their number said in `warnings`.
@@ -177,12 +177,12 @@ def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
 
 
 def _distinct_name(name: str, place: int, datasets: Sequence[Dataset]) -> str:
-    """The data set's name, numbered where another of the pool has the same."""
+    """Return the data set's name, numbered where another of the pool has the same."""
     return name if [one.name for one in datasets].count(name) == 1 else f"{name}{place + 1}"
 
 
 def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Path]:
-    """The files of a split; the plain one where the data set is not cut into splits."""
+    """Return the files of a split; the plain one where the data set is not cut into splits."""
     plain = folder / f"{stem}.{ending}"
     cut = sorted(folder.glob(f"{stem}.*.{ending}"))
     if cut and split == "all":
@@ -200,7 +200,7 @@ def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Pat
 
 
 def _read_corpus(folder: Path) -> tuple[dict[str, CorpusDocument], list[str]]:
-    """The documents by id, and the ids of those that say nothing."""
+    """Return the documents by id, and the ids of those that say nothing."""
     path = folder / "corpus.jsonl"
     documents: dict[str, CorpusDocument] = {}
     empty: list[str] = []
@@ -288,7 +288,10 @@ def _grade(path: Path, number: int, said: str) -> int:
 
 
 def _in_language(documents: list[CorpusDocument], identify: Identify) -> tuple[Iterable[CorpusDocument], str]:
-    """The documents with their language, and that of the corpus: one for all where nearly all of a sample agree."""
+    """Return the documents with their language, and that of the corpus.
+
+    One for all where nearly all of a sample agree.
+    """
     written = [document for document in documents if document.whole]
     step = max(1, len(written) // _SAMPLE)
     votes = Counter(identify(document.whole[:_SAMPLE_CHARACTERS]) for document in written[::step])

@@ -16,7 +16,7 @@ from rag_engine.types import ExtractedText
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a page of a document says, word for word; white space, hyphenation and quotation marks do not count."""
+    """Words of a page, verbatim; white space, hyphenation and quotation marks do not count."""
 
     document: str
     page: int
@@ -40,7 +40,7 @@ class GoldQuestion:
 
 
 def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
-    """The questions of a split, in the order of the file; InputError names line and cure."""
+    """Return the questions of a split, in the order of the file; InputError names line and cure."""
     questions: dict[str, GoldQuestion] = {}
     for number, values in read_objects(path):
         id = text_field(path, number, values, "id")
@@ -92,7 +92,7 @@ def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
 
 
 def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> list[list[Passage]]:
-    """The complete answers to a question: for each document its quotes together, once for each time they repeat.
+    """Return the complete answers to a question: for each document its quotes together, once for each time they repeat.
 
     InputError where a document or a quote is missing.
     """

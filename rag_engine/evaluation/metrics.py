@@ -47,7 +47,7 @@ _PORTION = 500
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a configuration reached: for each metric a value a question, in the order of the data set's questions.
+    """Results of a configuration: for each metric a value a question, in the order of the data set's questions.
 
     `milliseconds` a question exclude the encoding of the question, whose vector may be kept from before.
     """
@@ -73,7 +73,7 @@ def measure(
     progress: Callable[[int, int, str], None] = lambda *_: None,
     run: RunWriter | None = None,
 ) -> Measured:
-    """The configuration's figures over every question; its rankings go to `run` as they come.
+    """Return the configuration's figures over every question; its rankings go to `run` as they come.
 
     Questions are ranked in portions, so that memory does not grow with their number. A question for which nothing is
     found counts 0.

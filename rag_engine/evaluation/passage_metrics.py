@@ -56,7 +56,7 @@ def word_starts(text: str) -> list[int]:
 def score_passages(
     retrieved: Sequence[Passage], alternatives: Sequence[Sequence[Passage]], words: Words
 ) -> PassageScore:
-    """The figures of retrieved passages, best first, against ideal ones.
+    """Return the figures of retrieved passages, best first, against ideal ones.
 
     Each alternative is a complete answer: its passages belong together, and of several alternatives (a translation, a
     copy) the one that is covered best counts for recall and nDCG, while what belongs to any of them is no fault for

@@ -87,7 +87,10 @@ def whole_documents(documents: Sequence[CorpusDocument], configuration: Configur
 
 
 def _retrieval(corpus: IndexedCorpus, configuration: Configuration) -> RetrievalConfig:
-    """The configuration's settings; a reranker has all the time it needs, or a busy machine would change figures."""
+    """Return the configuration's settings.
+
+    A reranker has all the time it needs, or a busy machine would change figures.
+    """
     return replace(configuration.applied(corpus.engine.config).retrieval, rerank_seconds=math.inf)
 
 

@@ -35,7 +35,7 @@ class Row:
 def compare(
     measured: Sequence[Measured], baseline: str, groups: Mapping[str, Sequence[bool]] | None = None
 ) -> tuple[Row, ...]:
-    """A row for each group and configuration, with paired differences from the baseline on the same questions.
+    """Return a row for each group and configuration, with paired differences from the baseline on the same questions.
 
     `groups` says for each question whether it belongs; without groups all questions are one, "all".
     """
@@ -84,7 +84,10 @@ class Kept:
 
 
 def kept_measurements(folders: Sequence[Path]) -> list[Kept]:
-    """The measurements of the folders by title; a folder that is missing has none, an unreadable chart is left out."""
+    """Return the measurements of the folders by title.
+
+    A folder that is missing has none, an unreadable chart is left out.
+    """
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
     return sorted((_read(path) for path in paths), key=lambda one: one.title)
 
@@ -140,7 +143,10 @@ def machine(*packages: str) -> str:
 
 
 def markdown_table(rows: Sequence[Row], metrics: Sequence[str], differences: Sequence[str]) -> str:
-    """The rows as Markdown: each figure with its interval, at the end the differences of some metrics with their p."""
+    """Return the rows as Markdown.
+
+    Each figure with its interval, at the end the differences of some metrics with their p.
+    """
     baseline = next((row.name for row in rows if not row.versus), "")
     columns = ("configuration", "questions", "n", *metrics, *(f"{one} against {baseline}" for one in differences))
     lines = [_line(columns), _line(["---"] * len(columns))]
@@ -152,13 +158,16 @@ def markdown_table(rows: Sequence[Row], metrics: Sequence[str], differences: Seq
 
 
 def foremost(rows: Sequence[Row]) -> list[Row]:
-    """The rows of the first two groups of questions, for reading; the others are for whoever wants to look closer."""
+    """Return the rows of the first two groups of questions, for reading.
+
+    The others are for whoever wants to look closer.
+    """
     groups = list(dict.fromkeys(row.group for row in rows))[:_SHOWN]
     return [row for row in rows if row.group in groups]
 
 
 def csv_table(rows: Sequence[Row]) -> str:
-    """The rows as CSV, one line for each configuration, group of questions and metric."""
+    """Return the rows as CSV, one line for each configuration, group of questions and metric."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
@@ -174,7 +183,10 @@ def csv_table(rows: Sequence[Row]) -> str:
 
 
 def chart(rows: Sequence[Row], metric: str, title: str) -> dict[str, Any]:
-    """A Vega-Lite chart of one metric: a point a configuration with its interval, a panel a group of questions."""
+    """Return a Vega-Lite chart of one metric.
+
+    A point a configuration with its interval, a panel a group of questions.
+    """
     values = [
         {
             "configuration": row.name,
@@ -224,7 +236,7 @@ def write_report(
     notes: Sequence[str],
     charts: Sequence[str] = (),
 ) -> list[Path]:
-    """The files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric of `charts`.
+    """Return the files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric of `charts`.
 
     Every group of questions is in the CSV, the first two in the others.
     """

@@ -25,7 +25,7 @@ from rag_engine.types import Document, Evidence
 
 @dataclass(frozen=True, slots=True)
 class PassageFigures:
-    """What a configuration reached, and how its collection is cut; sizes in characters, means."""
+    """Results of a configuration and the sizes of its chunks, in characters, as means."""
 
     measured: Measured
     parents: int
@@ -47,7 +47,7 @@ def run_passages(
     cache: Path,
     progress: Progress = lambda *_: None,
 ) -> tuple[PassageFigures, ...]:
-    """The configurations' figures over every question, in their order, a value a question in each metric.
+    """Return the configurations' figures over every question, in their order, a value a question in each metric.
 
     The sources that would be read are compared with the quoted passages. A document is known by its file's name;
     InputError names a quote that its page does not say.
@@ -81,7 +81,7 @@ def run_passages(
 
 
 def subsets(questions: Sequence[GoldQuestion]) -> Mapping[str, list[bool]]:
-    """The questions that a table has rows for: all, those whose answer is in another language, each kind."""
+    """Return the questions that a table has rows for: all, those whose answer is in another language, each kind."""
     groups = {"all": [True] * len(questions), "cross-lingual": [one.cross_lingual for one in questions]}
     for kind in sorted({one.kind for one in questions if one.kind}):
         groups[kind] = [one.kind == kind for one in questions]

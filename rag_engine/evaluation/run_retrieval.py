@@ -29,7 +29,7 @@ _ENCODED_QUESTIONS = 30
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """What every configuration reached on a data set. The first is what the others are compared with.
+    """Results of all configurations on a data set. The first is what the others are compared with.
 
     `query_encode_ms` is the median time to encode a question, which the configurations' milliseconds leave out.
     `index_seconds` and `encode_seconds` sum over the collections that the configurations needed (one for each way of
@@ -43,7 +43,7 @@ class RetrievalReport:
     query_encode_ms: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as `sextant eval retrieval --json` prints it."""
+        """Return the report as `sextant eval retrieval --json` prints it."""
         dataset = self.dataset
         return {
             "dataset": dataset.name,
@@ -69,7 +69,7 @@ def run_retrieval(
     progress: Progress = lambda *_: None,
     runs: Path | None = None,
 ) -> RetrievalReport:
-    """The configurations' figures on the data set, in their order; `runs` is a folder for their run files."""
+    """Return the configurations' figures on the data set, in their order; `runs` is a folder for their run files."""
     return run_together([dataset], configurations, config, embedder, cache=cache, progress=progress, runs=runs)[0]
 
 
@@ -84,7 +84,7 @@ def run_together(
     runs: Path | None = None,
     times: bool = True,
 ) -> tuple[RetrievalReport, ...]:
-    """A report for each of the data sets, which ask their questions of the same documents.
+    """Return a report for each of the data sets, which ask their questions of the same documents.
 
     The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
     Without `times` no passage is read twice by the reranker for a question, and only the milliseconds of the first

@@ -40,7 +40,7 @@ class Difference:
 
 
 def mean_interval(values: Values) -> Interval:
-    """The mean of a figure over questions with its 95% interval by the bootstrap (Efron 1979, percentiles).
+    """Return the mean of a figure over questions with its 95% interval by the bootstrap (Efron 1979, percentiles).
 
     The seed is fixed: the same values have the same interval. One question has no interval of its own: it is as wide
     as the figure, 0 to 1.
@@ -72,7 +72,7 @@ def paired_difference(values: Values, baseline: Values) -> Difference:
 
 
 def wilson_interval(successes: int, trials: int) -> Interval:
-    """The share of successes with its 95% interval (Wilson 1927); 0 to 1 where nothing was tried."""
+    """Return the share of successes with its 95% interval (Wilson 1927); 0 to 1 where nothing was tried."""
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials} is not a share.")
     if trials == 0:

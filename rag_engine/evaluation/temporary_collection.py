@@ -46,7 +46,7 @@ class IndexedCorpus:
 def indexed(
     documents: Sequence[tuple[str, Document]], config: Config, embedder: CachedEmbedder, progress: Progress
 ) -> Iterator[IndexedCorpus]:
-    """The collection of the documents, given with the ids they are known by; removed at the end whatever happens.
+    """Yield the collection of the documents, given with the ids they are known by; removed at the end whatever happens.
 
     Of `config` the settings count, not the workspace, which is not touched. No language model is asked.
     """
@@ -78,7 +78,7 @@ def indexed(
 
 
 def remove_abandoned() -> None:
-    """Nothing; removes the workspaces of evaluations whose process was killed."""
+    """Remove the workspaces of evaluations whose process was killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         process = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if process.isdigit() and not psutil.pid_exists(int(process)):
@@ -86,7 +86,7 @@ def remove_abandoned() -> None:
 
 
 def as_document(document: CorpusDocument) -> Document:
-    """A corpus document as one of the collection: its title as a heading, a blank line, its text."""
+    """Return a corpus document as one of the collection: its title as a heading, a blank line, its text."""
     text, title = document.whole, document.title.strip()
     parts = [title] if title else []
     if document.text.strip():

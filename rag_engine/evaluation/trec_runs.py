@@ -27,21 +27,24 @@ class RunWriter:
         self._tag = escape(tag)
 
     def write(self, query: str, ranking: Ranking) -> None:
-        """Nothing; appends the ranked documents of a query, best first."""
+        """Append the ranked documents of a query, best first."""
         for rank, (document, score) in enumerate(ranking, start=1):
             self._file.write(f"{escape(query)} Q0 {escape(document)} {rank} {score!r} {self._tag}\n")
 
 
 @contextmanager
 def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
-    """A writer of the run; the file has its name only when the run is whole."""
+    """Yield a writer of the run; the file has its name only when the run is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         yield RunWriter(file, tag)
 
 
 def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
-    """The ranked documents of every query in the order of their ranks; InputError for a line that is none of a run."""
+    """Return the ranked documents of every query in the order of their ranks.
+
+    InputError for a line that is none of a run.
+    """
     found: dict[str, list[tuple[int, str, float]]] = {}
     for number, line in read_lines(path):
         columns = line.split()
@@ -57,5 +60,5 @@ def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
 
 
 def escape(id: str) -> str:
-    """The id without white space: each such character, and %, as %XX of its UTF-8; `-` for an empty id."""
+    """Return the id without white space: each such character, and %, as %XX of its UTF-8; `-` for an empty id."""
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), id) or "-"

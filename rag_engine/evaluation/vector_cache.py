@@ -46,11 +46,11 @@ class CachedEmbedder:
         self._read_up_to = 0
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         return self._vectors(self.prefixes[1], texts, self._embedder.encode_passages)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         return self._vectors(self.prefixes[0], texts, self._embedder.encode_queries)
 
     def count_tokens(self, text: str) -> int:
@@ -91,7 +91,7 @@ class CachedEmbedder:
         self._rows |= {digest: first + place for place, digest in enumerate(digests)}
 
     def _read_new(self) -> None:
-        """Nothing; knows the records that were appended since, by this process or another."""
+        """Read the records that were appended since, by this process or another."""
         records = self._records()
         for first in range(self._read_up_to, len(records), 65_536):
             some = records[first : first + 65_536]

@@ -36,7 +36,7 @@ def per_document_cap(top_k: int, documents: int) -> int:
 def admit(
     ranked: Iterable[Candidate], *, top_k: int, cap: int, floor: float, keyword_floor: float
 ) -> dict[int, list[Candidate]]:
-    """The admitted parents in rank order, each with its children that were found, best first.
+    """Return the admitted parents in rank order, each with its children that were found, best first.
 
     A child below the floor is left out; one that the keyword leg found only has to reach the keyword floor.
     A further child of an admitted parent joins it and uses up neither the cap nor the places.
@@ -55,7 +55,7 @@ def admit(
 
 
 def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
-    """The scores with a share of the best sibling's added; `parents` has the parent of each child.
+    """Return the scores with a share of the best sibling's added; `parents` has the parent of each child.
 
     Of two passages that rank about the same, the one that several of its children speak for comes first.
     """
@@ -94,7 +94,7 @@ def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int
 
 
 def scaled(scores: ArrayLike) -> NDArray[np.float64]:
-    """The scores brought to 0..1 by their smallest and largest; all 1 where they are equal."""
+    """Return the scores brought to 0..1 by their smallest and largest; all 1 where they are equal."""
     given = np.asarray(scores, dtype=np.float64)
     if given.size == 0 or np.ptp(given) == 0:
         return np.ones_like(given)

@@ -44,7 +44,7 @@ _CODE_OF = re.compile(r"(?:the\s+)?(\w+)\s+of\s+(?:the\s+)?(.+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What an act is called: phrases of stems and of words, capitals of its abbreviations, numbers."""
+    """Names of an act: phrases of stems and of words, capitals of its abbreviations, numbers."""
 
     stems: frozenset[tuple[str, ...]]
     words: frozenset[tuple[str, ...]]
@@ -126,7 +126,7 @@ def _words(name: str, language: str) -> list[str]:
 
 
 def _initials(name: str, language: str) -> Iterator[str]:
-    """The first letters of the words of a name, of a German compound's parts too, and of such a first word alone."""
+    """Yield the initials of a name's words, of a German compound's parts too, and of such a first word alone."""
     split = _COMPOUND.sub(r" \1", name) if language == "de" else name
     words, first = _words(split, language), _words(split[: len(split) - len(name) + name.find(" ")], language)
     for some in (words, first):
@@ -135,7 +135,7 @@ def _initials(name: str, language: str) -> Iterator[str]:
 
 
 def _abbreviations(text: str) -> frozenset[str]:
-    """The capitals of the words that have two or more (StGB gives SGB); none of a text all in capitals."""
+    """Return the capitals of the words that have two or more (StGB gives SGB); none of a text all in capitals."""
     if text.isupper() and text.count(" ") >= _SHOUTED:
         return frozenset()
     capitals = ("".join(filter(str.isupper, word)) for word in _WORD.findall(text))

@@ -29,12 +29,12 @@ _BLOCK = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("kind", "
 
 
 def pack_text(text: str) -> bytes:
-    """The text compressed; lone surrogates cannot occur because extraction refuses them."""
+    """Return the text compressed; lone surrogates cannot occur because extraction refuses them."""
     return zlib.compress(text.encode(), 6)
 
 
 def unpack_text(packed: bytes) -> str:
-    """The text of `pack_text`."""
+    """Return the text of `pack_text`."""
     return zlib.decompress(packed).decode()
 
 
@@ -48,7 +48,7 @@ def pack_lines(lines: Sequence[Line]) -> bytes:
 
 
 def unpack_lines(packed: bytes) -> tuple[Line, ...]:
-    """The lines of `pack_lines`."""
+    """Return the lines of `pack_lines`."""
     array = np.frombuffer(zlib.decompress(packed), _LINE)
     return tuple(
         Line(start, end, page, None if np.isnan(box[0]) else Box(*box))
@@ -68,7 +68,7 @@ def pack_blocks(blocks: Sequence[Block]) -> bytes:
 
 
 def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
-    """The blocks of `pack_blocks`."""
+    """Return the blocks of `pack_blocks`."""
     array = np.frombuffer(zlib.decompress(packed), _BLOCK)
     columns = (array[name].tolist() for name in ("start", "end", "page", "kind", "font_size"))
     return tuple(
@@ -144,7 +144,7 @@ class Catalog:
         self._engine = engine
 
     def begin(self) -> sql.engine.base.Engine._trans_ctx:  # type: ignore[name-defined]
-        """A connection in a transaction that commits at the end of the block."""
+        """Return a connection in a transaction that commits at the end of the block."""
         return self._engine.begin()
 
     def read(self, statement: sql.Select[Any] | sql.CompoundSelect[Any]) -> list[tuple[Any, ...]]:
@@ -153,16 +153,16 @@ class Catalog:
             return [tuple(row) for row in connection.execute(statement)]
 
     def state(self, name: str, default: str = "") -> str:
-        """A named value of the workspace, or the default."""
+        """Return a named value of the workspace, or the default."""
         rows = self.read(sql.select(state.c.value).where(state.c.name == name))
         return str(rows[0][0]) if rows else default
 
     def change(self) -> int:
-        """A number that grows whenever what readers may see has changed."""
+        """Return a number that grows whenever what readers may see has changed."""
         return int(self.state("change", "0"))
 
     def active_documents(self) -> list[DocumentRecord]:
-        """The documents of the collection, oldest first."""
+        """Return the documents of the collection, oldest first."""
         rows = self.read(sql.select(*_RECORD).where(documents.c.status == "active").order_by(documents.c.key))
         return [_record(row) for row in rows]
 
@@ -173,7 +173,7 @@ class Catalog:
         return [(_record(row[:-1]), str(row[-1])) for row in rows]
 
     def find_document(self, name: str) -> DocumentRecord:
-        """The one document whose id begins with `name`, or whose file or title it is."""
+        """Return the one document whose id begins with `name`, or whose file or title it is."""
         if not name.strip():
             raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
         found = [d for d in self.active_documents() if d.document_id.startswith(name.lower()) and len(name) >= 4]
@@ -220,7 +220,7 @@ class Catalog:
         return [_child(row) for row in self.read(statement)]
 
     def text(self, document_key: int) -> str:
-        """The document's whole text."""
+        """Return the document's whole text."""
         rows = self.read(sql.select(texts.c.text).where(texts.c.document_key == document_key))
         return unpack_text(rows[0][0]) if rows else ""
 
@@ -230,7 +230,7 @@ class Catalog:
         return unpack_lines(rows[0][0]) if rows else ()
 
     def extracted(self, record: DocumentRecord) -> ExtractedText:
-        """What the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
+        """Return what the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
         t = texts.c
         [(text, lines, blocks)] = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
         return ExtractedText(
@@ -243,7 +243,7 @@ class Catalog:
         )
 
     def checkpoint(self) -> None:
-        """Nothing; what was erased leaves the write-ahead log too."""
+        """Remove what was erased from the write-ahead log."""
         if self._engine.dialect.name == "sqlite":
             with self._engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -253,7 +253,7 @@ class Catalog:
 
 
 def open_catalog(workspace: Path, url: str = "") -> Catalog:
-    """The workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
+    """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
     if not url:
         workspace.mkdir(parents=True, exist_ok=True)
         url = f"sqlite:///{workspace / 'catalog.sqlite'}"
@@ -279,13 +279,16 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
 
 
 def set_state(connection: Connection, name: str, value: str) -> None:
-    """Nothing; stores a named value of the workspace."""
+    """Store a named value of the workspace."""
     connection.execute(sql.delete(state).where(state.c.name == name))
     connection.execute(sql.insert(state).values(name=name, value=value))
 
 
 def take_keys(connection: Connection, name: str, count: int) -> int:
-    """The first of `count` keys that were never given before; a reader may still hold the key of what was erased."""
+    """Return the first of `count` keys that were never given before.
+
+    A reader may still hold the key of what was erased.
+    """
     row = connection.execute(sql.select(state.c.value).where(state.c.name == f"last {name}")).first()
     last = int(row[0]) if row else 0
     set_state(connection, f"last {name}", str(last + count))
@@ -293,13 +296,13 @@ def take_keys(connection: Connection, name: str, count: int) -> int:
 
 
 def mark_changed(connection: Connection) -> None:
-    """Nothing; tells readers that the visible documents are others than before."""
+    """Tell readers that the visible documents have changed."""
     row = connection.execute(sql.select(state.c.value).where(state.c.name == "change")).first()
     set_state(connection, "change", str(int(row[0]) + 1 if row else 1))
 
 
 def metadata_json(metadata: Metadata) -> str:
-    """The metadata as one line of JSON with stable order."""
+    """Return the metadata as one line of JSON with stable order."""
     return json.dumps(asdict(metadata), ensure_ascii=False, sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""What a passage refers to: edges between the parents of one document, as the catalog keeps them."""
+"""Cross-references: edges between the parents of one document, as the catalog keeps them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rag_engine.types import DocumentRecord, Linked
 
 
 def insert_references(connection: Connection, document: int, first_parent: int, edges: Sequence[Edge]) -> None:
-    """Nothing; keeps the edges of a document whose parents have consecutive keys from `first_parent` on."""
+    """Store the edges of a document whose parents have consecutive keys from `first_parent` on."""
     rows = [
         {"document_key": document, "from_parent": first_parent + edge.origin, "to_parent": first_parent + edge.target}
         | {"start": edge.start, "end": edge.end, "label": edge.label}

@@ -20,7 +20,7 @@ _WRITTEN_AGAIN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was removed with a document, and anything that was looked for afterwards and still found."""
+    """Result of a deletion: what was removed, and anything that was still found afterwards."""
 
     document_id: str
     file: str

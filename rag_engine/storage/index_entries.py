@@ -1,4 +1,4 @@
-"""What the indexes of the collection list, as the catalog keeps it: entries, each with the passage it leads to.
+"""Index entries in the catalog, each with the passage it points to.
 
 Places are offsets in a document's text, so that they outlive another way of cutting it into passages.
 """
@@ -47,7 +47,9 @@ OWN_INDEX = "own"
 def entries_of(
     records: Sequence[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str, source: str
 ) -> Iterator[IndexedEntry]:
-    """What an index lists of a document: a place for each record and page, and the entries that only refer to others.
+    """Yield what an index lists of a document.
+
+    A place for each record and page, and the entries that only refer to others.
 
     `source` names the index; see `anchors` for the rest.
     """
@@ -55,7 +57,7 @@ def entries_of(
 
 
 def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:
-    """What an index lists of a document where the anchors of its records are known; see `entries_of`."""
+    """Yield what an index lists of a document where the anchors of its records are known; see `entries_of`."""
     see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
     for record in records:
         see[record.term, record.subterm] += record.see
@@ -67,7 +69,7 @@ def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: 
 
 
 def insert_entries(connection: Connection, document: int, listed: Sequence[IndexedEntry]) -> None:
-    """Nothing; keeps what is listed of a document whose children are in the catalog, each entry and place once."""
+    """Store what is listed of a document whose children are in the catalog, each entry and position once."""
     if not listed or not _has_children(connection, document):
         return
     child_at = _children(connection, document)
@@ -81,7 +83,7 @@ def insert_entries(connection: Connection, document: int, listed: Sequence[Index
 
 
 def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[IndexedEntry]]) -> None:
-    """Nothing; one index lists what is given of documents (by key), and nothing else any longer, all at one instant.
+    """Replace what one index lists of documents (by key), in one transaction.
 
     The caller holds the workspace's write lock. `source` is that of everything listed.
     """
@@ -93,7 +95,7 @@ def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[I
 
 
 def index_sources(catalog: Catalog) -> dict[str, int]:
-    """The indexes that list anything of the collection, each with the number of its documents."""
+    """Return the indexes that list anything of the collection, each with the number of its documents."""
     a, d = tables.anchors.c, tables.documents.c
     counted = sql.select(a.source, sql.func.count(sql.distinct(a.document_key))).join(
         tables.documents, d.key == a.document_key
@@ -103,7 +105,7 @@ def index_sources(catalog: Catalog) -> dict[str, int]:
 
 
 def stored_entries(catalog: Catalog, document_key: int) -> tuple[IndexedEntry, ...]:
-    """What any index lists of a document; holds for its text however that is cut."""
+    """Return what any index lists of a document; holds for its text however that is cut."""
     a = tables.anchors.c
     rows = catalog.read(sql.select(*_COLUMNS).where(a.document_key == document_key).order_by(a.key))
     return tuple(
@@ -113,7 +115,7 @@ def stored_entries(catalog: Catalog, document_key: int) -> tuple[IndexedEntry, .
 
 
 def entries_to_keep(catalog: Catalog, document: Document, without: Collection[str]) -> tuple[IndexedEntry, ...]:
-    """What indexes other than those named list of the collection's version of a document, if its text is the same."""
+    """Return what indexes other than those named list of the version of a document with the same text."""
     a, d = tables.anchors.c, tables.documents.c
     statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
     found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source.not_in(without))))
@@ -186,7 +188,7 @@ def _has_children(connection: Connection, document: int) -> bool:
 
 
 def _children(connection: Connection, document: int) -> Callable[[IndexedEntry], int]:
-    """A function from what is listed to the key of the child that holds it, of a document with children."""
+    """Return a function from what is listed to the key of the child that holds it, of a document with children."""
     c, p = tables.children.c, tables.parents.c
     spans = sql.select(c.key, p.start + c.start, p.start + c.end).join(tables.parents, p.key == c.parent_key)
     found = connection.execute(spans.where(c.document_key == document).order_by(c.key)).all()

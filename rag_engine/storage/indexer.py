@@ -65,7 +65,7 @@ class Indexer:
         self._waiting: list[tuple[Keys, Vectors, list[dict[str, str | int]]]] = []
 
     def add(self, document: Document, fingerprint: str, records: Sequence[IndexRecord] = ()) -> int:
-        """Number of children of the document, which becomes visible with its group or at `flush`.
+        """Return number of children of the document, which becomes visible with its group or at `flush`.
 
         `records` are those of the index that it carries itself. What other indexes list of the same text in the
         version that it replaces stays.
@@ -81,7 +81,7 @@ class Indexer:
         listed: Sequence[IndexedEntry] = (),
         records: Sequence[IndexRecord] = (),
     ) -> int:
-        """Number of children of the text, indexed as the document that the record describes.
+        """Return number of children of the text, indexed as the document that the record describes.
 
         `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
         """
@@ -126,7 +126,7 @@ class Indexer:
         return len(children)
 
     def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
-        """Number of children of a document of the collection that is described anew.
+        """Return number of children of a document of the collection that is described anew.
 
         Where what the encoder reads of the description is the same, only the catalog and Chroma's facets change.
         """
@@ -162,12 +162,12 @@ class Indexer:
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
 
     def finish(self) -> None:
-        """Makes everything visible and removes vectors that no child uses."""
+        """Make everything visible and remove vectors that no child uses."""
         self.flush()
         sweep(self._stores)
 
     def _put_dense(self) -> None:
-        """Nothing; the children that wait are in Chroma, whose every call costs 20 ms however little it is given."""
+        """Put the waiting children into Chroma, whose every call costs 20 ms however little it is given."""
         if not self._waiting:
             return
         keys, vectors, facets = zip(*self._waiting, strict=True)
@@ -175,7 +175,7 @@ class Indexer:
         self._waiting = []
 
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> None:
-        """Nothing; every text that the encoder reads for a passage has a vector, and the passage's sentences theirs.
+        """Encode every text that stands for a passage, and the passage's sentences.
 
         Only what was never seen before is encoded. `passages` maps what the encoder reads to the passage itself.
         """
@@ -296,7 +296,7 @@ def _activate(connection: Connection, keys: Iterable[int]) -> None:
 
 
 def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
-    """A function from an offset to the page of the last line that begins at or before it (1 without lines)."""
+    """Return a function from an offset to the page of the last line that begins at or before it (1 without lines)."""
     starts = np.array([line.start for line in lines], np.int64)
 
     def page_of(offset: int) -> int:
@@ -307,7 +307,7 @@ def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
 
 
 def facets_of_document(record: DocumentRecord, key: int) -> dict[str, str | int]:
-    """What Chroma keeps of each child of a document. The text stays in the catalog alone."""
+    """Return what Chroma keeps of each child of a document. The text stays in the catalog alone."""
     m = record.metadata
     return {
         "document": key,
@@ -356,7 +356,10 @@ def _digest(text: str) -> str:
 
 
 def _cached(encode: Encode) -> Encode:
-    """The same encoder, which reads a text once: topics are told by the sentences that are kept with a passage."""
+    """Return the same encoder, which reads a text once.
+
+    Topics are told by the sentences that are kept with a passage.
+    """
     seen: dict[str, Vectors] = {}
 
     def cached(texts: Sequence[str]) -> Vectors:

@@ -21,18 +21,21 @@ _LEAST_CHARACTERS = 20
 
 
 def sentence_texts(text: str, language: str) -> list[str]:
-    """The sentences of a passage as the encoder reads them; none where it is a single one, whose vector it has."""
+    """Return the sentences of a passage as the encoder reads them.
+
+    None where it is a single one, whose vector it has.
+    """
     spans = [(start, end) for start, end in sentence_spans(text, language) if end - start >= _LEAST_CHARACTERS]
     return [normal_sentence(text[start:end]) for start, end in spans] if len(spans) > 1 else []
 
 
 def normal_sentence(text: str) -> str:
-    """A sentence on one line, with web and e-mail addresses masked."""
+    """Return a sentence on one line, with web and e-mail addresses masked."""
     return " ".join(masked(text).split())
 
 
 def pack_sentences(vectors: Vectors) -> bytes:
-    """Unit vectors (n, dimension) as n x dimension signed bytes; the largest number of each vector is 127."""
+    """Return unit vectors (n, dimension) as n x dimension signed bytes; the largest number of each vector is 127."""
     if not len(vectors):
         return b""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
@@ -41,7 +44,7 @@ def pack_sentences(vectors: Vectors) -> bytes:
 
 
 def best_cosines(packed: Sequence[bytes], queries: Vectors, cosines: Vectors) -> Vectors:
-    """The largest cosine of a passage's sentences to each query: (passages, queries).
+    """Return the largest cosine of a passage's sentences to each query: (passages, queries).
 
     `packed` has one entry a passage, `queries` are unit vectors (queries, dimension). A passage without sentences of
     its own keeps `cosines` (passages, queries).

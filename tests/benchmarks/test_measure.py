@@ -35,7 +35,7 @@ Table = list[dict[str, str]]
 
 @pytest.fixture
 def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """The command; what it writes goes to a folder "results"."""
+    """Return the command; what it writes goes to a folder "results"."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     module = importlib.import_module("measure")
     monkeypatch.setattr("report.RESULTS", tmp_path / "results")
@@ -46,7 +46,10 @@ def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
 
 @pytest.fixture
 def shared(tmp_path: Path, write_dataset: WriteDataset) -> Path:
-    """A folder of the public sets: "plans" in English, "plaene" in German, and "broken" with an unknown document."""
+    """Return a folder of the public sets.
+
+    "plans" in English, "plaene" in German, and "broken" with an unknown document.
+    """
     folder = tmp_path / "shared" / "data" / "benchmarks"
     folder.mkdir(parents=True)
     write_dataset("plans", split="dev").rename(folder / "plans")
@@ -56,7 +59,7 @@ def shared(tmp_path: Path, write_dataset: WriteDataset) -> Path:
 
 
 def markdown(path: Path) -> list[list[str]]:
-    """The cells of a table, its columns first."""
+    """Return the cells of a table, its columns first."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [row for row in cells if set(row) != {"---"}]

@@ -22,7 +22,7 @@ def run(workspace: Path, *words: object) -> Result:
 
 
 def run_json(kind: str, workspace: Path, *words: object) -> Any:
-    """The JSON that the command printed, checked against its shape."""
+    """Return the JSON that the command printed, checked against its shape."""
     reply = json.loads(run(workspace, *words, "--json").stdout)
     jsonschema.validate(reply, {"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})
     return reply

@@ -41,7 +41,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def broken_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoder that is not there; loading the real one would take most of these tests' time."""
+    """Take the encoder away; loading the real one would take most of these tests' time."""
     monkeypatch.setenv("SEXTANT_ENCODER", "/nowhere")
 
 
@@ -51,7 +51,7 @@ def workspace(small_workspace: Path, tmp_path: Path) -> Path:
 
 
 def checks(workspace: Path) -> dict[str, Check]:
-    """What the doctor finds, with the settings of the environment."""
+    """Return what the doctor finds, with the settings of the environment."""
     engine = open_engine(read_config(workspace))
     try:
         return {check.name: check for check in examine(engine)}

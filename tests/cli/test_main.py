@@ -24,7 +24,7 @@ def run(*words: object) -> Result:
 
 
 def run_json(kind: str, *words: object) -> Any:
-    """The JSON that a command printed, checked against its shape."""
+    """Return the JSON that a command printed, checked against its shape."""
     result = run(*words, "--json")
     reply = json.loads(result.stdout)
     jsonschema.validate(reply, {"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})

@@ -51,7 +51,7 @@ def other_program() -> Iterator[int]:
 
 @contextmanager
 def serving(workspace: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A running `sextant serve` and the page's address."""
+    """Yield a running `sextant serve` and the page's address."""
     command = [sys.executable, "-m", "cli", "serve", "--port", "0", "--json", "-w", str(workspace), *words]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout is not None

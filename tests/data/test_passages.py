@@ -57,7 +57,7 @@ ITEMS = read_items()
 
 @pytest.fixture(scope="module")
 def texts(shared: Path) -> dict[str, ExtractedText]:
-    """What the product reads in every document that is quoted."""
+    """Return what the product reads in every document that is quoted."""
     names = {passage.document for item in ITEMS for passage in item.passages}
     return {name: extract(shared / "data" / "corpus" / name, ExtractionLimits(), None) for name in sorted(names)}
 

@@ -88,13 +88,13 @@ TAGS = {
 
 
 def pages(file: Path) -> list[str]:
-    """The text of each page of a PDF, ligatures taken apart."""
+    """Return the text of each page of a PDF, ligatures taken apart."""
     with pymupdf.open(file) as pdf:
         return [page.get_text(flags=pymupdf.TEXT_PRESERVE_WHITESPACE) for page in pdf]
 
 
 def text_of(file: Path) -> str:
-    """The text of a file with runs of white space made one space."""
+    """Return the text of a file with runs of white space made one space."""
     match file.suffix:
         case ".pdf":
             text = "\n".join(pages(file))
@@ -117,7 +117,7 @@ def text_of(file: Path) -> str:
 
 @pytest.fixture(scope="module")
 def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the collection built again."""
+    """Return a folder with the collection built again."""
     folder = tmp_path_factory.mktemp("documents")
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     subprocess.run([sys.executable, str(SAMPLE / "build.py"), str(folder)], check=True, env=environment)

@@ -31,7 +31,7 @@ _FLAGS = (
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with three documents, for the server alone."""
+    """Return a workspace with three documents, for the server alone."""
     folder = tmp_path_factory.mktemp("e2e")
     build_collection(folder / "workspace", folder / "documents")
     return folder / "workspace"
@@ -99,7 +99,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page of 1280 x 800; a request to any other host than this machine fails the test."""
+    """Yield a page of 1280 x 800; a request to any other host than this machine fails the test."""
     expect.set_options(timeout=60_000)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)

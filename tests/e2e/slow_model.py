@@ -35,7 +35,7 @@ class _Model(BaseHTTPRequestHandler):
         self.send_error(404)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing; a test says nothing of what it serves."""
+        """Log nothing."""
 
     def _write(self) -> None:
         *words, last = ANSWER.split(" ")

@@ -15,7 +15,7 @@ _CONTENT_TYPES = (
 
 
 def pdf(path: Path, pages: list[str], **save: object) -> Path:
-    """A PDF with the given text on each page; `save` goes to PyMuPDF."""
+    """Return a PDF with the given text on each page; `save` goes to PyMuPDF."""
     with pymupdf.open() as document:
         for text in pages:
             document.new_page().insert_textbox(pymupdf.Rect(72, 120, 520, 700), text, fontsize=11)
@@ -24,7 +24,7 @@ def pdf(path: Path, pages: list[str], **save: object) -> Path:
 
 
 def docx(path: Path, body: str, prolog: str = "") -> Path:
-    """A DOCX whose body is the given WordprocessingML."""
+    """Return a DOCX whose body is the given WordprocessingML."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", _CONTENT_TYPES)
         archive.writestr(
@@ -36,7 +36,7 @@ def docx(path: Path, body: str, prolog: str = "") -> Path:
 
 
 def bare_pdf(path: Path, pages: int) -> Path:
-    """A PDF written by hand, with any number of empty pages."""
+    """Return a PDF written by hand, with any number of empty pages."""
     objects = [b"<</Type/Catalog/Pages 2 0 R>>"]
     kids = b" ".join(b"%d 0 R" % (number + 3) for number in range(pages))
     objects.append(b"<</Type/Pages/Count %d/Kids[%b]>>" % (pages, kids))

@@ -15,7 +15,7 @@ WORDS = "The river authority publishes flood hazard maps every six years and rev
 
 @dataclass(frozen=True)
 class Answer:
-    """What one address gives; `redirect` is another address, `refusal` a reason."""
+    """Response of one address; `redirect` is another address, `refusal` a reason."""
 
     body: bytes = b""
     media_type: str = "text/html"
@@ -29,7 +29,7 @@ class Answer:
 
 
 def page(main: str, *, title: str = "", around: str = "", head: str = "", lang: str = "en") -> Answer:
-    """An HTML page."""
+    """Return an HTML page."""
     html = (
         f'<!doctype html><html lang="{lang}"><head><title>{title}</title>{head}</head>'
         f"<body>{around}<main>{main}</main></body></html>"
@@ -38,12 +38,12 @@ def page(main: str, *, title: str = "", around: str = "", head: str = "", lang: 
 
 
 def pdf(name: str = "", **more: str) -> Answer:
-    """A file that begins as PDFs do and holds its name."""
+    """Return a file that begins as PDFs do and holds its name."""
     return Answer(PDF + name.encode(), "application/pdf", **more)  # type: ignore[arg-type]
 
 
 def listing(*links: tuple[str, str]) -> str:
-    """A list of links (address, text)."""
+    """Return a list of links (address, text)."""
     return "<ul>" + "".join(f'<li><a href="{url}">{text}</a></li>' for url, text in links) + "</ul>"
 
 

@@ -45,7 +45,7 @@ VALUES: dict[FieldName, tuple[str, ...]] = {
 def source_record(
     code: str = "ADM001", values: dict[FieldName, tuple[str, ...]] | None = None, relation: Relation | None = None
 ) -> SourceRecord:
-    """A source that came through all phases, described by VALUES or what is given."""
+    """Return a source that came through all phases, described by VALUES or what is given."""
     given = VALUES if values is None else values
     described = tuple(FieldValue(f, v, "rule", "", 1, 0.9) for f in FIELDS for v in given.get(f, ()))
     mark = LicenceMark("mark", "GREEN", "CC BY 4.0", 30, "Licensed under CC BY 4.0", "footer")
@@ -74,7 +74,7 @@ def source_record(
 
 
 def stopped(one: SourceRecord, phase: Phase, outcome: Outcome) -> SourceRecord:
-    """The same source stopped at a phase, with nothing after it."""
+    """Return the same source stopped at a phase, with nothing after it."""
     kept = dict(list(one.outcomes.items())[: list(one.outcomes).index(phase)])
     return replace(one, outcomes={**kept, phase: outcome})
 

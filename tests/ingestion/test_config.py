@@ -1,4 +1,4 @@
-"""What the environment may set of ingestion."""
+"""Settings of ingestion from the environment."""
 
 from __future__ import annotations
 

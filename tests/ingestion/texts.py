@@ -6,7 +6,7 @@ from rag_engine.types import Block, ExtractedText, Line
 
 
 def extracted_from(text: str, *, media_type: str = "text/plain", title: str = "") -> ExtractedText:
-    """A document whose paragraphs are parted by blank lines; those that begin with # are headings."""
+    """Return a document whose paragraphs are parted by blank lines; those that begin with # are headings."""
     blocks, lines, position = [], [], 0
     for paragraph in text.split("\n\n"):
         end = position + len(paragraph)

@@ -52,7 +52,7 @@ class Site:
 
 
 def page(body: str | bytes, media_type: str = "text/html; charset=utf-8", status: int = 200, **headers: str) -> Answer:
-    """A whole answer at once; header names are written with _ for -."""
+    """Return a whole answer at once; header names are written with _ for -."""
     content = body.encode() if isinstance(body, str) else body
 
     def answer(request: BaseHTTPRequestHandler) -> None:
@@ -81,7 +81,7 @@ def redirect(location: str, status: int = 302) -> Answer:
 
 @contextmanager
 def serving(answers: Mapping[str, Answer], *, tls: ssl.SSLContext | None = None) -> Iterator[Site]:
-    """The site while the context lasts; whatever it has no answer for is 404."""
+    """Yield the site while the context lasts; whatever it has no answer for is 404."""
     site = Site("", 0, dict(answers))
 
     class Handler(BaseHTTPRequestHandler):
@@ -121,7 +121,7 @@ def serving(answers: Mapping[str, Answer], *, tls: ssl.SSLContext | None = None)
 
 
 def self_signed(folder: Path) -> Path:
-    """A certificate for 127.0.0.1 and named.example that nobody vouches for, and its key, in one file."""
+    """Return a certificate for 127.0.0.1 and named.example that nobody vouches for, and its key, in one file."""
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test"]
     command += ["-addext", "subjectAltName=IP:127.0.0.1,DNS:named.example"]
@@ -134,7 +134,7 @@ def self_signed(folder: Path) -> Path:
 
 
 def context_of(certificate: Path) -> ssl.SSLContext:
-    """What a server needs to speak under a certificate."""
+    """Return what a server needs to speak under a certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     return context

@@ -52,7 +52,7 @@ _DOCUMENTS: dict[str, tuple[dict[str, object], str]] = {
 
 
 def build_collection(workspace: Path, folder: Path) -> None:
-    """Nothing; the workspace holds the three documents, and nothing is left open."""
+    """Build the workspace with the three documents, and leave nothing open."""
     folder.mkdir(parents=True)
     lines = []
     for name, (metadata, text) in _DOCUMENTS.items():

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with three documents."""
+    """Return a workspace with three documents."""
     folder = tmp_path_factory.mktemp("pages")
     build_collection(folder / "workspace", folder / "documents")
     return folder / "workspace"
@@ -25,7 +25,10 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def start() -> Iterator[Callable[..., AppTest]]:
-    """Runs the program over a workspace with a query string; sessions on one workspace share what a server would."""
+    """Yield runs the program over a workspace with a query string.
+
+    Sessions on one workspace share what a server would.
+    """
     with pytest.MonkeyPatch.context() as patch:
 
         def run(workspace: Path, **query: str) -> AppTest:

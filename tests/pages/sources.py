@@ -39,7 +39,7 @@ _TOPICS = (
 
 
 def build_sources(workspace: Path) -> None:
-    """Nothing; the workspace has 26 sources, of which some wait for a person's word, and nothing is left open."""
+    """Build a workspace of 26 sources, some of which await a decision, and leave nothing open."""
     engine = open_engine(read_config(workspace))
     store = SourceStore(engine.catalog)
     JobQueue(engine.catalog)
@@ -164,7 +164,7 @@ def _reviews(store: SourceStore) -> None:
 
 
 def _quarantined(store: SourceStore, workspace: Path) -> None:
-    """A short law, a page that is none, and a copy of another source."""
+    """Add a short law, a page that is none, and a copy of another source."""
     for code, title in (("QUA001", "Short flood law"), ("QUA002", "Privacy policy"), ("QUA003", "Flood plan, again")):
         store.add([_source(code, f"https://example.org/{code}.pdf", title)])
         _green(store, code)

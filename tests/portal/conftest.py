@@ -31,7 +31,7 @@ class Portal:
 
 @pytest.fixture(scope="session")
 def portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Portal]:
-    """The portal with its list."""
+    """Yield the portal with its list."""
     folder = tmp_path_factory.mktemp("portal")
     with serving({}) as site, serving({}) as other, serving({}, tls=context_of(self_signed(folder))) as secure:
         made = tuple(branches(site, other, secure))

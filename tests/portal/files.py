@@ -18,7 +18,7 @@ xmpRights:WebStatement="https://creativecommons.org/licenses/by/4.0/"/></rdf:RDF
 
 
 def pdf(text: Text, licence: str = CC_BY, *, xmp: bool = False, password: str = "") -> bytes:
-    """A PDF of two pages: title, date and text, then the statement on its licence."""
+    """Return a PDF of two pages: title, date and text, then the statement on its licence."""
     with pymupdf.open() as document:
         page = document.new_page()
         page.insert_textbox(pymupdf.Rect(72, 72, 520, 130), text.title, fontsize=18, fontname="hebo")
@@ -33,7 +33,7 @@ def pdf(text: Text, licence: str = CC_BY, *, xmp: bool = False, password: str = 
 
 
 def scan(text: Text) -> bytes:
-    """A PDF of one page that is a picture of text."""
+    """Return a PDF of one page that is a picture of text."""
     with pymupdf.open("pdf", pdf(text)) as printed, pymupdf.open() as document:
         picture = printed[0].get_pixmap(dpi=150).tobytes("png")
         page = document.new_page()
@@ -42,7 +42,7 @@ def scan(text: Text) -> bytes:
 
 
 def docx(text: Text, licence: str = CC_BY) -> bytes:
-    """A Word file."""
+    """Return a Word file."""
     kinds = (
         '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
         '<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.'
@@ -56,7 +56,7 @@ def docx(text: Text, licence: str = CC_BY) -> bytes:
 
 
 def bomb() -> bytes:
-    """A Word file of a few kilobytes that unpacks to two gigabytes."""
+    """Return a Word file of a few kilobytes that unpacks to two gigabytes."""
     kinds = docx(Text("en", "A", "", ("b",)))
     with zipfile.ZipFile(io.BytesIO(kinds)) as archive:
         first = archive.read("[Content_Types].xml")
@@ -70,7 +70,7 @@ def bomb() -> bytes:
 
 
 def zipped(parts: dict[str, str]) -> bytes:
-    """A zip archive whose entries bear one fixed time."""
+    """Return a zip archive whose entries bear one fixed time."""
     with io.BytesIO() as written:
         with zipfile.ZipFile(written, "w") as archive:
             for name, content in parts.items():
@@ -85,7 +85,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def page(title: str, *parts: str, head: str = "", footer: str = "", language: str = "en") -> str:
-    """A web page as institutions make them: menu, main part, footer."""
+    """Return a web page as institutions make them: menu, main part, footer."""
     return (
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         f"<title>{html.escape(title)} - Portal</title>{head}</head>"
@@ -95,11 +95,11 @@ def page(title: str, *parts: str, head: str = "", footer: str = "", language: st
 
 
 def content(text: Text, *, head: str = "", footer: str = "") -> str:
-    """A page that is the document itself."""
+    """Return a page that is the document itself."""
     paragraphs = "".join(f"<p>{html.escape(part)}</p>" for part in (text.dated, *text.paragraphs))
     return page(text.title, paragraphs, head=head, footer=footer, language=text.language)
 
 
 def links(*named: tuple[str, str]) -> str:
-    """A list of links."""
+    """Return a list of links."""
     return "<ul>" + "".join(f'<li><a href="{url}">{html.escape(name)}</a></li>' for url, name in named) + "</ul>"

@@ -15,7 +15,7 @@ SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4", "SEXTANT_WE
 
 
 def run(workspace: str, intranet: str) -> None:
-    """Nothing; ends when no work waits in the workspace any more."""
+    """Run until no work waits in the workspace."""
     os.environ |= SETTINGS | {"SEXTANT_INTRANET": intranet}
     engine = open_engine(read_config(workspace))
     with paths.work_lock(Path(workspace)) as mine:

@@ -227,7 +227,7 @@ def _twins() -> list[Branch]:
 
 
 def _browsers_only(body: str) -> Answer:
-    """A page that turns away whatever does not announce itself as browsers do."""
+    """Return a page that turns away whatever does not announce itself as browsers do."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         real = request.headers.get("Sec-Fetch-Mode") == "navigate"
@@ -264,7 +264,7 @@ def _endless(request: BaseHTTPRequestHandler) -> None:
 
 
 def _slow(site: Site) -> Answer:
-    """A byte now and then until the site closes."""
+    """Return a byte now and then until the site closes."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)

@@ -32,7 +32,7 @@ _MOST_SECONDS = 300
 
 
 def _prepared(workspace: Path, portal: Portal) -> Path:
-    """A workspace whose list is that of the portal, with a run that waits."""
+    """Return a workspace whose list is that of the portal, with a run that waits."""
     catalog = open_catalog(workspace)
     store = SourceStore(catalog)
     report = read_seeds(portal.workbook, store.sources())
@@ -80,7 +80,7 @@ def _rows(path: Path, portal: Portal) -> Iterator[str]:
 
 
 def _wait_for_events(catalog: Catalog, process: ForkServerProcess, more: int) -> None:
-    """Nothing; returns when so many more things have happened, or the process has ended."""
+    """Wait until so many more events have happened, or the process has ended."""
     store = SourceStore(catalog)
     last = sum(1 for _ in store.latest(10_000)) + more
     deadline = time.monotonic() + _MOST_SECONDS

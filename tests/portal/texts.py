@@ -148,7 +148,7 @@ TEXTS = (FLOOD, HEAT, DROUGHT, FIRE, QUAKE, SLIDE, STORM, HERITAGE)
 
 
 def about(topic: str) -> Text:
-    """A plan in English about a topic of its own, so that no two documents say the same."""
+    """Return a plan in English about a topic of its own, so that no two documents say the same."""
     return Text(
         "en",
         f"Action plan on {topic}",

@@ -13,7 +13,7 @@ from tests.portal.site import Branch
 
 
 def write_workbook(path: Path, site: Site, branches: Sequence[Branch]) -> Path:
-    """The workbook with every branch as a row, and five rows that cannot be used."""
+    """Return the workbook with every branch as a row, and five rows that cannot be used."""
     book = Workbook()
     first = book.active
     assert isinstance(first, Worksheet)

@@ -52,7 +52,7 @@ def embedder() -> CountingEmbedder:
 
 @pytest.fixture
 def backends(tmp_path: Path) -> Iterator[StorageBackends]:
-    """The real stores of a workspace without documents."""
+    """Yield the real stores of a workspace without documents."""
     opened = open_backends(read_config(tmp_path), "test")
     yield opened
     opened.close()
@@ -69,7 +69,7 @@ def stores(tmp_path: Path, embedder: CountingEmbedder, backends: StorageBackends
 
 @pytest.fixture
 def make_source() -> Callable[..., Source]:
-    """A source of one document, with hits at the given places of its text (the whole text if none are given)."""
+    """Return a source of one document, with hits at the given places of its text (the whole text if none are given)."""
 
     def make(
         n: int,
@@ -124,7 +124,7 @@ def make_source() -> Callable[..., Source]:
 
 @pytest.fixture
 def make_evidence() -> Callable[..., Evidence]:
-    """What was found for a question: the sources and their hits."""
+    """Return what was found for a question: the sources and their hits."""
 
     def make(question: str, sources: Sequence[Source], *, language: str = "en", instructions: str = "") -> Evidence:
         plan = QueryPlan(question, language, (question,), output_instructions=instructions)

@@ -27,7 +27,7 @@ class Written:
 
 
 def statute(title: str, articles: Mapping[str, str], language: str = "en") -> Written:
-    """An act whose articles are long enough that each is read on its own."""
+    """Return an act whose articles are long enough that each is read on its own."""
     return Written(
         title, ("\n\n".join([title, *(f"{head}\n\n{rule * 4}" for head, rule in articles.items())]),), language
     )
@@ -79,7 +79,7 @@ COLLECTION = (DYKES, INSURANCE, GUIDE, NOTICE, REPRINT, REPORT, GERMAN)
 
 
 def indexed(workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION) -> Engine:
-    """An engine over a workspace that holds the documents, with weights that no other fit changes."""
+    """Return an engine over a workspace that holds the documents, with weights that no other fit changes."""
     config = read_config(workspace)
     weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
     engine = Engine(replace(config, retrieval=weighed), embedder=embedder)
@@ -91,7 +91,7 @@ def indexed(workspace: Path, embedder: Embedder | None, written: Sequence[Writte
 
 
 def document_of(written: Written) -> Document:
-    """The document as it is indexed."""
+    """Return the document as it is indexed."""
     text = "\n\n".join(written.pages)
     starts = [sum(len(page) + 2 for page in written.pages[:number]) for number in range(len(written.pages))]
     lines = tuple(

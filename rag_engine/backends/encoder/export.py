@@ -40,7 +40,7 @@ _DEFAULT_TOKENS = 512
 
 @dataclass(frozen=True, slots=True)
 class EncoderSettings:
-    """What has to be known of a model besides its graph; `failure` says why there is no graph, or is empty."""
+    """Settings of an exported model; `failure` says why there is no graph, or is empty."""
 
     dimension: int
     max_tokens: int
@@ -51,7 +51,7 @@ class EncoderSettings:
 
 
 def open_sentence_transformer(location: str) -> SentenceTransformer:
-    """The model of a folder or a hub name, on the processor; BackendError for one that is not whole."""
+    """Return the model of a folder or a hub name, on the processor; BackendError for one that is not whole."""
     import transformers
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
@@ -71,17 +71,17 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, on one line and of a readable length; its type where it says nothing."""
+    """Return what an error says, on one line and of a readable length; its type where it says nothing."""
     return next((line.strip()[:200] for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def read_settings(folder: Path) -> EncoderSettings:
-    """The settings of an exported model."""
+    """Return the settings of an exported model."""
     return EncoderSettings(**json.loads((folder / "encoder.json").read_text(encoding="utf-8")))
 
 
 def describe(model: SentenceTransformer, name: str, failure: str = "") -> EncoderSettings:
-    """The settings of a model; prefixes come from its own prompts, else from the rule of the E5 family."""
+    """Return the settings of a model; prefixes come from its own prompts, else from the rule of the E5 family."""
     prompts = model.prompts
     query, passage = prompts.get("query", ""), prompts.get("passage", "") or prompts.get("document", "")
     if not query and not passage and re.search(r"(^|[-_/])e5[-_](?!.*instruct)", name.lower()):
@@ -99,13 +99,13 @@ def describe(model: SentenceTransformer, name: str, failure: str = "") -> Encode
 
 
 def torch_vectors(model: SentenceTransformer, texts: list[str]) -> Vectors:
-    """Unit vectors of shape (len(texts), dimension), computed by torch."""
+    """Return unit vectors of shape (len(texts), dimension), computed by torch."""
     vectors = model.encode(texts, prompt="", normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True)
     return np.asarray(vectors, dtype=np.float32)
 
 
 def export(location: str, name: str, folder: Path) -> None:
-    """Nothing; `folder` becomes the exported model.
+    """Export the model into `folder`.
 
     A model that cannot be exported leaves a folder that says so, so that the attempt is not made at every start.
     """

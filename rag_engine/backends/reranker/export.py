@@ -38,7 +38,7 @@ _UNLIMITED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CrossEncoderSettings:
-    """What has to be known of a model besides its graph; `failure` says why there is no graph, or is empty.
+    """Settings of an exported model; `failure` says why there is no graph, or is empty.
 
     `inputs` are the graph's among INPUTS; `languages` those in which the model was measured to help, None for all.
     """
@@ -51,19 +51,19 @@ class CrossEncoderSettings:
 
 
 def read_settings(folder: Path) -> CrossEncoderSettings:
-    """The settings of an exported model."""
+    """Return the settings of an exported model."""
     kept = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     languages = None if kept["languages"] is None else tuple(kept["languages"])
     return CrossEncoderSettings(**kept | {"inputs": tuple(kept["inputs"]), "languages": languages})
 
 
 def write_settings(folder: Path, settings: CrossEncoderSettings) -> None:
-    """Nothing; the settings are kept in the folder."""
+    """Write the settings into the folder."""
     (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=2), encoding="utf-8")
 
 
 def open_cross_encoder(location: str) -> CrossEncoder:
-    """The sentence-transformers cross-encoder of a folder or a hub name, on the processor.
+    """Return the sentence-transformers cross-encoder of a folder or a hub name, on the processor.
 
     Raises BackendError for one that is not whole and InputError for one that tells classes instead of one score.
     """
@@ -92,7 +92,7 @@ def open_cross_encoder(location: str) -> CrossEncoder:
 
 
 def describe(model: CrossEncoder, failure: str = "") -> CrossEncoderSettings:
-    """The settings of a model."""
+    """Return the settings of a model."""
     tokenizer: Any = model.tokenizer
     limits = (model.max_seq_length, getattr(tokenizer, "model_max_length", None))
     return CrossEncoderSettings(
@@ -113,7 +113,7 @@ def torch_scores(model: CrossEncoder, query: str, texts: list[str]) -> Scores:
 
 
 def export(location: str, folder: Path) -> None:
-    """Nothing; `folder` becomes the exported model.
+    """Export the model into `folder`.
 
     A model that cannot be exported leaves a folder that says so, so that the attempt is not made at every start.
     """

@@ -115,7 +115,7 @@ class TorchCrossEncoder:
 
 
 def load_reranker(name: str, execution: str = "auto", cache: Path | None = None) -> Reranker:
-    """A reranker ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
+    """Return a reranker ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
 
     The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant), later ones do not
     import torch. A runtime that fails or whose scores differ from the model's own is not used, and `execution` says
@@ -163,7 +163,7 @@ def _languages(settings: CrossEncoderSettings) -> frozenset[str] | None:
 
 
 def _exported_folder(source: ModelSource, cache: Path) -> Path:
-    """The folder of the exported model; exports it if it is not there."""
+    """Return the folder of the exported model; exports it if it is not there."""
     if source.folder is None:
         return build_once(cache / _EXPORTS / source.folder_name, _export_packaged)
     location = str(source.folder)
@@ -179,13 +179,13 @@ def _export_packaged(folder: Path) -> None:
 
 
 def open_openvino(folder: Path, precision: Precision | None = None, file: str = "model.onnx") -> Runtime:
-    """The exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
+    """Return the exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
     execution, infer = openvino_graph(folder / file, precision)
     return Runtime(execution, lambda inputs: infer(dict(inputs)).reshape(-1))
 
 
 def open_onnx(folder: Path) -> Runtime:
-    """The exported model in ONNX Runtime: in 8 bit where the weights came so, else in single precision."""
+    """Return the exported model in ONNX Runtime: in 8 bit where the weights came so, else in single precision."""
     quantised = folder / QUANTISED_FILE
     return open_onnx_file(quantised if quantised.is_file() else folder / "model.onnx")
 

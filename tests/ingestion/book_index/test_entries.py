@@ -13,7 +13,7 @@ from rag_engine.book_index.anchors import IndexRecord
 
 
 def page_of(printed: str) -> int | None:
-    """A book whose page 1 is the eleventh of its file, without Roman numbers."""
+    """Return a book whose page 1 is the eleventh of its file, without Roman numbers."""
     return int(printed) + 10 if printed.isdecimal() else None
 
 

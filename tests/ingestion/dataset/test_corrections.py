@@ -28,7 +28,7 @@ _TYPES: dict[FieldName, tuple[str, ...]] = {
 def _edited(
     tmp_path: Path, edits: dict[str, Any], source_records: list[SourceRecord] | None = None
 ) -> CorrectionReport:
-    """What is read after the cells are edited as a person would, in the main sheet."""
+    """Return what is read after the cells are edited as a person would, in the main sheet."""
     known = source_records or [source_record()]
     export(tmp_path / "o.xlsx", known)
     workbook = openpyxl.load_workbook(tmp_path / "o.xlsx")
@@ -54,7 +54,7 @@ def test_an_untouched_workbook_or_csv_holds_no_correction(source_records: list[S
 
 
 def _corrected(one: SourceRecord, **said: tuple[str, ...]) -> SourceRecord:
-    """The same source after people's corrections."""
+    """Return the same source after people's corrections."""
     added = tuple(Correction("ADM001", field, values, "Eve") for field, values in said.items())  # type: ignore[arg-type]
     return replace(one, corrections=(*one.corrections, *added))
 
@@ -64,7 +64,7 @@ def _imported(path: Path, one: SourceRecord) -> CorrectionReport:
 
 
 def _edit(path: Path, edits: dict[str, Any]) -> Path:
-    """The exported workbook with cells of its first row edited as a person would."""
+    """Return the exported workbook with cells of its first row edited as a person would."""
     workbook = openpyxl.load_workbook(path)
     sheet = workbook["Estrazione Finale"]
     headings = {cell.value: get_column_letter(at) for at, cell in enumerate(sheet[1], start=1)}

@@ -32,7 +32,7 @@ def _text(seed: int, words: int = 600) -> str:
 
 
 def _changed(text: str, share: float, seed: int = 1) -> str:
-    """The text with runs of its words replaced, so that about a share of it is another text."""
+    """Return the text with runs of its words replaced, so that about a share of it is another text."""
     words = text.split()
     chance = random.Random(seed)
     start = chance.randrange(len(words) - int(len(words) * share))

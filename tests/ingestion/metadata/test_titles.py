@@ -21,7 +21,7 @@ def sized(*lines: tuple[float, str]) -> list[DraftBlock]:
 
 
 def best(drafts: list[DraftBlock], declared: str = "", media_type: str = "application/pdf") -> str:
-    """The title that comes first; the extraction, which sees the same, must have chosen it as well."""
+    """Return the title that comes first; the extraction, which sees the same, must have chosen it as well."""
     text, lines, blocks = assemble(drafts)
     chosen = choose_title(declared, text, blocks, Path("x9.pdf"))
     extracted = ExtractedText(text, 2, lines, blocks, media_type, chosen)

@@ -26,7 +26,7 @@ TEXTS = {
 
 
 def _shuffled(text: str) -> str:
-    """The text with the letters of each word in another order."""
+    """Return the text with the letters of each word in another order."""
     chance = random.Random(7)
     return re.sub(r"\w+", lambda match: "".join(chance.sample(match[0], len(match[0]))), text)
 

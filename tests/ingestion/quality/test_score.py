@@ -1,4 +1,4 @@
-"""What is kept, what is not, and why."""
+"""Quality: what is kept, what is not, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an address proposes, asked of a small web of pages held in memory."""
+"""Discovery in a small web of pages held in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEED = (
 
 
 def _pages(bodies: Mapping[str, str | bytes]) -> SmallWeb:
-    """A web of a few pages."""
+    """Return a web of a few pages."""
     raw = {url: body if isinstance(body, bytes) else body.encode() for url, body in bodies.items()}
     return SmallWeb({url: Answer(body, "text/xml") for url, body in raw.items()})
 

@@ -20,7 +20,7 @@ def _saved(path: Path, workbook: openpyxl.Workbook) -> Path:
 
 
 def _with_part(path: Path, name: str, body: bytes) -> Path:
-    """The workbook with one of its parts replaced."""
+    """Return the workbook with one of its parts replaced."""
     made = path.with_name("made.xlsx")
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.namelist():

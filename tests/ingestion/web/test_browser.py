@@ -49,7 +49,7 @@ Promise.all(all).then(() => say('finished'));
 
 
 def _challenge(request: BaseHTTPRequestHandler) -> None:
-    """A page that lets only those in who run scripts."""
+    """Answer with a page that lets only those in who run scripts."""
     if "passed=1" in (request.headers["Cookie"] or ""):
         page(PDF, "application/pdf")(request)
     else:

@@ -13,7 +13,7 @@ from tests.ingestion.web_server import Site, context_of, page, refusal_of, self_
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that nobody vouches for, and its key, in one file."""
+    """Return a certificate for 127.0.0.1 that nobody vouches for, and its key, in one file."""
     return self_signed(tmp_path_factory.mktemp("certificate"))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """What one path answers: a status and pieces of a body; `drops` closes in the middle, `stalls` never goes on."""
+    """Response of one path: a status and pieces of a body; `drops` closes in the middle, `stalls` never continues."""
 
     pieces: tuple[bytes, ...]
     status: int = 200
@@ -34,7 +34,7 @@ class Script:
 
 @contextmanager
 def serving(script: Script) -> Iterator[Script]:
-    """The script with the address at which it is served."""
+    """Yield the script with the address at which it is served."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -66,7 +66,7 @@ def serving(script: Script) -> Iterator[Script]:
             self.wfile.write(b"0\r\n\r\n")
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the tests read `asked`."""
+            """Log nothing: the tests read `asked`."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

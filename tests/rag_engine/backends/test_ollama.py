@@ -104,7 +104,7 @@ def test_something_else_on_the_port_is_told(server: Script, config: GenerationCo
 
 @pytest.fixture
 def nobody_at_the_default(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The default address, moved to a port where no Ollama of this machine listens."""
+    """Return the default address, moved to a port where no Ollama of this machine listens."""
     url = "http://127.0.0.1:9"
     monkeypatch.setattr(ollama, "_DEFAULT_URL", url)
     return url

@@ -34,7 +34,7 @@ def page_of_shadings(count: int = 20_000) -> bytes:
 
 @pytest.fixture(scope="module")
 def renderer() -> Iterator[PageRenderer]:
-    """A renderer with its everyday limits."""
+    """Yield a renderer with its everyday limits."""
     renderer = PageRenderer()
     yield renderer
     renderer.close()
@@ -42,7 +42,7 @@ def renderer() -> Iterator[PageRenderer]:
 
 @pytest.fixture
 def report(tmp_path: Path) -> Path:
-    """A page of A4 with one line of text, and a page a hundred times as tall as wide."""
+    """Return a page of A4 with one line of text, and a page a hundred times as tall as wide."""
     with pymupdf.open() as document:
         document.new_page(width=595, height=842).insert_text((100, 200), "The dyke was raised in 1953.", fontsize=12)
         document.new_page(width=50, height=5000)
@@ -52,7 +52,7 @@ def report(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """A page of less than 1.5 KB that takes minutes to draw."""
+    """Return a page of less than 1.5 KB that takes minutes to draw."""
     (tmp_path / "endless.pdf").write_bytes(page_of_shadings())
     return tmp_path / "endless.pdf"
 

@@ -1,4 +1,4 @@
-"""What holds for the parents and children of every strategy, and texts to try it on."""
+"""Properties of the parents and children of every strategy, and texts to try them on."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def hash_encoder(texts: Sequence[str]) -> Vectors:
 
 
 def check(text: str, parents: Sequence[Parent], config: ChunkSizes) -> None:
-    """Nothing; fails where the parents or children leave out a character, are not of the text, or not in order."""
+    """Fail where the parents or children leave out a character, are not of the text, or not in order."""
     assert [parent.index for parent in parents] == list(range(len(parents)))
     assert not uncovered(text, [(parent.start, parent.end) for parent in parents]).strip()
     assert [parent.start for parent in parents] == sorted(parent.start for parent in parents)
@@ -66,7 +66,7 @@ def check(text: str, parents: Sequence[Parent], config: ChunkSizes) -> None:
 
 
 def uncovered(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """What of the text lies in none of the ordered spans."""
+    """Return what of the text lies in none of the ordered spans."""
     left, covered = [], 0
     for start, end in spans:
         left.append(text[covered:start])
@@ -75,7 +75,7 @@ def uncovered(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def laid_out(*pieces: Piece) -> tuple[str, list[Block]]:
-    """A text and its blocks, of (words, kind, type size in points, page)."""
+    """Return a text and its blocks, of (words, kind, type size in points, page)."""
     text, blocks = "", []
     for words, kind, size, page in pieces:
         start = len(text) + 2 if text else 0

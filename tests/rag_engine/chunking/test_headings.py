@@ -12,7 +12,7 @@ BODY = "The plan sets out who does what when the river rises above its banks in 
 
 
 def paths(*given: tuple[str, float | None], title: str = "") -> list[tuple[str, ...]]:
-    """The paths of headings of these sizes, each with a line of body text, in 10 points, below it."""
+    """Return the paths of headings of these sizes, each with a line of body text, in 10 points, below it."""
     pieces: list[Piece] = [(words, kind, size, 2) for heading in given for words, kind, size in _with_body(*heading)]
     text, blocks = laid_out(*pieces)
     return [one.path for one in titles(text, blocks, (), title)]

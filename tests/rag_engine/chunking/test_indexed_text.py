@@ -1,4 +1,4 @@
-"""What people cite a passage by is read by both indexes, once, and never at the cost of the passage's own words."""
+"""The indexed text: citations are read by both indexes, once, never at the cost of the passage's own words."""
 
 from __future__ import annotations
 

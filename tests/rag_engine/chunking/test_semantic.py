@@ -30,7 +30,7 @@ def chunks(text: str, language: str = "en", config: ChunkSizes = DEFAULT) -> lis
 
 
 def naive_turns(text: str, config: ChunkSizes) -> list[int]:
-    """The definition, sentence by sentence."""
+    """Return the definition, sentence by sentence."""
     vectors = hash_encoder([text[start:end] for start, end in sentence_spans(text, "en")]).astype(float)
     window, count = config.window, len(vectors)
     cosines = {}
@@ -46,7 +46,7 @@ def naive_turns(text: str, config: ChunkSizes) -> list[int]:
 
 
 def uncovered(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """What of the text lies in none of the ordered spans."""
+    """Return what of the text lies in none of the ordered spans."""
     left, covered = [], 0
     for start, end in spans:
         left.append(text[covered:start])

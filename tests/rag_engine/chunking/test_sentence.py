@@ -24,7 +24,7 @@ BOUNDS = st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(1, 40)).m
 
 
 def definition(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> list[list[int]]:
-    """The chunks as lists of sentence numbers, word for word as the rule is written."""
+    """Return the chunks as lists of sentence numbers, word for word as the rule is written."""
     chunks: list[list[int]] = []
     buffer: list[int] = []
 

@@ -32,7 +32,7 @@ WriteDataset = Callable[..., Path]
 
 @pytest.fixture
 def write_dataset(tmp_path: Path) -> WriteDataset:
-    """Writes a data set and gives its folder."""
+    """Write a data set and gives its folder."""
 
     def write(
         name: str = "plans",

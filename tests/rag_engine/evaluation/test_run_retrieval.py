@@ -30,7 +30,7 @@ def dataset_of(folder: Path) -> Dataset:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands in for the system's temporary one."""
+    """Return a folder that stands in for the system's temporary one."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -17,7 +17,7 @@ QUERY = np.array([1.0, 0.0], np.float32)
 
 
 def towards(cosines: list[float]) -> np.ndarray:
-    """Unit vectors with these cosines to the query."""
+    """Return unit vectors with these cosines to the query."""
     return np.array([(c, np.sqrt(1 - c * c)) for c in cosines], np.float32)
 
 

@@ -1,4 +1,4 @@
-"""What a question names, and the bonus of a passage that stands there."""
+"""Provenance: the bonus of a passage from the act that a question names."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def ranked(engine: Engine) -> Rank:
-    """The ranking of a question, with changes of the retrieval and a reranker where one is given."""
+    """Return the ranking of a question, with changes of the retrieval and a reranker where one is given."""
 
     def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
         retrievers = engine.retrievers()

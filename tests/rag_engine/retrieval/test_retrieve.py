@@ -79,7 +79,7 @@ def meaning() -> Embedder:
 
 @pytest.fixture(scope="module")
 def understanding(meaning: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A collection indexed by the real encoder."""
+    """Yield a collection indexed by the real encoder."""
     engine = indexed(tmp_path_factory.mktemp("meaning") / "workspace", meaning, (ANSWERS, TALKS, *DECREES))
     yield engine
     engine.close()

@@ -1,4 +1,4 @@
-"""What speaks for a child: nearness beside what is usual in its language, its best sentence, its words."""
+"""Scores of a child: similarity above the baseline of its language, its best sentence, its words."""
 
 from __future__ import annotations
 

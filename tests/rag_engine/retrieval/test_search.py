@@ -56,7 +56,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 @pytest.fixture
 def found_by(engine: Engine) -> Callable[..., Candidates]:
-    """What the retrievers find for the plan, with changes of the retrieval."""
+    """Return what the retrievers find for the plan, with changes of the retrieval."""
 
     def found(allowed: frozenset[int] | None = None, plan: QueryPlan = PLAN, **changes: object) -> Candidates:
         return search(plan, allowed, engine.collection.view(), engine.retrievers(), engine.retrieval(**changes))

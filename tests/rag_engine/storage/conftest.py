@@ -15,7 +15,7 @@ from tests.rag_engine.memory_stores import MemoryBackends
 
 @pytest.fixture(params=["Chroma", "memory"])
 def backends(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorageBackends]:
-    """The stores of a workspace without documents."""
+    """Yield the stores of a workspace without documents."""
     in_memory = request.param == "memory"
     opened = MemoryBackends(tmp_path / "keywords") if in_memory else open_backends(read_config(tmp_path), "test")
     yield opened

@@ -1,4 +1,4 @@
-"""What is packed into the catalog comes out as it went in."""
+"""The catalog: values come out as they went in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an article refers to is read beside it, and goes with its document."""
+"""Cross-references: they are read beside an article, and go with its document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an index lists is the document's own: it comes, moves and goes with it, and leads to its passages."""
+"""Index entries: they come, move and go with their document, and lead to its passages."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def row(text: str, top: float) -> Row:
 
 
 def kept(heads: list[str]) -> list[str]:
-    """The texts that are left of one row at the top of each page, above a row of text."""
+    """Return the texts that are left of one row at the top of each page, above a row of text."""
     pages = [PageRows(n, 595, 842, (row(head, 40), row(f"Text {n}", 400))) for n, head in enumerate(heads, 1)]
     return [row.text for page in without_running_heads(pages) for row in page.rows if row.box.y0 < 100]
 

@@ -15,7 +15,7 @@ LANGUAGES = 'if [ "$1" = --list-langs ]; then echo eng; exit 0; fi\n'
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> TesseractOcr:
-    """The engine beside a program of our own in Tesseract's place."""
+    """Return the engine beside a program of our own in Tesseract's place."""
     program = folder / "tesseract"
     program.write_text(f"#!/bin/sh\n{LANGUAGES}{script}\n")
     program.chmod(0o755)

@@ -46,7 +46,7 @@ def torch_encoder() -> Embedder:
 
 
 def tiny_model(folder: Path, pooling: str, prompts: dict[str, str] | None = None) -> Path:
-    """A sentence-transformers model of random weights with a word vocabulary."""
+    """Return a sentence-transformers model of random weights with a word vocabulary."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -235,7 +235,7 @@ def test_the_packaged_model_is_found_by_the_name_an_index_remembers(encoder: Emb
 
 @pytest.fixture
 def hub_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A hub's cache with two snapshots of one model."""
+    """Return a hub's cache with two snapshots of one model."""
     cache = tmp_path / "hub"
     for snapshot in ("a" * 40, "b" * 40):
         (cache / "models--owner--tiny" / "snapshots" / snapshot).mkdir(parents=True)

@@ -36,7 +36,7 @@ def reranker() -> Reranker:
 
 
 def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
-    """A cross-encoder of random weights with a word vocabulary."""
+    """Return a cross-encoder of random weights with a word vocabulary."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
@@ -79,7 +79,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that holds the packaged model alone."""
+    """Return a cache that holds the packaged model alone."""
     cache = tmp_path_factory.mktemp("cache")
     load_reranker(MODEL, "onnx", cache)
     return cache
@@ -87,7 +87,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def damaged(whole: Path, tmp_path: Path) -> Callable[[str, bytes], Path]:
-    """Writes over a file of the packaged model in a cache of the test's own, which it returns."""
+    """Write over a file of the packaged model in a cache of the test's own, which it returns."""
     shutil.copytree(whole, tmp_path / "cache", copy_function=os.link)
 
     def damage(name: str, content: bytes) -> Path:

@@ -57,7 +57,7 @@ def chunks(text: str, language: str = "en", title: str = "", blocks: tuple[Block
 
 
 def headed(*blocks: tuple[BlockKind, str]) -> tuple[str, tuple[Block, ...]]:
-    """A text of blocks joined by blank lines, and its blocks."""
+    """Return a text of blocks joined by blank lines, and its blocks."""
     text, found = "", []
     for kind, line in blocks:
         start = len(text) + 2 * bool(text)
