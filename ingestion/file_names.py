@@ -32,7 +32,7 @@ def slug_of(*names: str) -> str:
 
 
 def safe_code(code: str) -> str:
-    """Return the code as it may stand in a file name.
+    """Return the code as it may be in a file name.
 
     One that had to be changed ends in a hash, so that no two become one.
     """

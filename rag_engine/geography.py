@@ -213,7 +213,7 @@ def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:
 
 
 def _as_written(form: Form, written: Sequence[str], abbreviations: bool) -> bool:
-    """Return whether capitals stand where the form needs them."""
+    """Return whether capitals are where the form needs them."""
     if form.capitalised and not written[0][0].isupper():
         return False
     return all(

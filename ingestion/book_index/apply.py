@@ -69,12 +69,12 @@ def apply_index(
         found = [_place(by_key[key], records, engine, path.name) for key, records in matched.items()]
         replace_index(engine.catalog, path.name, dict(zip(matched, (listed for listed, *_ in found), strict=True)))
     nameless = sum(not record.file and bool(record.pages) for record in table.records)
-    said = f"{nameless} entries name no file and were left out; give their document with --document."
+    warning = f"{nameless} entries name no file and were left out; give their document with --document."
     return Applied(
         source=path.name,
         documents=tuple(applied for _, applied, _ in found),
         unmatched=unmatched,
-        warnings=(*table.warnings, said) if nameless and given is None else table.warnings,
+        warnings=(*table.warnings, warning) if nameless and given is None else table.warnings,
         queries=tuple(query for *_, queries in found for query in queries),
     )
 

@@ -1,4 +1,4 @@
-"""The entries of an index to records: terms, locators and cross references, told apart by how they are written."""
+"""The entries of an index to records: terms, locators and cross references, distinguished by how they are written."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class IndexEntry:
 
 @dataclass(slots=True)
 class _Open:
-    """An entry under which others may stand; `record` is the place of its record, -1 while it has none."""
+    """An entry under which others may be; `record` is the place of its record, -1 while it has none."""
 
     indent: float
     term: str
@@ -71,7 +71,7 @@ def has_locators(text: str) -> bool:
 def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[IndexRecord]:
     """Return the records of an index in its order; an entry under another one is a subterm of that one's term.
 
-    An entry that only stands above others, or above the entries of a letter, gives no record.
+    An entry that only heads others, or above the entries of a letter, gives no record.
     """
     listed = list(entries)
     loose = _is_loose(listed)
@@ -86,10 +86,10 @@ def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[Index
         for place, (term, pages, see) in enumerate(_parts(text, loose)):
             opened = _Open(entry.indent, term)
             if not term and above:
-                # Only page numbers or only a cross reference: they belong to what stands above.
+                # Only page numbers or only a cross reference: they belong to what is above.
                 _extend(records, above, pages, see, page_of)
             elif not term and not see and (numbers := _SPLIT.fullmatch(text)):
-                # Where nothing stands above, the first number is the term: "1990, 45".
+                # Where nothing is above, the first number is the term: "1990, 45".
                 opened.term, locators = numbers["term"], numbers["pages"]
                 _extend(records, [opened], locators, see, page_of)
             elif term and (pages or see):
@@ -146,7 +146,7 @@ def _expanded(found: re.Match[str]) -> Iterator[str]:
 
 
 def _is_loose(entries: Sequence[IndexEntry]) -> bool:
-    """Return whether in this index nothing but a space stands before the page numbers."""
+    """Return whether in this index nothing but a space is before the page numbers."""
     strict = sum(has_locators(entry.text) for entry in entries)
     loose = sum(_LOOSE.fullmatch(entry.text.strip()) is not None for entry in entries)
     return strict < 0.3 * loose

@@ -54,24 +54,24 @@ def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
 def bold_terms(lines: Sequence[PlacedLine]) -> list[IndexRecord]:
     """Return the records of a glossary that sets its terms in bold before their explanations."""
     records: list[IndexRecord] = []
-    term, said, page = "", "", 0
+    term, meaning, page = "", "", 0
 
     def close() -> None:
-        definition = _tidied(said)
+        definition = _tidied(meaning)
         if term and len(definition) >= _SHORTEST_DEFINITION:
             records.append(IndexRecord(term, pages=(page,), definition=definition))
 
     for line in lines:
         bold, rest = line.text[: line.bold].strip(" :–—-."), line.text[line.bold :].strip(" :–—-")
         if line.bold > 1 and bold and not is_glossary_title(bold):
-            if term and not said and line.bold == len(line.text):
+            if term and not meaning and line.bold == len(line.text):
                 # A term of two lines.
                 term = f"{term} {bold}"
                 continue
             close()
-            term, said, page = bold, rest, line.page
+            term, meaning, page = bold, rest, line.page
         elif term:
-            said = f"{said} {line.text}"
+            meaning = f"{meaning} {line.text}"
     close()
     return [record for record in records if len(record.term) <= _LONGEST_TERM]
 

@@ -13,7 +13,7 @@ from ingestion.book_index.page_numbers import value_of
 from ingestion.book_index.vocabulary import ENDS_IN_SEE, SEE, folded, is_index_title
 from ingestion.types import PlacedLine
 
-# The edge of a page in which running heads and page numbers stand.
+# The edge of a page in which running heads and page numbers are.
 _MARGIN = 0.15
 # The share of lines, such as titles, that may cross the space between two columns.
 _CROSSING = 0.04
@@ -38,7 +38,7 @@ class _ColumnLine:
 def entries_of(lines: Sequence[PlacedLine], height: float) -> list[IndexEntry]:
     """Return the entries that the lines of index pages make, in reading order; `height` is that of a page.
 
-    Columns are found by the empty space between them, sub-entries by their indentation. A line goes on from the one
+    Columns are found by the empty space between them, sub-entries by their indentation. A line continues from the one
     above when that ends in a sign that asks for more, or breaks off where its first word would not have fitted.
     """
     entries: list[IndexEntry] = []
@@ -71,7 +71,7 @@ def without_heads(lines: Sequence[PlacedLine], height: float) -> list[PlacedLine
     heads: set[int] = set()
     for page in {line.page for line in lines}:
         margin = [line for line in lines if line.page == page and _in_margin(line, height)]
-        # A page number may stand beside the words of its running head, and a number beside a term is none.
+        # A page number may be beside the words of its running head, and a number beside a term is none.
         heads.update(id(line) for row in rows_at_one_height(margin) if all(map(is_head, row)) for line in row)
     return [
         line for line in lines if id(line) not in heads and (has_locators(line.text) or not is_index_title(line.text))
@@ -110,7 +110,7 @@ def columns_of(lines: Sequence[PlacedLine], edges: Sequence[float]) -> list[list
 
 
 def rows_at_one_height(lines: Iterable[PlacedLine]) -> list[list[PlacedLine]]:
-    """Return lines that stand side by side, from top to bottom and from left to right."""
+    """Return lines that are side by side, from top to bottom and from left to right."""
     rows: list[list[PlacedLine]] = []
     for line in sorted(lines, key=lambda line: line.box.y0 + line.box.y1):
         middle = (line.box.y0 + line.box.y1) / 2
@@ -139,7 +139,7 @@ def _column_lines(lines: Sequence[PlacedLine]) -> list[_ColumnLine]:
 
 
 def _text_gutters(lines: Sequence[PlacedLine]) -> list[float]:
-    """Return the gutters between columns of entries: page numbers that stand far behind their terms are no column."""
+    """Return the gutters between columns of entries: page numbers that are far behind their terms are no column."""
     edges = gutters(lines)
     columns = columns_of(lines, edges)
     kept = []
@@ -207,7 +207,7 @@ def _linked(places: Sequence[int], step: float) -> list[list[int]]:
 
 
 def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:
-    """Return the indentations at which entries begin: many of their lines stand below an entry that is complete."""
+    """Return the indentations at which entries begin: many of their lines are below an entry that is complete."""
     after_complete: Counter[float] = Counter()
     all_lines: Counter[float] = Counter()
     for above, line in pairwise(lines):

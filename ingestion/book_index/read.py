@@ -131,7 +131,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
         text = extracted.text[line.start : line.end]
         width = (line.box.x1 - line.box.x0) / max(1, len(text))
         at = 0
-        # Cells that OCR found side by side stand in one line; each gets its share of the line's box.
+        # Cells that OCR found side by side are in one line; each gets its share of the line's box.
         for cell in text.split(_CELL_GAP):
             box = Box(line.box.x0 + at * width, line.box.y0, line.box.x0 + (at + len(cell)) * width, line.box.y1)
             if cell.strip():
@@ -142,7 +142,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 def _of_tables(extracted: ExtractedText, path: Path, reader: FileReader) -> list[IndexRecord]:
     """Return the records of the tables of terms in a file.
 
-    Each table by itself, those of a PDF by where its lines stand.
+    Each table by itself, those of a PDF by where its lines are.
     """
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []

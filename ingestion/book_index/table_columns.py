@@ -1,4 +1,4 @@
-"""Tables of terms to records, by what their columns are called or, without names, by what stands in them."""
+"""Tables of terms to records, by what their columns are called or, without names, by what is in them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class _Columns:
 def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess: bool = True) -> list[IndexRecord]:
     """Return the records of a table, one a row; empty when its columns are not those of a table of terms.
 
-    Columns without names are told by what stands in them, if `guess`.
+    Columns without names are recognised by what is in them, if `guess`.
 
-    A row without a term goes on with the one above it. Page numbers are taken through `page_of`, except where the
+    A row without a term continues with the one above it. Page numbers are taken through `page_of`, except where the
     table has columns for both the printed pages and those of the file.
     """
     columns = _named_columns(rows) or (_guessed_columns(rows) if guess else None)
@@ -73,7 +73,7 @@ def _subterm(text: str, term: str) -> str:
 def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
     """Return the rows of a table that is printed without rules: its columns are parted by empty space.
 
-    A row begins where there is a page number or a file, since a long term goes on below; without such a column at
+    A row begins where there is a page number or a file, since a long term continues below; without such a column at
     every line that the first column has.
     """
     kept = without_heads(lines, height)
@@ -142,7 +142,7 @@ def _guessed_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
     others = [at for at in range(width) if at not in roles.values() and _share(rows, at, bool) > 0.5]
     if not others or "page" not in roles:
         return None
-    # Any table may end in numbers; those of an index are told by a file beside them, or by the order of the terms.
+    # Any table may end in numbers; those of an index have a file beside them, or their terms in order.
     if "file" not in roles and not _is_ordered(
         [(row[others[0]], row[roles["page"]]) for row in rows if len(row) == width]
     ):

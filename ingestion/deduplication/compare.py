@@ -28,14 +28,14 @@ from ingestion.web.urls import normal_url
 
 __all__ = ["SIGNATURE_VERSION", "ComparedSource", "candidate_of", "relate"]
 
-# Bands and rows of the hash table for texts: a likeness s is found with the chance 1 - (1 - s^rows)^bands, which is
+# Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .998 for .3 and .15 for .05.
 _TEXT_BANDS = (64, 2)
 # Likeness (Jaccard of word 5-shingles) from which texts of one title are one work. Reports of two years share their
 # frame, a revised text most of its sentences; an agreement and the decision that it is annexed to, about half.
 _SAME_WORK = 0.6
 _LIKE_ENOUGH = {"marked": 0.1, "years": 0.3, "dates": 0.5}
-# From which likeness (0-100) two words of titles are one, misread or inflected.
+# From which similarity (0-100) two words of titles are one, misread or inflected.
 _SAME_WORD = 75
 # From here on another date of the same title is a mistake and no version.
 _IDENTICAL = 0.98
@@ -150,7 +150,7 @@ def _addresses(one: ComparedSource) -> list[str]:
 def _drop_alike(
     members: list[_Member], config: DeduplicationConfig, duplicates: dict[str, _Duplicate]
 ) -> tuple[list[_Member], list[tuple[_Member, _Member, float]]]:
-    """Return members whose text is their own, and the pairs of them with a likeness that versions may have."""
+    """Return members whose text is their own, and the pairs of them with a similarity that versions may have."""
     table = MinHashLSH(num_perm=TEXT_HASHES, params=_TEXT_BANDS)
     kept: dict[str, _Member] = {}
     pairs: list[tuple[_Member, _Member, float]] = []
@@ -159,22 +159,24 @@ def _drop_alike(
             minimum = MinHash(hashvalues=member.hashes, scheme="affine32")
             alike = [(kept[code], jaccard(kept[code].hashes, member.hashes)) for code in sorted(table.query(minimum))]
             copies = [
-                (likeness, other.code)
-                for other, likeness in alike
-                if likeness >= _least_likeness(other, member, config)
-                and not _are_versions(other, member, likeness, config)
+                (similarity, other.code)
+                for other, similarity in alike
+                if similarity >= _least_similarity(other, member, config)
+                and not _are_versions(other, member, similarity, config)
             ]
             if copies:
-                likeness, code = min(copies, key=lambda one: (-one[0], one[1]))
-                duplicates[member.code] = _Duplicate(code, "same_text", "text", round(likeness, 3))
+                similarity, code = min(copies, key=lambda one: (-one[0], one[1]))
+                duplicates[member.code] = _Duplicate(code, "same_text", "text", round(similarity, 3))
                 continue
-            pairs += [(other, member, likeness) for other, likeness in alike if likeness >= min(_LIKE_ENOUGH.values())]
+            pairs += [
+                (other, member, similarity) for other, similarity in alike if similarity >= min(_LIKE_ENOUGH.values())
+            ]
             table.insert(member.code, minimum)
         kept[member.code] = member
     return list(kept.values()), pairs
 
 
-def _least_likeness(one: _Member, other: _Member, config: DeduplicationConfig) -> float:
+def _least_similarity(one: _Member, other: _Member, config: DeduplicationConfig) -> float:
     """Return whether two texts are forms on one pattern: few words and the number of the title differ; no copies."""
     return 1.0 if _numbered_apart(one, other) else config.text_similarity
 
@@ -192,18 +194,18 @@ def _drop_same_works(
     """Return members that are not another's work reformatted, and the pairs of them that are versions of one work."""
     versions: list[tuple[_Member, _Member]] = []
     place = {member.code: place for place, member in enumerate(members)}
-    # The kept one of a pair stands first; a pair whose first member has gone itself drops nothing.
-    for one, other, likeness in sorted(pairs, key=lambda pair: (place[pair[1].code], place[pair[0].code])):
-        if _are_versions(one, other, likeness, config):
+    # The kept one of a pair is first; a pair whose first member has gone itself drops nothing.
+    for one, other, similarity in sorted(pairs, key=lambda pair: (place[pair[1].code], place[pair[0].code])):
+        if _are_versions(one, other, similarity, config):
             versions.append((one, other))
         elif (
-            likeness >= _SAME_WORK
+            similarity >= _SAME_WORK
             and one.code not in duplicates
             and other.code not in duplicates
-            and _title_likeness(one, other, config.title_similarity) > 0
+            and _title_similarity(one, other, config.title_similarity) > 0
             and not _years_apart(one, other)
         ):
-            similarity = round(_title_likeness(one, other, config.title_similarity), 3)
+            similarity = round(_title_similarity(one, other, config.title_similarity), 3)
             duplicates[other.code] = _Duplicate(one.code, "same_work", "title", similarity)
     gone = duplicates.keys()
     return (
@@ -212,7 +214,7 @@ def _drop_same_works(
     )
 
 
-def _title_likeness(one: _Member, other: _Member, least: float) -> float:
+def _title_similarity(one: _Member, other: _Member, least: float) -> float:
     """Return similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
     if one.candidate.language != other.candidate.language or _numbered_apart(one, other):
         return 0.0
@@ -241,25 +243,25 @@ def _years_apart(one: _Member, other: _Member) -> bool:
     return all(years) and years[0] != years[1]
 
 
-def _are_versions(one: _Member, other: _Member, likeness: float, config: DeduplicationConfig) -> bool:
+def _are_versions(one: _Member, other: _Member, similarity: float, config: DeduplicationConfig) -> bool:
     """Return whether two texts are versions of one work.
 
-    A marker (draft, rev. 2, consolidated) needs little likeness of the texts, for it says so itself; years in titles
+    A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it says so itself; years in titles
     need more, for reports of two years are two works; dates alone need most of the text.
     """
-    if _title_likeness(one, other, max(config.title_similarity, 0.9)) == 0:
+    if _title_similarity(one, other, max(config.title_similarity, 0.9)) == 0:
         return False
     if _same_day(one, other) and not (one.version.marked or other.version.marked):
         # One in a year's folder, the other not: two files of one version.
         return False
     if _years_apart(one, other):
-        return likeness >= _LIKE_ENOUGH["years"]
+        return similarity >= _LIKE_ENOUGH["years"]
     if one.version.rank != other.version.rank or one.version.label != other.version.label:
         marked = one.version.marked or other.version.marked
-        return likeness >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or likeness < _IDENTICAL)
+        return similarity >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or similarity < _IDENTICAL)
     dates = one.candidate.date, other.candidate.date
     differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
-    return differ and _LIKE_ENOUGH["dates"] <= likeness < _IDENTICAL
+    return differ and _LIKE_ENOUGH["dates"] <= similarity < _IDENTICAL
 
 
 def _same_day(one: _Member, other: _Member) -> bool:
@@ -315,8 +317,10 @@ def _outcome(
         later, last = newer[code]
         dates = (effective_date(by_code[one].version, by_code[one].candidate.date) for one in later)
         since = next((date for date in dates if date), "unknown")
-        likeness = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
-        evidence = Relation(preferred.get(last, last), version=label, superseded=since, how="text", similarity=likeness)
+        similarity = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
+        evidence = Relation(
+            preferred.get(last, last), version=label, superseded=since, how="text", similarity=similarity
+        )
         stand = f" since {since}" if since != "unknown" else ""
         return Outcome("skipped", "superseded", f"{last} is a newer version of it{stand}.", evidence)
     head = preferred.get(code, code)

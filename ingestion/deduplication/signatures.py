@@ -139,7 +139,7 @@ def jaccard(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
     return float(np.mean(one == other))
 
 
-def profile_likeness(one: ComparedSource, other: ComparedSource) -> float | None:
+def profile_similarity(one: ComparedSource, other: ComparedSource) -> float | None:
     """Return correlation of the lengths of paragraphs, which a translation keeps (Gale and Church 1993).
 
     None where either has too few; 0 where they differ in number.

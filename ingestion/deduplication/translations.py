@@ -11,7 +11,7 @@ import numpy as np
 from datasketch import MinHash, MinHashLSH
 from numpy.typing import NDArray
 
-from ingestion.deduplication.signatures import NUMBER_HASHES, ComparedSource, hashes, jaccard, profile_likeness
+from ingestion.deduplication.signatures import NUMBER_HASHES, ComparedSource, hashes, jaccard, profile_similarity
 from ingestion.web.urls import normal_url, url_of_any_language
 
 # Texts to unit vectors of shape (len(texts), dimension).
@@ -27,10 +27,10 @@ _NUMBERS_ALLOW = 0.3
 _FEW_NUMBERS = 8
 _CLOSE_RATIO = 0.7
 _PROFILES_AGREE = 0.8
-# How much less the meaning may agree where numbers or paragraphs do: what stands first in two translations may differ
+# How much less the meaning may agree where numbers or paragraphs do: what is first in two translations may differ
 # (a mast head, another title), and an encoder puts translations between distant languages further apart.
 _ALLOWANCE = 0.05
-# Bands and rows of the hash table for numbers: a likeness s is found with the chance 1 - (1 - s^rows)^bands, which is
+# Bands and rows of the hash table for numbers: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .9999 for .5 and .3 for .1.
 _NUMBER_BANDS = (32, 2)
 
@@ -61,7 +61,7 @@ def find_twins(
             agreement = _agreement(one, other, numbers)
             if agreement is None:
                 # Two texts without numbers may cite one symbol and say different things of it.
-                allowed = how == "address" or (profile_likeness(one, other) or 0.0) >= _PROFILES_AGREE
+                allowed = how == "address" or (profile_similarity(one, other) or 0.0) >= _PROFILES_AGREE
             else:
                 allowed = agreement >= _NUMBERS_ALLOW
             if allowed and _lengths_allow(one, other):
@@ -164,7 +164,7 @@ def _comparable(
             if _ratio(one.length, other.length) < _CLOSE_RATIO:
                 break
             if one.language != other.language:
-                profile = profile_likeness(one, other)
+                profile = profile_similarity(one, other)
                 if profile is None or profile >= _PROFILES_AGREE:
                     yield (one, other) if one.code < other.code else (other, one)
 
@@ -186,5 +186,5 @@ def _by_meaning(
         first, second = row[one.code], row[other.code]
         cosine = max(float(leads[first] @ leads[second]), float(titled[first] @ titled[second]))
         few = one.number_pairs < _FEW_NUMBERS
-        if cosine >= least - (0.0 if few and profile_likeness(one, other) is None else _ALLOWANCE):
+        if cosine >= least - (0.0 if few and profile_similarity(one, other) is None else _ALLOWANCE):
             yield Twin(one.code, other.code, "meaning", min(1.0, round(cosine, 4)))

@@ -106,7 +106,7 @@ def _read(plain: str) -> Version:
     if match := _EDITION.search(rest):
         count = int(match[1] or match[3] or _ORDINAL_OF[match[2]])
         labels.append(f"edition {count}")
-        # The first edition stands where an unmarked text does.
+        # The first edition ranks as an unmarked text does.
         number = max(number, count - 1.0)
         rest = _cut(rest, match)
     for label, added, pattern in _MARKERS:
@@ -132,7 +132,7 @@ def _number(text: str) -> float:
 
 
 def _first_year(match: re.Match[str]) -> str:
-    """Return the year in which a period begins; what is no period as it stands."""
+    """Return the year in which a period begins; what is no period unchanged."""
     is_period = len(match[2]) == 4 or int(match[2]) == (int(match[1]) + 1) % 100
     return match[1] if is_period else match[0]
 

@@ -68,7 +68,7 @@ class AuthorityTable:
 
 @lru_cache(maxsize=4)
 def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
-    """Return the table of a TOML file, read once per path; InputError when it cannot be read or a name stands twice."""
+    """Return the table of a TOML file, read once per path; InputError when it cannot be read or a name occurs twice."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         authorities = tuple(_authority(group, entry) for group in table["group"] for entry in group["authorities"])
@@ -110,7 +110,7 @@ def canonical_authority(text: str, table: AuthorityTable | None = None) -> Autho
         if not key:
             continue
         found = table.by_key.get(key)
-        # "who" and "sec" are words unless they stand in capitals.
+        # "who" and "sec" are words unless they are in capitals.
         if found is not None and (" " in key or len(key) > 6 or candidate.strip(" .").isupper() or not _is_acronym(
             key, found
         )):  # fmt: skip

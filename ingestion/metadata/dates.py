@@ -65,7 +65,7 @@ def find_dates(
             guess.value not in best or guess.confidence > best[guess.value].confidence
         ):
             best[guess.value] = guess
-    # A date that is said twice is the surer for it: a letterhead and the file's properties agree.
+    # A date that is given twice is the surer for it: a letterhead and the file's properties agree.
     ranked = sorted(
         (_borne_out(guess, guesses) for guess in best.values()), key=lambda guess: guess.confidence, reverse=True
     )
@@ -182,7 +182,7 @@ def _place(block: Block, number: int, closing: bool) -> float:
 
 
 def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> str:
-    """Return the block when it is short, else the line, else what stands around the date."""
+    """Return the block when it is short, else the line, else what is around the date."""
     start, end = block.start + found.start, block.start + found.end
     if block.end - block.start <= _LONGEST_QUOTE:
         return text[block.start : block.end]

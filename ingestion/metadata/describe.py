@@ -36,7 +36,7 @@ def describe_source(
     config: IngestionConfig,
     today: Callable[[], date] = date.today,
 ) -> Outcome:
-    """Return done, with the Description as evidence; by rules alone where no model answers, which is then said.
+    """Return done, with the Description as evidence; by rules alone where no model answers, as the message says.
 
     A model is waited for no longer than `config.model_seconds`.
     """

@@ -77,7 +77,7 @@ def _by_title(title: str) -> list[TypeGuess]:
 def _by_opening(extracted: ExtractedText, words: Sequence[Word]) -> list[TypeGuess]:
     head = [word for word in words[: _OPENING // 3] if word.end <= _OPENING]
     mentions = find_terms(head, type_table("opening"))
-    # Formulas of enactment stand after recitals, which may be long.
+    # Formulas of enactment are after recitals, which may be long.
     later = find_terms(words[len(head) : len(head) + _RECITALS], type_table("opening"))
     mentions += [one for one in later if one.label == "Law" and one.term.count(" ") > 2]
     guesses = []

@@ -1,4 +1,4 @@
-"""Who issued a document: what it declares, what stands on its first page, its symbols, formulas and addresses."""
+"""Who issued a document: what it declares, what is on its first page, its symbols, formulas and addresses."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _weight(named: Naming, before: str) -> float:
 
 
 def _quoted_as_source(before: str) -> bool:
-    """Return whether what stands before a name makes it the source of a figure, not of the document."""
+    """Return whether what is before a name makes it the source of a figure, not of the document."""
     return _PATTERNS["source"].search(before) is not None
 
 

@@ -57,21 +57,21 @@ def _canonical(value: FieldValue) -> FieldValue:
 
 def _union(by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> list[FieldValue]:
     """Return every label of either side; the model's have been held against the text before."""
-    said = {value.value: value for value in by_model}
-    merged = [_surer(value) if value.value in said else value for value in by_rules]
+    proposed = {value.value: value for value in by_model}
+    merged = [_surer(value) if value.value in proposed else value for value in by_rules]
     ruled = {value.value for value in by_rules}
-    return merged + [value for name, value in said.items() if name not in ruled]
+    return merged + [value for name, value in proposed.items() if name not in ruled]
 
 
 def _single(name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> list[FieldValue]:
     if not by_rules or not by_model:
         return [*by_rules, *by_model]
-    rule, said = by_rules[0], by_model[0]
-    if _same(name, rule.value, said.value):
+    rule, proposed = by_rules[0], by_model[0]
+    if _same(name, rule.value, proposed.value):
         return [_surer(rule)]
     if rule.source == "seed" or name in _RULE_WINS or rule.confidence >= _SURE_RULE:
         return [rule]
-    return [said if said.confidence > rule.confidence else rule]
+    return [proposed if proposed.confidence > rule.confidence else rule]
 
 
 def _countries(
@@ -88,8 +88,8 @@ def _countries(
     )
     if level and level[0].source == "model":
         return list(by_model) if level[0].value == "National" else []
-    said = {value.value for value in by_model}
-    return [_surer(value) if value.value in said else value for value in by_rules]
+    proposed = {value.value for value in by_model}
+    return [_surer(value) if value.value in proposed else value for value in by_rules]
 
 
 def _prose(

@@ -1,7 +1,7 @@
 """Metadata from a language model, checked against the text before it is believed.
 
 The document is data between two marks that its own text cannot write; every label must come with a quotation that
-stands in the text. Nothing the model says reaches a description without passing `read_answer`.
+is in the text. Nothing the model says reaches a description without passing `read_answer`.
 """
 
 from __future__ import annotations

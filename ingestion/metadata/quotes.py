@@ -13,7 +13,7 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class QuotedSentence:
-    """A sentence, verbatim, with the page it stands on (None for nowhere)."""
+    """A sentence, verbatim, with the page it is on (None for nowhere)."""
 
     text: str
     page: int | None

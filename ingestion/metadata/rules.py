@@ -203,7 +203,7 @@ def _enough(used: Usage, mentions: int, places: int, per_thousand: float) -> boo
 
 
 def _sure(used: Usage, per_thousand: float) -> float:
-    """Return how far above the least evidence the mentions stand, as 0.55 to 0.9."""
+    """Return how far above the least evidence the mentions are, as 0.55 to 0.9."""
     above = used.per_thousand / max(per_thousand, 0.01)
     return round(min(0.9, 0.5 + 0.05 * above + 0.01 * used.places), 2)
 

@@ -1,6 +1,6 @@
 """A description of 100 to 130 words and a target of 40 to 50, made of a document's own whole sentences.
 
-The sentences are those that say most of what the others say and stand early; of all sets that fit the number of
+The sentences are those that say most of what the others say and are early; of all sets that fit the number of
 words the one with the greatest sum is taken, so that no sentence has to be cut.
 """
 
@@ -39,7 +39,7 @@ _PURPOSE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Whole sentences of a document in its order, and where the first of them stands; empty text where none fit."""
+    """Whole sentences of a document in its order, and where the first of them is; empty text where none fit."""
 
     text: str
     start: int = -1
@@ -81,7 +81,7 @@ def _summary(chosen: Sequence[_Candidate]) -> Summary:
 
 
 def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
-    """Return sentences of prose that may stand in a summary, weighed by how central and how early they are."""
+    """Return sentences of prose that may be in a summary, weighed by how central and how early they are."""
     stop = load_phrasing().stop_words.get(language, frozenset())
     found: list[tuple[int, int, str, set[str]]] = []
     seen: set[str] = set()

@@ -21,7 +21,7 @@ _PARTS = 20
 
 
 class Word(NamedTuple):
-    """A word of a text as it is compared, and where it stands; a tuple, as a book has hundreds of thousands."""
+    """A word of a text as it is compared, and where it is; a tuple, as a book has hundreds of thousands."""
 
     folded: str
     written: str
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A term that stands at [start, end) of a text, and the label that it speaks for."""
+    """A term that is at [start, end) of a text, and the label that it speaks for."""
 
     label: str
     term: str
@@ -86,7 +86,7 @@ class TermTable:
 
 def cut_words(text: str) -> list[Word]:
     """Return the words of a text in order."""
-    # Accents may stand as characters of their own; putting them together first would move every offset.
+    # Accents may be characters of their own; putting them together first would move every offset.
     pattern = _WORD if unicodedata.is_normalized("NFC", text) else _DECOMPOSED_WORD
     folded: dict[str, str] = {}
     words = []

@@ -53,9 +53,9 @@ def _declared(extracted: ExtractedText, declared: FileProperties) -> Iterator[Fi
     if looks_like_title(title):
         if printed := is_printed(title, extracted.text):
             title = whole_line(title, extracted.text, extracted.blocks)
-        said = f"The file declares the title “{declared.title}”."
+        reason = f"The file declares the title “{declared.title}”."
         page = 1 if printed else None
-        yield FieldValue("title", title, "rule", title if printed else said, page, 0.95 if printed else 0.6)
+        yield FieldValue("title", title, "rule", title if printed else reason, page, 0.95 if printed else 0.6)
 
 
 def _printed(extracted: ExtractedText) -> Iterator[FieldValue]:
@@ -73,7 +73,7 @@ def _listed(source: SeedSource) -> Iterator[FieldValue]:
 
 
 def _extracted(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
-    """Yield what the extraction chose; a file's name, where it stands neither in the text nor in the properties."""
+    """Yield what the extraction chose; a file's name, where it is neither in the text nor in the properties."""
     title = extracted.title
     known = is_printed(title, extracted.text) or tidy(declared.title) == title
     yield FieldValue("title", title, "rule", title if known else "The file has this name.", None, 0.5 if known else 0.2)

@@ -172,7 +172,7 @@ class _Places:
             yield words[a:b]
 
     def _context(self, place: int) -> Span:
-        """Return the sentence at a place and the next two, as far as they stand in the same run of paragraphs."""
+        """Return the sentence at a place and the next two, as far as they are in the same run of paragraphs."""
         at = max(0, bisect_right(self._sentence_starts, place) - 1)
         last = min(at + _CONTEXT_SENTENCES, len(self._sentences)) - 1
         return self._sentences[at][0], self._sentences[last][1]

@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W_]+(?:(?:\u00ad|-\n)[^\W\d_]+)*")
 _BREAK = re.compile("\u00ad|-\n")
 _SYMBOL = re.compile(r"[^\w\s,;.:()'’\"“”«»/&-]")
 _LETTER = re.compile(r"[^\W\d_]")
-# Words of a phrase that stand apart belong together only where the phrase says enough.
+# Words of a phrase that are apart belong together only where the phrase says enough.
 _WIDEST = 12
 
 
@@ -87,7 +87,7 @@ def says_enough(keys: Sequence[str]) -> bool:
 
 
 def find_literal(text: str, term: str, start: int, end: int) -> Span | None:
-    """Return the first place where text[start:end] has the very characters of a term; no word goes on behind it."""
+    """Return the first place where text[start:end] has the very characters of a term; none that ends inside a word."""
     sought = term.strip()
     place = text.find(sought, start, end) if sought else -1
     while place >= 0:
@@ -185,7 +185,7 @@ class IndexTerms:
         """Return the entries that the question names, the longest names first, each once.
 
         Forms of a word are the same in an index of the question's language (ISO 639-1); in one of another language
-        only words that stand there letter by letter count. A name inside a longer one does not count. Entries that
+        only words that are there letter by letter count. A name inside a longer one does not count. Entries that
         a named one refers to come behind it.
         """
         return [
@@ -247,21 +247,21 @@ class _Entries:
         signs = [self._by_sign[sign] for sign in _written(question) if sign in self._by_sign]
         named = [_named(_present(entries, question), set(words)) for entries in [*signs, *heads]]
         inside = {word for entries in named for entry in entries if _is_sub_named(entry, words) for word in entry.sub}
-        told: set[tuple[str, str]] = set()
+        seen: set[tuple[str, str]] = set()
         for entries in named:
             for entry in entries:
                 # A word that tells which sub-entry is meant is no question about that word.
                 if not (inside.issuperset(entry.head) and entry.head and not _is_sub_named(entry, words)):
-                    yield from self._followed(entry, told)
+                    yield from self._followed(entry, seen)
 
-    def _followed(self, entry: _Entry, told: set[tuple[str, str]]) -> Iterator[MatchedEntry]:
-        """Yield the entry and those that it refers to, a few references far; what was told before is left out."""
+    def _followed(self, entry: _Entry, seen: set[tuple[str, str]]) -> Iterator[MatchedEntry]:
+        """Yield the entry and those that it refers to, a few references far; what was yielded before is left out."""
         waiting: list[tuple[_Entry, str, int]] = [(entry, "", 0)]
         while waiting:
             at, via, far = waiting.pop(0)
-            if (at.term, at.subterm) in told:
+            if (at.term, at.subterm) in seen:
                 continue
-            told.add((at.term, at.subterm))
+            seen.add((at.term, at.subterm))
             if at.pages:
                 yield MatchedEntry(at.term, at.subterm, _explanation(at, via), at.children, at.pages)
             # "See also" leads one step on; a chain is followed only through entries that have nothing themselves.
@@ -271,7 +271,7 @@ class _Entries:
     def _referred(self, name: str) -> list[_Entry]:
         """Return the entries that a reference names.
 
-        The head, or its sub-entry where the reference goes on with one.
+        The head, or its sub-entry where the reference continues with one.
         """
         whole = [entry for entry in self._by_head.get(_key(name, self._language), []) if not entry.subterm]
         if whole:
@@ -329,5 +329,5 @@ def _shown(entry: _Entry) -> str:
 
 
 def _explanation(entry: _Entry, via: str) -> str:
-    told = f"listed in the index under “{_shown(entry)}”"
-    return f"{told}, to which “{via}” refers" if via else told
+    explanation = f"listed in the index under “{_shown(entry)}”"
+    return f"{explanation}, to which “{via}” refers" if via else explanation

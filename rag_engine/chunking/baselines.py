@@ -18,7 +18,7 @@ from rag_engine.types import Parent
 _SPACELESS = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_SPACELESS}]|[^\s{_SPACELESS}]{{1,100}}")
 _LINE = re.compile(r"[^\n]+")
-# From the coarsest to the finest; sentences stand between the second and the third.
+# From the coarsest to the finest; sentences are between the second and the third.
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_END = re.compile(r"\n\s*")
 _WORD_END = re.compile(r"\s+")

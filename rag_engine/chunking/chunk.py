@@ -24,7 +24,7 @@ _LEAST_SECTIONED = 0.6
 # A text that is a single section is cited by its number.
 _ALL_SECTIONED = 0.9
 _TITLES_PER_SECTION = 2
-# Titles decide where they are many enough, for the text they stand over, to say what it is about.
+# Titles decide where they are many enough, for the text below them, to say what it is about.
 _FEWEST_TITLES = 4
 _LEAST_TITLED = 0.5
 _PARENTS_PER_TITLE = 4
@@ -52,7 +52,7 @@ def chunk(
     """Return parents in reading order, each with its children, by `config.strategy`.
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
-    character but white space lies in a parent and, within it, in a child. A text that fits into one child is one
+    character but white space is in a parent and, within it, in a child. A text that fits into one child is one
     parent with one child by every strategy. `encode` gives a vector for each text; only semantic chunking calls it.
     `title` is the document's; `blocks` and `lines` may be empty where the layout is not known.
     """

@@ -29,7 +29,7 @@ _LABEL = re.compile(
     re.VERBOSE,
 )
 _LEADER = re.compile(r"\.{4}|…{2}|(?:\.\s){4}")
-# What stands above or below a table or a figure is no title of the text after it.
+# What is above or below a table or a figure is no title of the text after it.
 _CAPTION = re.compile(r"(?:tab|fig|abb|graf|graph|gráf|tablo|şekil|quadro|cuadro|box)\w*\.?\s+[A-Z]{0,3}[-.]?\d", re.I)
 _BULLET = re.compile(r"[•▪●○■□◦‣–—*-]\s")
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -40,7 +40,7 @@ _FIRST = frozenset(("0", "1", "A", "a", "I"))
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """A title: characters [start, end), and the titles it stands under with itself as the last."""
+    """A title: characters [start, end), and the titles it is under with itself as the last."""
 
     start: int
     end: int
@@ -61,7 +61,7 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
     """Return the titles among the blocks, in reading order.
 
     A title is a heading set no smaller than the body of the text, or a short line that its number and its capitals
-    make one. It stands under the last title in larger type and, in the same type, under the one whose numbering it
+    make one. It is under the last title in larger type and, in the same type, under the one whose numbering it
     refines: "2.1" under "2", "1." under "A.". What is part of the document's own title is on no path.
     """
     body = body_size(blocks)
@@ -78,11 +78,11 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
             continue
         between, on_cover = text[above.end : block.start], above.page == blocks[0].page
         if on_cover and _plain(words) in name and block.page == above.page:
-            # What stands above it, the sender or the series, leads to nothing.
+            # What is above it, the sender or the series, leads to nothing.
             stack, path = [], ()
         else:
             if _LEADER.search(between):
-                # What a list of contents stands below has only that below it.
+                # What a list of contents is below has only that below it.
                 stack = stack[:-1]
             elif on_cover and block.page > above.page and len(between) < _COVER and stack and not stack[-1].numbers:
                 stack = []
@@ -160,9 +160,9 @@ def _level(words: str, block: Block, stack: Sequence[_Level], body: float) -> _L
 
 
 def _above(level: _Level, stack: list[_Level], numbered: dict[tuple[str, ...], list[_Level]]) -> list[_Level]:
-    """Return the titles that a new one stands under, given those that the one before it stood under."""
+    """Return the titles that a new one is under, given those that the one before it was under."""
     if level.style == "decimal" and level.numbers[:-1] in numbered:
-        # Labels of a figure, in larger type, may stand between a section and its subsection.
+        # Labels of a figure, in larger type, may be between a section and its subsection.
         return numbered[level.numbers[:-1]]
     if level.style.startswith("word"):
         # One annex may be printed larger than the other.
@@ -175,7 +175,7 @@ def _above(level: _Level, stack: list[_Level], numbered: dict[tuple[str, ...], l
         if same and one.size == level.size:
             return kept[:place]
     if level.numbers and level.numbers[-1] not in _FIRST:
-        # "B." without "A." goes on from further out, where the text before it did not look like a title.
+        # "B." without "A." continues from further out, where the text before it did not look like a title.
         return [one for one in kept if one.size > level.size]
     # In the same type only a numbered title has others under it.
     return kept[:-1] if kept and kept[-1].size == level.size and kept[-1].style == "plain" else kept

@@ -1,6 +1,6 @@
 """Texts that the two indexes read of a child: its own, and what a person would cite it by.
 
-A child that stands in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris
+A child that is in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris
 Agreement". What the child's own text says already is not said twice, and long titles are cut: every word put
 before a child makes its other words count for less.
 """
@@ -78,7 +78,7 @@ def under_header(header: str, text: str) -> str:
 
 
 def encoder_text(header: str, parent: Sectioned, child: IndexedChild) -> str:
-    """Return what the encoder reads for a child: the document's header, where in it the child stands, the child's text.
+    """Return what the encoder reads for a child: the document's header, where in it the child is, the child's text.
 
     The second line is act | headings | section and clause, without what the header or the beginning of the child
     says already; of the headings the innermost two.
@@ -117,9 +117,9 @@ def _titles(parent: Sectioned) -> list[str]:
     return [title for title in titles if title]
 
 
-def _new(given: Iterable[str], *said: str) -> list[str]:
+def _new(given: Iterable[str], *present: str) -> list[str]:
     """Return those of the given, each cut to a length, that neither the texts nor another of the given says."""
-    texts = [_folded(text) for text in said]
+    texts = [_folded(text) for text in present]
     parts: list[str] = []
     for part in dict.fromkeys(_cut(" ".join(one.split())) for one in given):
         if part and not any(_says(text, _folded(part)) for text in (*texts, *map(_folded, parts))):
@@ -128,7 +128,7 @@ def _new(given: Iterable[str], *said: str) -> list[str]:
 
 
 def _says(text: str, part: str) -> bool:
-    """Return whether the part stands in the text as whole words: "Article 1" does not stand in "Article 12"."""
+    """Return whether the part is in the text as whole words: "Article 1" is not in "Article 12"."""
     return part in text and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 

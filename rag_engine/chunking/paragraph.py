@@ -33,9 +33,9 @@ class _Passage:
 def paragraph_chunks(
     text: str, language: str, *, blocks: Sequence[Block], lines: Sequence[Line], title: str, config: ChunkSizes
 ) -> list[Parent]:
-    """Return parents in reading order: each a title with all that stands before the next one, and its heading path.
+    """Return parents in reading order: each a title with all that is before the next one, and its heading path.
 
-    What stands before the first title has an empty path, as has a document without titles. A title with nothing
+    What is before the first title has an empty path, as has a document without titles. A title with nothing
     below it joins what follows, and so does a passage shorter than `child_minimum`, unless it ends a chapter: then
     it joins what precedes. A passage longer than `parent_split * parent_size` is cut where its paragraphs end, into
     parents of about `parent_size`. Parents do not overlap. `title` is the document's, which is on no path. Without
@@ -56,7 +56,7 @@ def paragraph_chunks(
 
 
 def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
-    """Yield what stands before the first title, then each title with what stands before the next."""
+    """Yield what is before the first title, then each title with what is before the next."""
     starts = [*(one.start for one in found), len(text)]
     if text[: starts[0]].strip():
         yield _Passage(0, starts[0], ())
@@ -108,7 +108,7 @@ def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passa
 
 
 def _together(passages: Sequence[_Passage]) -> _Passage:
-    """Return neighbours as one, below the titles that all of them stand under."""
+    """Return neighbours as one, below the titles that all of them are under."""
     levels = zip(*(passage.path for passage in passages), strict=False)
     path = tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
     return _Passage(passages[0].start, passages[-1].end, path)

@@ -16,7 +16,7 @@ from rag_engine.types import Parent
 def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkSizes) -> list[Parent]:
     """Return a parent, with its children, for each of the spans [start, end) as `solid` leaves them.
 
-    `sentences` are those of the whole text; what lies beyond a span of one that crosses its edge is left out.
+    `sentences` are those of the whole text; what is beyond a span of one that crosses its edge is left out.
     """
     starts, ends = [start for start, _ in sentences], [end for _, end in sentences]
     parents: list[Parent] = []

@@ -1,7 +1,7 @@
 """Semantic parent-child chunks: parents follow the topics of a document, children are what is searched.
 
 After Buriasco 2026, section 5.1. The paper joins slices of words; these are spans of the original text, so a
-child can always be shown where it stands.
+child can always be shown where it is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def semantic_chunks(
     """Return parents in reading order, each with its children.
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
-    character but white space lies in a parent and, within it, in a child. No child is longer than
+    character but white space is in a parent and, within it, in a child. No child is longer than
     `child_size + child_minimum`, and none shorter than `child_minimum` unless its parent has no other. No parent
     is longer than `parent_split * parent_size + parent_overlap`, as long as a sentence fits into a parent.
 

@@ -1,6 +1,6 @@
 """Separation of what a question looks for from how it is to be answered.
 
-The patterns stand in data/phrasing.toml, the function words in data/stopwords.toml.
+The patterns are in data/phrasing.toml, the function words in data/stopwords.toml.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def load_phrasing() -> Phrasing:
 
 
 def separate(question: str, phrasing: Phrasing) -> Separated:
-    """Return what to look for and how to answer, told apart.
+    """Separate what to look for from how to answer.
 
     Where instructions would be all there is ("Quote the definition of risk and name your sources"), first what
     opens a sentence counts as asked for, then every clause does, so that something is left to look for.
@@ -99,14 +99,14 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
 def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
     """Return the sentence without what the pattern finds, which is added to `taken`."""
 
-    def remember(match: re.Match[str]) -> str:
+    def take(match: re.Match[str]) -> str:
         piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.?!")
         if piece:
             taken.append(piece)
         # The mark that ends the sentence stays with what is asked.
         return " " + "".join(re.findall(r"\?\s*$", match.group()))
 
-    return pattern.sub(remember, sentence)
+    return pattern.sub(take, sentence)
 
 
 def _tidy(sentence: str) -> str:

@@ -1,7 +1,7 @@
 """A question to the plan of a search.
 
 The plan is made by rules that hold in seven languages, and by a language model where one answers (Buriasco 2026,
-section 5.3.1). What the model says is checked; where it fails, the rules' plan stands.
+section 5.3.1). What the model says is checked; where it fails, the rules' plan is used.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
 
 
 def _quoted(text: str) -> list[str]:
-    """Return what stands in quotation marks of any style."""
+    """Return what is in quotation marks of any style."""
     quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
     return list(dict.fromkeys(" ".join(quote.split()).strip(" .,;") for quote in quotes if re.search(r"\w", quote)))
 

@@ -1,6 +1,6 @@
 """Sentences as spans of the original text, for prose, laws, lists and tables in many languages.
 
-A rule splitter: every full stop, line break and white-space gap is judged once, in one pass, so a thousand
+A rule splitter: every full stop, line break and white-space gap is examined once, in one pass, so a thousand
 pages take a second or two and offsets are exact by construction. The words of the rules are in
 data/abbreviations.toml. Own, since syntok finds four of five sentence ends in legal text and takes a hundred times
 as long (benchmarks/results/sentences.md).
@@ -234,7 +234,7 @@ def _is_ordinal(number: str, before: str, following: _Following, rules: _Rules) 
 
 
 def _is_abbreviation(tokens: list[str], following: _Following, rules: _Rules, *, noted: bool) -> bool:
-    """Return whether the last token is an abbreviation after which the sentence goes on."""
+    """Return whether the last token is an abbreviation after which the sentence continues."""
     surface = _BEFORE_WORD.sub("", tokens[-1])
     word = surface.lower()
     names = {word, tokens[-1].lower()}

@@ -1,6 +1,6 @@
 """Section-aware chunks: parents are the sections that are cited, children lie within one of them.
 
-Each section is a parent with its heading; what stands above it (act, part, chapter) is kept beside the text. Text
+Each section is a parent with its heading; what is above it (act, part, chapter) is kept beside the text. Text
 without a number (preambles, schedules, annexes) has the heading that encloses it.
 """
 
@@ -30,7 +30,7 @@ def section_chunks(
     """Return parents in reading order, each a section or a part of a long one, with its children.
 
     `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
-    character but white space lies in a parent and, within it, in a child; parents do not overlap. A section of more
+    character but white space is in a parent and, within it, in a child; parents do not overlap. A section of more
     than `section_size` characters is parted at its inner headings, else between clauses, paragraphs or sentences;
     text that is no section is parted so at `config.parent_size`.
 

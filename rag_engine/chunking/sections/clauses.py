@@ -16,7 +16,7 @@ _CLAUSE = re.compile(
       | (?P<letter>\(?[a-zç]{1,2}\))(?=\s|$)""",
     re.VERBOSE,
 )
-# The first clause may stand on the line of the label: "MADDE 43- (1) ...".
+# The first clause may be on the line of the label: "MADDE 43- (1) ...".
 _AFTER_LABEL = re.compile(r"[^\n]{0,40}?[-–—.]\s*(?=\(1\)\s)")
 _RANKS = {"bracketed": 1, "sign": 1, "number": 2, "numeral": 3, "letter": 4}
 

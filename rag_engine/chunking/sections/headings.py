@@ -1,6 +1,6 @@
 """The lines of a text that head something: units, levels, annexes, decisions, preambles and the like.
 
-Each line is judged by itself here; what depends on the lines before and after it is decided in outline.py.
+Each line is classified by itself here; what depends on the lines before and after it is decided in outline.py.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _other(line: str, index: int, place: HeadingLine, rules: Rules, *, printed: 
 
 
 def _numbered(line: str, bare: str, rules: Rules, mark: Callable[..., Mark], *, printed: bool) -> Mark | None:
-    """Return headings that have a numeral, a number or nothing but their print to be told by."""
+    """Return headings that have a numeral, a number or nothing but their print to be recognised by."""
     numeral = _NUMERAL.fullmatch(line)
     if (
         numeral
@@ -258,7 +258,7 @@ def _inside(line: str, index: int, place: HeadingLine, rules: Rules, begin: int)
 
 
 def is_marginal_title(before: str) -> bool:
-    """Return whether what stands before a unit on its line can be its title: short, and no end of a sentence."""
+    """Return whether what is before a unit on its line can be its title: short, and no end of a sentence."""
     return len(before) <= _LONGEST_MARGINAL_TITLE and before[:1].isupper() and not _SENTENCE_END.search(before)
 
 

@@ -97,7 +97,7 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
 
 
 def _is_named(text: str, title: str) -> bool:
-    """Return whether the text confirms the title: most of its words stand near the beginning."""
+    """Return whether the text confirms the title: most of its words are near the beginning."""
     words = set(_WORD.findall(lower(title)))
     seen = set(_WORD.findall(lower(text[:_TITLE_SEEN_WITHIN])))
     return bool(words) and len(words & seen) >= 0.7 * len(words)

@@ -138,7 +138,7 @@ class Opening:
 class _Scope:
     """The act that is being read: its name, the headings above its units, and how far the reading has got.
 
-    `decision` is the heading of the decision that the text stands in; `instrument` is an annexed text with units of
+    `decision` is the heading of the decision that the text is in; `instrument` is an annexed text with units of
     its own, `bare` one that an "Annex" without a number brought. `recital` is the last one's number, -1 outside.
     """
 
@@ -186,7 +186,7 @@ class Reader:
         self._leave(run)
 
     def _counts(self, mark: Mark, index: int) -> bool:
-        """Return whether the mark stands where its kind may stand."""
+        """Return whether the mark is where its kind may be."""
         scope = self._scope
         match mark.kind:
             case "recital":
@@ -251,7 +251,7 @@ class Reader:
             start = with_marginal_title(self._text, place, start, self._rules)
         level: Stack = []
         if not mark.kind_of_noun:
-            # A numbered heading is a unit and stands above those of its own: 4 above 4.1.
+            # A numbered heading is a unit and is above those of its own: 4 above 4.1.
             put_on(self._stack, [replace(mark, kind="numbered")], self._ranking)
             level = [self._stack.pop()]
         self._add(start, mark.label, heading, numbered=True, label_start=mark.start)

@@ -1,7 +1,7 @@
 """References from one section to another: "see Article 9", "§ 12 Abs. 1", "madde 19", "decision 2/CP.19".
 
 A reference is found in the text, then resolved to the section it names in the same document. One that names another
-act resolves only where that act stands in the document too.
+act resolves only where that act is in the document too.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def named_sections(question: str, language: str) -> tuple[str, ...]:
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
     """Return an edge for each reference whose section is one of the parents, in the order of the references.
 
-    A reference that names no act means the act it stands in. A section in several parents is met at its first; a
+    A reference that names no act means the act it is in. A section in several parents is met at its first; a
     section's reference to itself is no edge, nor is a second one from a parent to the same section, nor one from a
     title page or table of contents.
     """
@@ -220,7 +220,7 @@ def _number_first(text: str) -> Iterator[Reference]:
 
 
 def _is_named(name: str, act: str) -> bool:
-    """Return whether the name means the act: its words stand in the act's, endings apart ("des Grundgesetzes").
+    """Return whether the name means the act: its words are in the act's, endings apart ("des Grundgesetzes").
 
     The first number is the act's own; those after it belong to acts that it amends.
     """
