@@ -205,8 +205,8 @@ def _drop_same_works(
             and _title_similarity(one, other, config.title_similarity) > 0
             and not _years_apart(one, other)
         ):
-            similarity = round(_title_similarity(one, other, config.title_similarity), 3)
-            duplicates[other.code] = _Duplicate(one.code, "same_work", "title", similarity)
+            alike = round(_title_similarity(one, other, config.title_similarity), 3)
+            duplicates[other.code] = _Duplicate(one.code, "same_work", "title", alike)
     gone = duplicates.keys()
     return (
         [member for member in members if member.code not in gone],
