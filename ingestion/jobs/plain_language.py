@@ -6,27 +6,12 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ingestion.patterns import load_words
 from ingestion.prompts import COMMAND_RULES, COMMAND_SCHEMA
 from ingestion.protocols import LanguageModel
-from ingestion.types import PHASES, Phase, RunRequest, Which
+from ingestion.types import PHASES, RunRequest, Which
 from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold
-
-# Beginnings of words, without accents, in the languages of the page's users.
-_PHASE_WORDS: dict[Phase, str] = {
-    "licence": "li[cz]en[csz]|rights|diritti|droits|derechos|direitos|lisans|copyright",
-    "acquisition": "download|acquir|acquisi|adquis|aquisi|fetch|herunterlad|scaric|telecharg|descarg|baixar|indir",
-    "portals": "portal|explor|director|catalog|verzeichnis",
-    "extraction": "extract|extra[cz]|estra|read the|ocr|texts?\\b|lesen|metin",
-    "quality": "qualit|calidad|qualidad|kalite|quarantin",
-    "deduplication": "dedup|duplic|dublet|doppel|doppi|doublon|tekrar",
-    "metadata": "metada|describ|descri[bpv]|beschreib|decri|taxonom|classif|ustveri",
-    "indexing": "index|indiz|indic[ei]z|dizin",
-}
-_FAILED = "fail|error|retry|again what|fehl|fallit|falli|echou|echec|fallid|falh|basarisiz|hata"
-_ALL = r"\ball\b|everything|every source|again|\balle[sn]?\b|noch ?mal|tutt[oiae]|\btou[st]|todo|todas|hepsi|tum\b"
-_NEWER = "refresh|updat|newer|changed|aktualis|aggiorn|mise a jour|actualiz|atualiz|guncel"
-_RUN = "run|start|process|pipeline|check|pruef|pruf|avvia|control|lance|verif|ejecut|comprueb|execut|calistir"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +40,16 @@ def interpret(
 
 
 def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
-    folded = fold(words)
-    phases = tuple(phase for phase in PHASES if re.search(rf"\b(?:{_PHASE_WORDS.get(phase, phase)})", folded))
-    failed = bool(re.search(rf"\b(?:{_FAILED})", folded))
-    newer = bool(re.search(rf"\b(?:{_NEWER})", folded))
-    named = _codes(words, codes)
-    if not (phases or failed or newer or named or re.search(rf"\b(?:{_RUN})", folded)):
+    folded, known = fold(words), load_words("commands")
+
+    def has(key: str) -> bool:
+        return re.search(rf"\b(?:{known.get(key, key)})", folded) is not None
+
+    phases = tuple(filter(has, PHASES))
+    failed, newer, named = has("failed"), has("newer"), _codes(words, codes)
+    if not (phases or failed or newer or named or has("run")):
         return None
-    which: Which = "failed" if failed else "all" if re.search(_ALL, folded) else "due"
+    which: Which = "failed" if failed else "all" if re.search(known["all"], folded) else "due"
     return RunRequest(phases or PHASES, named, which, newer)
 
 
