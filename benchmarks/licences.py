@@ -69,7 +69,7 @@ def judge_case(case: Case) -> LicenceVerdict:
 
 
 def measure(name: str, cases: Sequence[Case]) -> list[tuple[str, ...]]:
-    """For each light: how many there are, precision, recall, and what the others were taken for."""
+    """Return for each light: how many there are, precision, recall, and what the others were taken for."""
     verdicts = [judge_case(case) for case in cases]
     rows: list[tuple[str, ...]] = []
     for light in LIGHTS:
@@ -91,7 +91,7 @@ def measure(name: str, cases: Sequence[Case]) -> list[tuple[str, ...]]:
 
 
 def rate(step: Callable[[Case], object], cases: Sequence[Case]) -> float:
-    """How many cases a second the step takes, over TIMED of them."""
+    """Return how many cases a second the step takes, over TIMED of them."""
     step(cases[0])
     repeated = [cases[i % len(cases)] for i in range(TIMED)]
     start = time.perf_counter()

@@ -38,7 +38,7 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
         return
     for one in report.corrections:
         out.print(f"{one.code}  {one.field}: {'; '.join(one.values) or '(emptied)'}", markup=False)
-    for row in report.unusable:
+    for row in report.rejected:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     warn(report.warnings)
     remedy = "; run `sextant run indexing` to bring them into the index" if report.corrections else ""

@@ -206,7 +206,7 @@ def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
         return
     for source in report.new:
         out.print(f"{verb:9} {source.code}  {source.title}  {source.url or source.path}", markup=False)
-    for row in report.unusable:
+    for row in report.rejected:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
-    out.print(f"{len(report.new)} {verb}, {report.known} known already, {len(report.unusable)} rows not usable.")
+    out.print(f"{len(report.new)} {verb}, {report.known} known already, {len(report.rejected)} rows not usable.")
     warn(report.warnings)

@@ -242,11 +242,11 @@ def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedRep
     report = read_list(desk, folder)
     # Others may be adding files in this moment.
     new = tuple(one for one in report.new if Path(one.path).relative_to(folder.absolute()).parts[0] in names)
-    rejected = tuple(one for one in report.unusable if Path(one.place).parts[0] in names)
+    rejected = tuple(one for one in report.rejected if Path(one.place).parts[0] in names)
     for one in rejected:
         shutil.rmtree(folder / Path(one.place).parts[0], ignore_errors=True)
     add_sources(desk, new)
-    return replace(report, new=new, unusable=rejected)
+    return replace(report, new=new, rejected=rejected)
 
 
 def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
@@ -468,7 +468,7 @@ def _check_leads_elsewhere(address: str, report: SeedReport, store: SourceStore)
     here = normal_url(address)
     known = any(normal_url(source.url) == here for source in store.sources())
     found = {normal_url(source.url) for source in report.new}
-    if (found or report.known) and found <= {here} and report.known <= known and not report.unusable:
+    if (found or report.known) and found <= {here} and report.known <= known and not report.rejected:
         raise InputError(
             f"{address} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
             help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",

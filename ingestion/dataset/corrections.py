@@ -39,7 +39,7 @@ class CorrectionReport:
 
     corrections: tuple[Correction, ...]
     unchanged: int
-    unusable: tuple[RejectedRow, ...] = ()
+    rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -52,13 +52,13 @@ def read_corrections(
 ) -> CorrectionReport:
     """Return the cells of an edited workbook or CSV of the dataset that differ from what was exported.
 
-    A cell whose value somebody else has changed since the export is unusable, unless both say the same. A file that
+    A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file that
     does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
-    With a vocabulary, labels are matched without regard to case and accents and everything else is unusable.
+    With a vocabulary, labels are matched without regard to case and accents and everything else is rejected.
     InputError when the file has no column Document_Code.
     """
     rows, exported = _sheet_rows(path)
-    header, columns, unusable = _read_header(path, rows)
+    header, columns, rejected = _read_header(path, rows)
     by_code = {record.source.code.casefold(): record for record in source_records}
     corrections: list[Correction] = []
     seen: dict[str, str] = {}
@@ -70,7 +70,7 @@ def read_corrections(
         code = without_apostrophe(row.cell(columns["Document_Code"]))
         record = by_code.get(code.casefold())
         if reason := _why_not(code, record, seen):
-            unusable.append(RejectedRow(row.place, reason))
+            rejected.append(RejectedRow(row.place, reason))
             continue
         assert record is not None
         seen[code.casefold()] = row.place
@@ -78,7 +78,7 @@ def read_corrections(
         changed, wrong = _Comparison(row, record, columns, before, vocabulary or {}).read(foreign)
         for field, values in changed.items():
             corrections.append(Correction(record.source.code, field, values, author, "", when))
-        unusable += wrong
+        rejected += wrong
         unchanged += not changed and not wrong
         blind |= before is None and bool(changed)
     warnings = [
@@ -90,7 +90,7 @@ def read_corrections(
             f"{path.name} does not say what was exported, as a workbook does in its hidden sheet {EXPORTED}: its cells "
             "were compared with the present values. What others corrected since the export is taken back by it."
         )
-    return CorrectionReport(tuple(corrections), unchanged, tuple(unusable), tuple(warnings))
+    return CorrectionReport(tuple(corrections), unchanged, tuple(rejected), tuple(warnings))
 
 
 def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
@@ -117,16 +117,16 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
         if _heading("Document_Code") not in headings:
             continue
         columns: dict[str, int] = {}
-        unusable: list[RejectedRow] = []
+        rejected: list[RejectedRow] = []
         for place, heading in enumerate(headings):
             where = f"{row.sheet}, column {column_letter(place)}"
             if heading in names and names[heading] not in columns:
                 columns[names[heading]] = place
             elif heading in names:
-                unusable.append(RejectedRow(where, f"repeats the column {names[heading]}; the first one was read"))
+                rejected.append(RejectedRow(where, f"repeats the column {names[heading]}; the first one was read"))
             elif heading:
-                unusable.append(RejectedRow(where, f"“{row.cells[place].strip()}” is no column of the dataset"))
-        return row, columns, unusable
+                rejected.append(RejectedRow(where, f"“{row.cells[place].strip()}” is no column of the dataset"))
+        return row, columns, rejected
     seen = ", ".join(cell for cell in (rows[0].cells if rows else ()) if cell)[:200] or "nothing"
     raise InputError(
         f"{path.name} has no column Document_Code. Seen: {seen}.",

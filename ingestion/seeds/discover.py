@@ -32,7 +32,7 @@ class _Search:
     web: Web
     words: tuple[str, ...]
     candidates: list[Candidate] = field(default_factory=list)
-    unusable: list[RejectedRow] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     read: int = 0
     visited: set[str] = field(default_factory=set)
@@ -58,7 +58,7 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
     if contains:
         words = ", ".join(contains)
         search.warnings.append(f"{len(search.candidates):,} of {search.entries:,} addresses contain: {words}.")
-    return match_seeds(search.candidates, known, unusable=search.unusable, warnings=search.warnings)
+    return match_seeds(search.candidates, known, rejected=search.rejected, warnings=search.warnings)
 
 
 def _from_page(url: str, body: bytes, search: _Search) -> None:
@@ -123,7 +123,7 @@ def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:
         search.keys.add(key)
         wanted.append(whole)
     room = _MOST_ADDRESSES - len(search.candidates)
-    add_entries(wanted[:room], address, search.candidates, search.unusable)
+    add_entries(wanted[:room], address, search.candidates, search.rejected)
 
 
 def _fetch(url: str, search: _Search) -> bytes:

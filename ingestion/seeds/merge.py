@@ -32,7 +32,7 @@ class SeedReport:
 
     new: tuple[SeedSource, ...]
     known: int
-    unusable: tuple[RejectedRow, ...] = ()
+    rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -60,7 +60,7 @@ def match_seeds(
     candidates: Sequence[Candidate],
     known: Sequence[SeedSource],
     *,
-    unusable: Sequence[RejectedRow] = (),
+    rejected: Sequence[RejectedRow] = (),
     known_rows: int = 0,
     warnings: Sequence[str] = (),
 ) -> SeedReport:
@@ -79,7 +79,7 @@ def match_seeds(
     first_places: dict[str, str] = {}
     taken: dict[str, str] = {}
     new: list[SeedSource] = []
-    refused, said = list(unusable), list(warnings)
+    refused, said = list(rejected), list(warnings)
     for candidate in candidates:
         key = key_of(candidate.url, candidate.path)
         code = candidate.code if candidate.part == 1 or not candidate.code else f"{candidate.code}-{candidate.part}"

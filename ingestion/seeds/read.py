@@ -34,7 +34,7 @@ class _Reading:
 
     known_codes: frozenset[str]
     candidates: list[Candidate] = field(default_factory=list)
-    unusable: list[RejectedRow] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     known: int = 0
     seen: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
     return match_seeds(
         reading.candidates,
         known,
-        unusable=reading.unusable,
+        rejected=reading.rejected,
         known_rows=reading.known,
         warnings=reading.warnings,
     )
@@ -93,7 +93,7 @@ def _is_table(path: Path) -> bool:
 def _read_table(path: Path, rows: Iterable[Row], reading: _Reading) -> None:
     for sheet, group in groupby(rows, key=lambda row: row.sheet):
         _read_sheet(path, sheet, group, reading)
-    if not reading.candidates and not reading.unusable and not reading.known:
+    if not reading.candidates and not reading.rejected and not reading.known:
         seen = "; ".join(reading.seen) or "no cell with anything in it"
         raise InputError(
             f"{path.name} holds no web address. Seen: {seen}.",
@@ -102,11 +102,11 @@ def _read_table(path: Path, rows: Iterable[Row], reading: _Reading) -> None:
 
 
 def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) -> None:
-    """Add the sheet's candidates, and its unusable rows unless no row has an address at all."""
+    """Add the sheet's candidates, and its rejected rows unless no row has an address at all."""
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
     candidates: list[Candidate] = []
-    unusable: list[RejectedRow] = []
+    rejected: list[RejectedRow] = []
     warnings: list[str] = []
     known, meant = 0, False
     for row in chain(head, rows):
@@ -116,7 +116,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
         code = row.cell(columns.code)
         formula = next((column for column in row.unsaved if column == columns.code or column in columns.urls), None)
         if formula is not None and (not addresses.found or formula == columns.code):
-            unusable.append(
+            rejected.append(
                 RejectedRow(
                     row.place,
                     f"cell {column_letter(formula)}{row.number} holds a formula without its value; open the list in "
@@ -132,7 +132,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
             known += 1
         else:
             reason = "; ".join(addresses.refused) or "no web address in any column"
-            unusable.append(RejectedRow(row.place, reason))
+            rejected.append(RejectedRow(row.place, reason))
             meant = meant or bool(addresses.refused)
     names = ", ".join(name for name in (columns.names or (head[0].cells if head else ())) if name)[:300]
     reading.seen.append(f"{sheet} ({names})")
@@ -140,7 +140,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
     reading.warnings += warnings
     reading.known += known
     if candidates or known or meant:
-        reading.unusable += unusable
+        reading.rejected += rejected
     else:
         reading.warnings.append(f"{sheet} holds no web address and was left out.")
 
@@ -222,7 +222,7 @@ def _read_lines(path: Path, reading: _Reading) -> None:
                 reading.candidates.append(Candidate(place, f"{path.name}, {place}", url, title=title))
             if not addresses.found:
                 reason = "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address"
-                reading.unusable.append(RejectedRow(place, reason))
+                reading.rejected.append(RejectedRow(place, reason))
     if not reading.candidates:
         raise InputError(
             f"{path.name} holds no web address in its lines.",
@@ -242,9 +242,9 @@ def _read_xml(path: Path, reading: _Reading) -> None:
     body = unpack(path.read_bytes())
     kind = list_kind(body)
     if kind == "sitemap":
-        add_entries(read_sitemap(body), path.name, reading.candidates, reading.unusable)
+        add_entries(read_sitemap(body), path.name, reading.candidates, reading.rejected)
     elif kind == "feed":
-        add_entries(read_feed(body), path.name, reading.candidates, reading.unusable)
+        add_entries(read_feed(body), path.name, reading.candidates, reading.rejected)
     elif kind == "sitemap index":
         for entry in read_sitemap(body):
             # Only what lies beside the index: reading seeds never uses the network.
@@ -252,7 +252,7 @@ def _read_xml(path: Path, reading: _Reading) -> None:
             if beside.is_file() and beside != path and list_kind(unpack(beside.read_bytes())) == "sitemap":
                 _read_xml(beside, reading)
             else:
-                reading.unusable.append(
+                reading.rejected.append(
                     RejectedRow(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
                 )
     else:
@@ -260,18 +260,18 @@ def _read_xml(path: Path, reading: _Reading) -> None:
             f"{path.name} is neither a sitemap nor an RSS or Atom feed.",
             help="For a web page, discover seeds at its address instead.",
         )
-    if not reading.candidates and not reading.unusable:
+    if not reading.candidates and not reading.rejected:
         raise InputError(f"{path.name} lists no address.", help="Check that it was downloaded whole.")
 
 
 def add_entries(
-    entries: Iterable[FeedEntry], name: str, candidates: list[Candidate], unusable: list[RejectedRow]
+    entries: Iterable[FeedEntry], name: str, candidates: list[Candidate], rejected: list[RejectedRow]
 ) -> None:
     """Add the entries of a sitemap or feed called `name` to the candidates, or report why not."""
     for number, entry in enumerate(entries, 1):
         place = f"{name}, entry {number}"
         if reason := why_refused(entry.url):
-            unusable.append(RejectedRow(place, reason))
+            rejected.append(RejectedRow(place, reason))
         else:
             notes = f"Dated {entry.date}" if entry.date else ""
             candidates.append(Candidate(place, place, entry.url, title=entry.title, notes=notes))
@@ -285,17 +285,17 @@ def _read_folder(path: Path, reading: _Reading) -> None:
     for file in files:
         place = whole(str(file.relative_to(path)))
         if not is_whole(str(file.absolute())):
-            reading.unusable.append(RejectedRow(place, "the name of the file or its folder is not UTF-8; rename it"))
+            reading.rejected.append(RejectedRow(place, "the name of the file or its folder is not UTF-8; rename it"))
             continue
         try:
             detect(file)
         except Refusal as refusal:
             # What else is wrong with a file is found and told when it is read.
             if refusal.reason in ("unsupported_type", "empty"):
-                reading.unusable.append(RejectedRow(place, str(refusal)))
+                reading.rejected.append(RejectedRow(place, str(refusal)))
                 continue
         except OSError as error:
-            reading.unusable.append(RejectedRow(place, f"cannot be read: {error.strerror}"))
+            reading.rejected.append(RejectedRow(place, f"cannot be read: {error.strerror}"))
             continue
         given = described[file.parent].get(file.name, {})
         reading.candidates.append(
@@ -310,5 +310,5 @@ def _read_folder(path: Path, reading: _Reading) -> None:
                 prefix=prefix_for(path.absolute().name),
             )
         )
-    if not reading.candidates and not reading.unusable:
+    if not reading.candidates and not reading.rejected:
         raise InputError(f"{path} holds no file.", help="Give a folder with documents in it.")

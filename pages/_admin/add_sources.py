@@ -78,10 +78,10 @@ def read_report(path: Path) -> SeedReport:
 
 def draw_counts(report: SeedReport) -> None:
     """Nothing; draws how much is new, known, and cannot be used."""
-    new, known, unusable = st.columns(3)
+    new, known, rejected = st.columns(3)
     new.metric("New", f"{len(report.new):,}")
     known.metric("Known already", f"{report.known:,}")
-    unusable.metric("Rows not usable", f"{len(report.unusable):,}")
+    rejected.metric("Rows not usable", f"{len(report.rejected):,}")
 
 
 def draw_rows(report: SeedReport) -> None:
@@ -94,7 +94,7 @@ def draw_rows(report: SeedReport) -> None:
             key="seeds new",
             alt="The sources that would be added",
         )
-    draw_unusable(report.unusable)
+    draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {plain(warning)}")
     if len(report.warnings) > _WARNINGS:
@@ -102,14 +102,14 @@ def draw_rows(report: SeedReport) -> None:
             st.text("\n".join(report.warnings[_WARNINGS:]))
 
 
-def draw_unusable(unusable: Sequence[RejectedRow]) -> None:
+def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
     """Nothing; draws rows that were not taken, with where they stand and why."""
-    if unusable:
-        st.markdown(f":material/warning: **{counted(len(unusable), 'row')} not usable**")
+    if rejected:
+        st.markdown(f":material/warning: **{counted(len(rejected), 'row')} not usable**")
         st.dataframe(
-            pd.DataFrame([{"Where": one.place, "Why": one.reason} for one in unusable]),
+            pd.DataFrame([{"Where": one.place, "Why": one.reason} for one in rejected]),
             hide_index=True,
-            height=min(38 + 35 * len(unusable), 260),
+            height=min(38 + 35 * len(rejected), 260),
             key="rows not usable",
             alt="Rows that cannot be used",
         )
@@ -168,7 +168,7 @@ def draw_discovery() -> None:
 def _draw_found(report: SeedReport) -> None:
     for warning in report.warnings:
         st.caption(f":material/info: {plain(warning)}")
-    draw_unusable(report.unusable)
+    draw_rejected(report.rejected)
     if not report.new:
         st.info(f"Nothing new: {report.known:,} entries are on the list already.", icon=":material/done_all:")
         return
@@ -214,13 +214,13 @@ def draw_document_upload() -> None:
             _take(files)
         st.session_state["document batch"] = batch + 1
         st.rerun()
-    draw_unusable(st.session_state.get(_REFUSED, ()))
+    draw_rejected(st.session_state.get(_REFUSED, ()))
 
 
 def _take(files: Sequence[UploadedFile]) -> None:
     report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
     _remember_added(len(report.new))
-    st.session_state[_REFUSED] = report.unusable
+    st.session_state[_REFUSED] = report.rejected
 
 
 def _remember_added(count: int) -> None:

@@ -13,7 +13,7 @@ from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from ingestion.status.views import counted
 from ingestion.types import RunRequest
-from pages._admin.add_sources import draw_unusable
+from pages._admin.add_sources import draw_rejected
 from pages._admin.field_editor import HEADINGS
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import forget, kept
@@ -107,7 +107,7 @@ def _draw_report(report: CorrectionReport) -> None:
             key="changes",
             alt="Values that would change",
         )
-    draw_unusable(report.unusable)
+    draw_rejected(report.rejected)
     for warning in report.warnings:
         st.caption(f":material/info: {plain(warning)}")
 

@@ -37,7 +37,7 @@ def _prepared(workspace: Path, portal: Portal) -> Path:
     store = SourceStore(catalog)
     report = read_seeds(portal.workbook, store.sources())
     assert len(report.new) == len(portal.branches) >= 60
-    assert len(report.unusable) == 5
+    assert len(report.rejected) == 5
     store.add(report.new)
     JobQueue(catalog).queue("run", {})
     catalog.close()

@@ -29,7 +29,7 @@ def test_a_row_becomes_a_source_with_its_own_code_and_place(tmp_path: Path) -> N
         SeedSource("ADM001", "https://a.org/x.pdf", "", "Flood plan", "EEA", "urgent", "CC BY", origin=f"{place} 4"),
         SeedSource("7", "https://www.b.org/y", "", "Heat plan", origin=f"{place} 5"),
     )
-    assert (report.known, report.unusable) == (0, ())
+    assert (report.known, report.rejected) == (0, ())
 
 
 def test_every_sheet_is_read_and_one_without_addresses_is_named(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_every_sheet_is_read_and_one_without_addresses_is_named(tmp_path: Path) 
     report = read_seeds(path, [])
     assert urls_of(report) == ["https://a.org", "https://b.org"]
     assert report.warnings == ("Remarks holds no web address and was left out.",)
-    assert report.unusable == ()
+    assert report.rejected == ()
 
 
 def test_addresses_behind_cells_are_found_whatever_the_cells_show(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_a_formula_without_its_value_is_told_with_its_cell(tmp_path: Path) -> No
     path = seed_workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Plan", '="https://a.org/"&A2'), ("B", "https://b.org"))
     report = read_seeds(path, [])
     assert urls_of(report) == ["https://b.org"]
-    assert report.unusable[0].place == "Seeds, row 2"
-    assert "cell B2 holds a formula without its value" in report.unusable[0].reason
+    assert report.rejected[0].place == "Seeds, row 2"
+    assert "cell B2 holds a formula without its value" in report.rejected[0].reason
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_what_cannot_be_fetched_is_told_with_its_row_and_reason(tmp_path: Path, 
     path = seed_workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Good", "https://a.org"), ("Bad", cell))
     report = read_seeds(path, [])
     assert urls_of(report) == ["https://a.org"]
-    assert [one.place for one in report.unusable] == ["Seeds, row 3"]
-    assert reason in report.unusable[0].reason
-    assert "secret" not in report.unusable[0].reason
+    assert [one.place for one in report.rejected] == ["Seeds, row 3"]
+    assert reason in report.rejected[0].reason
+    assert "secret" not in report.rejected[0].reason
 
 
 def test_several_addresses_in_a_cell_are_several_sources(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_codes_are_made_from_the_authority_or_the_host_and_stay_the_same(tmp_pat
     assert [one.code for one in first.new] == ["EEA003", "JRC001", "PROTEZIO001", "EEA004", "EEA002"]
     later = [rows[0], ("new", "European Environment Agency", "http://x.org/9", None), *reversed(rows[1:])]
     second = read_seeds(seed_workbook(tmp_path / "t.xlsx", *later), first.new)
-    assert ([one.code for one in second.new], second.known, second.unusable) == (["EEA005"], 5, ())
+    assert ([one.code for one in second.new], second.known, second.rejected) == (["EEA005"], 5, ())
 
 
 def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_path: Path) -> None:
@@ -148,21 +148,21 @@ def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_pa
         tmp_path / "s.xlsx", ("Code", "URL"), ("A1", "http://www.a.org/x"), (None, "https://B.org/y#top"), ("A2", None)
     )
     report = read_seeds(path, known)
-    assert (report.new, report.known, report.unusable) == ((), 3, ())
+    assert (report.new, report.known, report.rejected) == ((), 3, ())
 
 
 def test_a_known_code_with_another_address_overwrites_nothing(tmp_path: Path) -> None:
     path = seed_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("a1", "https://other.org"))
     report = read_seeds(path, [SeedSource("A1", "https://a.org")])
     assert report.new == ()
-    assert "the code a1 is known with another address (https://a.org)" in report.unusable[0].reason
+    assert "the code a1 is known with another address (https://a.org)" in report.rejected[0].reason
 
 
 def test_rows_that_repeat_an_address_or_a_code_are_told(tmp_path: Path) -> None:
     path = seed_workbook(
         tmp_path / "s.xlsx", ("Code", "URL"), ("A1", "https://a.org"), ("A2", "http://a.org/"), ("A1", "https://b.org")
     )
-    assert [(one.place, one.reason) for one in read_seeds(path, []).unusable] == [
+    assert [(one.place, one.reason) for one in read_seeds(path, []).rejected] == [
         ("Seeds, row 3", "it repeats the address of Seeds, row 2"),
         ("Seeds, row 4", "the code A1 stands for another address in Seeds, row 2; give this row one of its own"),
     ]

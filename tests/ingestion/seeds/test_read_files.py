@@ -42,7 +42,7 @@ def test_a_list_of_addresses_may_have_titles_comments_and_blanks(tmp_path: Path)
     assert [(one.url, one.title) for one in report.new] == [
         ("https://a.org/1", ""), ("https://a.org/2", "Heat plan"), ("https://www.a.org/3", "Plan C"),
     ]  # fmt: skip
-    assert [(one.place, one.reason) for one in report.unusable] == [("line 5", "“something” holds no web address")]
+    assert [(one.place, one.reason) for one in report.rejected] == [("line 5", "“something” holds no web address")]
 
 
 def test_a_saved_sitemap_index_reads_those_beside_it_only(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_saved_sitemap_index_reads_those_beside_it_only(tmp_path: Path) -> Non
           "<sitemap><loc>https://a.org/two.xml</loc></sitemap></sitemapindex>")  # fmt: skip
     report = read_seeds(tmp_path / "i.xml", [])
     assert [(one.url, one.notes) for one in report.new] == [("https://a.org/1", "Dated 2024-05-01")]
-    assert report.unusable[0].place == "https://a.org/two.xml"
+    assert report.rejected[0].place == "https://a.org/two.xml"
 
 
 def test_a_saved_feed_gives_its_entries(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_saved_feed_gives_its_entries(tmp_path: Path) -> None:
         "<item><title>Bad</title><link>mailto:a@b.org</link></item></channel></rss>"
     )
     report = read_seeds(seed_text(tmp_path / "f.xml", feed), [])
-    assert ([(one.title, one.url) for one in report.new], len(report.unusable)) == (
+    assert ([(one.title, one.url) for one in report.new], len(report.rejected)) == (
         [("Heat plan", "https://a.org/1")],
         1,
     )
@@ -82,7 +82,7 @@ def test_a_folder_gives_its_files_described_by_what_lies_beside_them(tmp_path: P
         ("FP001", "a.txt", "The plan A"),
         ("FP002", "b.md", ""),
     ]
-    assert [one.place for one in report.unusable] == ["c.bin"]
+    assert [one.place for one in report.rejected] == ["c.bin"]
     again = read_seeds(folder, report.new)
     assert (again.new, again.known) == ((), 2)
 
@@ -113,7 +113,7 @@ def test_an_exported_dataset_taken_as_seeds_adds_nothing(tmp_path: Path) -> None
     ]
     export(tmp_path / "o.xlsx", known)
     report = read_seeds(tmp_path / "o.xlsx", [one.source for one in known])
-    assert (report.new, report.unusable) == ((), ())
+    assert (report.new, report.rejected) == ((), ())
 
 
 def test_a_line_of_a_million_brackets_is_refused_at_once(tmp_path: Path) -> None:
@@ -135,9 +135,9 @@ def test_a_file_whose_name_is_not_utf8_is_told_and_the_others_are_added(tmp_path
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).write_bytes(b"Plan B")
     report = read_seeds(folder, [])
     assert [Path(source.path).name for source in report.new] == ["a.txt"]
-    assert report.unusable[0].place == "caf\ufffd.txt"
-    assert "not UTF-8" in report.unusable[0].reason
-    assert "rename" in report.unusable[0].reason
+    assert report.rejected[0].place == "caf\ufffd.txt"
+    assert "not UTF-8" in report.rejected[0].reason
+    assert "rename" in report.rejected[0].reason
     catalog = open_catalog(tmp_path / "workspace")
     try:
         assert SourceStore(catalog).add(report.new) == 1
@@ -151,7 +151,7 @@ def test_a_folder_whose_own_name_is_not_utf8_is_told(tmp_path: Path) -> None:
     seed_text(folder / "a.txt", "Plan A")
     report = read_seeds(folder, [])
     assert report.new == ()
-    assert "not UTF-8" in report.unusable[0].reason
+    assert "not UTF-8" in report.rejected[0].reason
 
 
 def test_half_characters_in_a_list_do_not_stop_it(tmp_path: Path) -> None:
