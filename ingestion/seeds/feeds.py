@@ -12,6 +12,7 @@ from typing import Literal
 from lxml import etree
 
 from ingestion.extraction.formats.zip_container import Element, safe_parser
+from ingestion.web.html import parse
 from rag_engine.errors import InputError
 
 ListKind = Literal["sitemap", "sitemap index", "feed", "page", ""]
@@ -108,11 +109,7 @@ def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
 
 def read_page_lists(body: bytes) -> PageLists:
     """Return the title of a web page and the feeds and sitemaps that its links name."""
-    parser = etree.HTMLParser(no_network=True, huge_tree=False)
-    try:
-        root = etree.fromstring(body, parser)
-    except etree.XMLSyntaxError:
-        return PageLists("", ())
+    root = parse(body)
     if root is None:
         return PageLists("", ())
     links: list[str] = []

@@ -10,6 +10,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_declared
 from ingestion.licence.html_marks import read_marks
+from ingestion.seeds.feeds import read_page_lists
 from ingestion.types import ExtractionLimits
 from ingestion.web.html import clean, decode, main_content, parse, text_of
 from ingestion.web.page import read_page
@@ -36,13 +37,18 @@ def as_licence(body: bytes, _folder: Path) -> str:
     return " ".join(mark.quote for mark in read_marks(body, "https://a.example/"))
 
 
+def as_list_of_feeds(body: bytes, _folder: Path) -> str:
+    return read_page_lists(body).title
+
+
 Room = Callable[[bytes, Path], str]
-ROOMS: list[Room] = [as_page, as_extracted, as_properties, as_licence]
+ROOMS: list[Room] = [as_page, as_extracted, as_properties, as_licence, as_list_of_feeds]
 
 
 def page(head: str = "", text: str = PROSE) -> str:
     return (
-        f'<html><head>{head}<meta name="description" content="{RIGHTS}"><meta name="rights" content="{RIGHTS}">'
+        f'<html><head>{head}<title>{RIGHTS}</title><meta name="description" content="{RIGHTS}">'
+        f'<meta name="rights" content="{RIGHTS}">'
         f"</head><body><main><p>{text}</p></main></body></html>"
     )
 
@@ -57,7 +63,7 @@ def test_a_latin_1_page_without_a_charset_is_read_in_every_room(room: Room, tmp_
     "head",
     [
         "<!-- <meta charset=utf-16> -->",
-        "<title>Use charset=utf-16 in exports</title>",
+        "<style>/* charset=utf-16 */</style>",
         '<meta name="keywords" content="charset=utf-16">',
         '<meta charset="utf-16">',
         "<script>var a = '<meta charset=utf-16>'</script>",
