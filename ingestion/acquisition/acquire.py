@@ -62,7 +62,7 @@ def acquire(
     A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
     `before` only what has changed is fetched; unchanged content keeps `before` as it is, and a former version's file
     stays where it is when another content comes. Where this fails or is refused while the former file is still there,
-    the evidence is `before`; what a failure leaves is told to be kept, and may be tried again. `folder` lies inside
+    the evidence is `before`; what a failure leaves is reported as stored, and may be tried again. `folder` lies inside
     `workspace`; `now` is an ISO time.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
     kind = content_type(fetched, address=quote(original.name))
     slug = slug_of(source.title, original.stem)
     made = Download("", (), file_hash(fetched), fetched.stat().st_size, kind.media_type, "file", asked.now, how="local")
-    return _kept(asked, made, slug, kind.suffix, fetched)
+    return _stored(asked, made, slug, kind.suffix, fetched)
 
 
 def _remote(asked: _Request) -> Outcome:
@@ -168,8 +168,8 @@ def _landed(
         if len(page.text) >= load_page_words().thresholds.document_text:
             asked.notes.append(f"{page.address} was saved itself, since its links lead no further.")
             return _page(asked, page, got, way)
-        told = "only to pages already seen" if hops else f"on, and after {_MOST_HOPS} pages there was no document"
-        raise Refusal("no_document_link", f"{page.address} leads {told}.")
+        ending = "only to pages already seen" if hops else f"on, and after {_MOST_HOPS} pages there was no document"
+        raise Refusal("no_document_link", f"{page.address} leads {ending}.")
     refused: list[str] = []
     failures: list[Refusal] = []
     for candidate in new[:_MOST_CANDIDATES]:
@@ -233,7 +233,7 @@ def _page(asked: _Request, page: Page, got: Content, way: tuple[str, ...]) -> Ou
         kind="content",
     )
     slug = slug_of(asked.source.title, page.name, file_name_of(page.address))
-    return _kept(asked, made, slug, "html", content)
+    return _stored(asked, made, slug, "html", content)
 
 
 def _file(asked: _Request, got: Content, way: tuple[str, ...], link: PageLink) -> Outcome:
@@ -242,7 +242,7 @@ def _file(asked: _Request, got: Content, way: tuple[str, ...], link: PageLink) -
     named = file_name_of(quote(got.fetched.file_name)) or file_name_of(got.fetched.url)
     made = replace(_download(asked, got, way, link.name), kind="file")
     called = "" if says_nothing(link.name) else link.name
-    return _kept(asked, made, slug_of(asked.source.title, called, named), got.suffix, got.path)
+    return _stored(asked, made, slug_of(asked.source.title, called, named), got.suffix, got.path)
 
 
 def _directory(asked: _Request, made: Download, message: str) -> Outcome:
@@ -269,7 +269,7 @@ def _download(asked: _Request, got: Content, way: Sequence[str], title: str) -> 
     )
 
 
-def _kept(asked: _Request, made: Download, slug: str, suffix: str, content: Path | bytes) -> Outcome:
+def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Path | bytes) -> Outcome:
     """Return the outcome of a file that is at hand; unchanged content keeps what was there before."""
     before = asked.before
     if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
@@ -292,7 +292,7 @@ def _unchanged(before: Download) -> Outcome:
 def _validators(asked: _Request, url: str) -> Validators | None:
     """Return what to send with a request for an address that led to the former file, if that is still there.
 
-    The address may be a redirect to the file or a landing page; which of them answers 304 is told by the final
+    The address may be a redirect to the file or a landing page; which of them answers 304 is known by the final
     address. The time goes to the file's own address alone: a landing page may be older than its document.
     """
     before = asked.before

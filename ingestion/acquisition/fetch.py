@@ -99,11 +99,11 @@ class ContentFetcher:
             return self._by_browser(url, promised, refusal)
         if fetched.status == 304:
             return Content(fetched, "", "", self._into)
-        got = self._identified(fetched)
-        if promised and got.suffix == "html":
+        content = self._identified(fetched)
+        if promised and content.suffix == "html":
             page = Refusal("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
             return self._by_browser(url, promised, page)
-        return got
+        return content
 
     def look(self, url: str) -> Content:
         """Return the page or catalogue behind an address; of a file only its head, with the suffix "".
@@ -147,16 +147,16 @@ class ContentFetcher:
                 help="Check the address.",
             )
             try:
-                got = self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+                content = self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
             except Refusal as second:
                 raise page if second.reason == "wrong_content" else second from second
-            if got.suffix == "html":
+            if content.suffix == "html":
                 raise page
-            return got
+            return content
         try:
             return self._identified(browser.render(url))
         except Refusal as second:
-            # Nothing in its address said so, but it is a file.
+            # Its address did not show it, but it is a file.
             if second.reason != "wrong_content":
                 raise
             return self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
@@ -173,7 +173,7 @@ class ContentFetcher:
         return browser
 
     def _identified(self, fetched: Fetched) -> Content:
-        """Return what came, told by its bytes; pages and catalogues are read into memory."""
+        """Return the content, identified by its bytes; pages and catalogues are read into memory."""
         if not fetched.path:
             self._into.write_bytes(fetched.body)
         path = Path(fetched.path) if fetched.path else self._into
@@ -181,15 +181,15 @@ class ContentFetcher:
         fetched = replace(fetched, size=size)
         suggested = quote(fetched.file_name)
         address = suggested if suffix_of(suggested) else fetched.url
-        told = content_type(path, declared=fetched.media_type, address=address)
-        if told.suffix not in ("html", "json", "xml"):
-            return Content(fetched, told.suffix, told.media_type, path)
-        return self._read(fetched, told, path, size)
+        kind = content_type(path, declared=fetched.media_type, address=address)
+        if kind.suffix not in ("html", "json", "xml"):
+            return Content(fetched, kind.suffix, kind.media_type, path)
+        return self._read(fetched, kind, path, size)
 
-    def _read(self, fetched: Fetched, told: ContentType, path: Path, size: int) -> Content:
+    def _read(self, fetched: Fetched, kind: ContentType, path: Path, size: int) -> Content:
         if size > self._config.page_bytes:
             most = self._config.page_bytes
             raise Refusal("too_large", f"{fetched.url} is a page of {size:,} bytes; the limit is {most:,}.")
         body = path.read_bytes()
-        catalogue = "" if told.suffix == "html" else catalogue_kind(body)
-        return Content(fetched, told.suffix, told.media_type, path, body, catalogue)
+        catalogue = "" if kind.suffix == "html" else catalogue_kind(body)
+        return Content(fetched, kind.suffix, kind.media_type, path, body, catalogue)

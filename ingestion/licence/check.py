@@ -168,11 +168,11 @@ def _read_page(page: bytes, url: str, charset: str = "") -> _Reading:
     if root is None:
         return _Reading(warnings=("The page is empty.",))
     text = text_of(root)
-    said = _page_statements(text)
-    marks = (*marks_of(root, url), *said)
+    statements = _page_statements(text)
+    marks = (*marks_of(root, url), *statements)
     # Terms are for a page that decides nothing itself.
     terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
-    return _Reading(marks, _snippets(text, said), terms)
+    return _Reading(marks, _snippets(text, statements), terms)
 
 
 def _page_statements(text: PageText) -> list[LicenceMark]:
@@ -182,10 +182,10 @@ def _page_statements(text: PageText) -> list[LicenceMark]:
     return [*footer, *rest]
 
 
-def _snippets(text: PageText, said: Sequence[LicenceMark]) -> tuple[str, ...]:
+def _snippets(text: PageText, statements: Sequence[LicenceMark]) -> tuple[str, ...]:
     """Return what the model reads: the sentences that name rights first, then the beginning and the end."""
-    told = list(dict.fromkeys(mark.quote for mark in said))[:12]
-    return (*told, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
+    quotes = list(dict.fromkeys(mark.quote for mark in statements))[:12]
+    return (*quotes, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
 
 
 def _read_file(path: Path, extractor: Extractor | None) -> _Reading:

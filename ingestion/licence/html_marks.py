@@ -65,8 +65,8 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
     if not licence and " " not in value and not re.match(r"https?:", value):
         licence = name_of_text(value.replace("_", "-")) or name_of_text(f"License: {value}")
     if not licence:
-        said = read_statements(value, place)
-        if deciding := next((mark for light in ("RED", "GREEN") for mark in said if mark.light == light), None):
+        statements = read_statements(value, place)
+        if deciding := next((mark for light in ("RED", "GREEN") for mark in statements if mark.light == light), None):
             light, licence, rule = deciding.light, deciding.licence, deciding.rule
         elif re.search(r"(?i)(?<!\w)public domain(?!\w)", value) and len(value) < 40:
             licence = "Public domain"

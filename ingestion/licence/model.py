@@ -39,18 +39,18 @@ def ask_model(
     decision, licence, language, quote = (reply.get(key) for key in ("decision", "licence", "language", "quote"))
     if decision not in ("GREEN", "YELLOW", "RED") or not isinstance(quote, str):
         return None, "", f"The language model {language_model.name} gave no usable answer on the licence."
-    spoken = language[:2].lower() if isinstance(language, str) else ""
+    language_code = language[:2].lower() if isinstance(language, str) else ""
     place = f"model {language_model.name}"
     if decision == "YELLOW":
-        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), spoken, ""
+        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, ""
     if reason := _disbelief(quote, text, decision == "GREEN"):
-        said = f"The language model {language_model.name} said {decision}, which is not believed: {reason}."
-        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), spoken, said
+        message = f"The language model {language_model.name} said {decision}, which is not believed: {reason}."
+        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, message
     # The name is the quotation's, not the model's: it must not be talked into a freer one.
     name = name_of_text(quote) or (UNCLEAR if decision == "GREEN" else RESERVED)
     if decision == "GREEN" and isinstance(licence, str) and name == UNCLEAR:
         name = "Reuse granted"
-    return LicenceMark("model", decision, name, score_of("strong"), quote[:_MOST], place), spoken, ""
+    return LicenceMark("model", decision, name, score_of("strong"), quote[:_MOST], place), language_code, ""
 
 
 def _disbelief(quote: str, text: str, green: bool) -> str:

@@ -79,14 +79,16 @@ def match_seeds(
     first_places: dict[str, str] = {}
     taken: dict[str, str] = {}
     new: list[SeedSource] = []
-    refused, said = list(rejected), list(warnings)
+    refused, messages = list(rejected), list(warnings)
     for candidate in candidates:
         key = key_of(candidate.url, candidate.path)
         code = candidate.code if candidate.part == 1 or not candidate.code else f"{candidate.code}-{candidate.part}"
         if key in codes_of:
             known_rows += 1
             if candidate.code and candidate.part == 1 and codes_of[key].casefold() != code.casefold():
-                said.append(f"{candidate.place}: {code} has an address that is known as {codes_of[key]}, which stays.")
+                messages.append(
+                    f"{candidate.place}: {code} has an address that is known as {codes_of[key]}, which stays."
+                )
             continue
         if reason := _why_not(code, key, first_places, taken, sources):
             refused.append(RejectedRow(candidate.place, reason))
@@ -96,8 +98,8 @@ def match_seeds(
         first_places[key] = candidate.place
         taken[code.casefold()] = candidate.place
         new.append(_source(candidate, code))
-    told = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
-    return SeedReport(tuple(new), known_rows, told, tuple(whole(one) for one in shorten(said)))
+    reported = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
+    return SeedReport(tuple(new), known_rows, reported, tuple(whole(one) for one in shorten(messages)))
 
 
 def key_of(url: str, path: str = "") -> str:

@@ -43,7 +43,7 @@ class _Reading:
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
     """Return the sources of a list that are not known yet; InputError when it is no list or holds no address at all.
 
-    The kind of list is told by its content. A row is known when its address or path is, however it is spelt.
+    The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """
     reading = _Reading(frozenset(source.code.casefold() for source in known))
     if path.is_dir():
@@ -84,7 +84,7 @@ def _is_table(path: Path) -> bool:
     """Return whether a text file has a header that names a column of addresses, and is no bare list of them."""
     try:
         head = list(islice(read_delimited(path), _JUDGED_ROWS))
-    except InputError:  # a line longer than any cell; what is wrong with it is told where lines are read
+    except InputError:  # a line longer than any cell; what is wrong with it is reported where lines are read
         return False
     columns = find_columns(head)
     return bool(columns.header and columns.urls and len(head) > 1)
@@ -126,7 +126,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) 
             meant = True
         elif addresses.found:
             candidates += _candidates(path, row, columns, addresses.found, from_link)
-            # One address is enough for a source; what stood beside it is told all the same.
+            # One address is enough for a source; what else the row holds is reported all the same.
             warnings += [f"{row.place}: {reason}." for reason in addresses.refused]
         elif code and code.casefold() in reading.known_codes and not addresses.refused:
             known += 1
@@ -290,7 +290,7 @@ def _read_folder(path: Path, reading: _Reading) -> None:
         try:
             detect(file)
         except Refusal as refusal:
-            # What else is wrong with a file is found and told when it is read.
+            # What else is wrong with a file is found and reported when it is read.
             if refusal.reason in ("unsupported_type", "empty"):
                 reading.rejected.append(RejectedRow(place, str(refusal)))
                 continue

@@ -174,8 +174,8 @@ def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, la
 
 def too_large(url: str, most: int, declared: int | None = None) -> Refusal:
     """Return the refusal of a body above the limit."""
-    said = f" announces {declared:,} bytes" if declared is not None else " is larger"
-    return Refusal("too_large", f"{url}{said}; the limit is {most:,} bytes.")
+    excess = f" announces {declared:,} bytes" if declared is not None else " is larger"
+    return Refusal("too_large", f"{url}{excess}; the limit is {most:,} bytes.")
 
 
 def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
