@@ -97,7 +97,7 @@ def workers(sandboxes: Sequence[Sandbox], paths: Sequence[Path]) -> Work:
                 path = waiting.get_nowait()
             except queue.Empty:
                 return time.thread_time() - began, sum(child.cpu_times()[:2]) - before
-            clean(sandbox.extract(path), path.name[:2])
+            clean(sandbox.read(path).extracted, path.name[:2])
 
     started = time.perf_counter()
     with ThreadPoolExecutor(len(sandboxes)) as pool:

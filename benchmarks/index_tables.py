@@ -51,10 +51,11 @@ class Measured:
 def measure(folder: Path, book: str, language: str, sandbox: Sandbox) -> Measured:
     """Return what was read in one book and its table."""
     start = time.perf_counter()
-    extracted = sandbox.extract(folder / f"{book}.pdf")
+    file = sandbox.read(folder / f"{book}.pdf")
+    extracted = file.extracted
     extracting = time.perf_counter() - start
     start = time.perf_counter()
-    records = index_of_document(extracted, folder / f"{book}.pdf", sandbox).records
+    records = index_of_document(file).records
     reading = time.perf_counter() - start
     rows = given_rows(folder / f"{book}.index_table.tsv")
     parents = parents_of(extracted, language)

@@ -25,7 +25,7 @@ from report import machine, write_table
 
 from ingestion.config import IngestionConfig
 from ingestion.extraction.sandbox.sandbox import Sandboxes
-from ingestion.extraction.text_cache import reading_of
+from ingestion.extraction.text_cache import cleaned_reading
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.describe import describe_source
 from ingestion.types import Description, Extraction, FieldName, SeedSource
@@ -122,8 +122,9 @@ def describe_all(truths: Sequence[Described], corpus: Path = CORPUS) -> list[Des
 
 
 def _describe(file: str, copy: Path, readers: Sandboxes, config: IngestionConfig) -> Described:
-    extracted = readers.extract(copy)
-    reading = reading_of(extracted, readers.declared(copy), identify_language(extracted.text))
+    file = readers.read(copy)
+    extracted = file.extracted
+    reading = cleaned_reading(file, identify_language(extracted.text))
     extraction = Extraction(
         text_hash=hashlib.sha256(reading.cleaned.encode()).hexdigest(),
         media_type=extracted.media_type,
@@ -141,7 +142,7 @@ def _describe(file: str, copy: Path, readers: Sandboxes, config: IngestionConfig
         SeedSource(code=copy.stem, path=str(copy)),
         extracted,
         extraction,
-        reading.declared,
+        reading.properties,
         None,
         gazetteer=load_gazetteer(),
         config=config,

@@ -38,7 +38,7 @@ def chunk(
         if not file.is_file():
             raise InputError(f"There is no file {file}.", help="Name one document; a folder is added with sextant add.")
         with open_reader(engine.config.ocr) as reader:
-            extracted = reader.extract(file)
+            extracted = reader.read(file).extracted
         language = identify_language(extracted.text)
         chunked = strategies.chunk(
             extracted.text,

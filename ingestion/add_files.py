@@ -16,19 +16,19 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
 
-from ingestion.book_index.read import own_index
+from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
-from ingestion.types import ExtractionLimits, FileProperties, Progress, Refusal
+from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
-from rag_engine.geography import load_gazetteer
+from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.storage.indexer import Indexer, fingerprint
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
@@ -59,11 +59,8 @@ class _Read:
 
     path: Path
     copy: Path
-    sha256: str
     fingerprint: str
-    given: dict[str, Any]
-    declared: FileProperties
-    extracted: ExtractedText
+    document: Document
     records: tuple[IndexRecord, ...]
 
 
@@ -125,6 +122,7 @@ class _Reader:
         self._files = files
         self._descriptions = descriptions
         self._sandbox = sandbox
+        self._gazetteer = load_gazetteer()
         self._by_source: dict[str, tuple[str, Added]] = {}
         self._by_content: dict[str, tuple[str, Added]] = {}
         self._of_this_run = {self.source(path): path for path in files}
@@ -195,51 +193,48 @@ class _Reader:
         copy = _keep_copy(path, paths.files(self._workspace))
         sha256 = copy.parent.name.rpartition("-")[2]
         try:
-            extracted = self._sandbox.extract(copy)
+            reading = self._sandbox.read(copy)
         except Refusal:
             remove_copy(copy)
             raise
-        print_ = fingerprint(sha256, described, self._chunking)
-        table = own_index(extracted, copy, self._sandbox)
-        extracted = replace(extracted, warnings=(*extracted.warnings, *table.warnings))
-        return _Read(path, copy, sha256, print_, given, self._sandbox.declared(copy), extracted, table.records)
+        # A title may be made of the file's name.
+        title, table = _shown(reading.extracted.title), index_of_document(reading)
+        warnings = (*reading.extracted.warnings, *table.warnings)
+        reading = replace(reading, extracted=replace(reading.extracted, title=title, warnings=warnings))
+        document = _document(reading, given, self._gazetteer, source=self.source(path), path=path, sha256=sha256)
+        return _Read(path, copy, fingerprint(sha256, described, self._chunking), document, table.records)
 
 
 def _index(
     read: _Read, indexer: Indexer, engine: Engine, reader: _Reader, replaces: DocumentRecord | None = None
 ) -> Added:
     # Again, because a file before this one in the same run may have had the same content.
-    unchanged = reader.unchanged(read.path, read.sha256, read.fingerprint)
+    document, path = read.document, _shown(read.path)
+    unchanged = reader.unchanged(read.path, document.sha256, read.fingerprint)
     if unchanged:
         return unchanged
-    # A title may be made of the file's name.
-    extracted = replace(read.extracted, title=_shown(read.extracted.title))
-    language = read.given.get("language") or identify_language(extracted.text)
-    metadata = describe(read.given, extracted, language, load_gazetteer(), file=read.path.name, declared=read.declared)
     if replaces is not None:
-        metadata = replace(metadata, work=_work_of(replaces))
-    file, path = _shown(read.path.name), _shown(read.path)
-    document = Document(reader.source(read.path), file, read.sha256, metadata, extracted)
+        document = replace(document, metadata=replace(document.metadata, work=_work_of(replaces)))
     try:
-        kept = stored_name(paths.files(engine.config.workspace), read.sha256, file)
+        kept = stored_name(paths.files(engine.config.workspace), document.sha256, document.file)
         kept.parent.mkdir(exist_ok=True)
         read.copy.replace(kept)
         children = indexer.add(document, read.fingerprint, read.records)
     except (BackendError, OSError) as error:
-        return Added(path, document.document_id, "failed", f"{file} was not indexed: {error}")
+        return Added(path, document.document_id, "failed", f"{document.file} was not indexed: {error}")
     finally:
         remove_copy(read.copy)
     added = Added(
         path=path,
         document_id=document.document_id,
         status="indexed",
-        reason=_not_done(extracted, language),
-        pages=extracted.pages,
-        ocr_pages=len(extracted.ocr_pages),
+        reason=_not_done(document.extracted, document.metadata.language),
+        pages=document.extracted.pages,
+        ocr_pages=len(document.extracted.ocr_pages),
         children=children,
-        language=language,
+        language=document.metadata.language,
     )
-    reader.remember(document.source, read.sha256, read.fingerprint, added)
+    reader.remember(document.source, document.sha256, read.fingerprint, added)
     return added
 
 
@@ -259,6 +254,15 @@ def _supersede(former: DocumentRecord, indexer: Indexer) -> None:
 def _work_of(record: DocumentRecord) -> str:
     """Return what the versions of a document have in common."""
     return record.metadata.work or record.source
+
+
+def _document(
+    reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, *, source: str, path: Path, sha256: str
+) -> Document:
+    """Return the document of a file with its metadata: what was given, and for the rest what rules find."""
+    language = given.get("language") or identify_language(reading.extracted.text)
+    metadata = describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
+    return Document(source, _shown(path.name), sha256, metadata, reading.extracted)
 
 
 def _not_done(extracted: ExtractedText, language: str) -> str:
@@ -347,9 +351,7 @@ def read_documents(
     with Sandbox(ocr=ocr) as sandbox:
         for done, name in enumerate(wanted):
             progress(done, len(wanted), name)
-            extracted, given = sandbox.extract(folder / name), descriptions.get(name, {})
-            language = given.get("language") or identify_language(extracted.text)
-            declared = sandbox.declared(folder / name)
-            metadata = describe(given, extracted, language, gazetteer, file=name, declared=declared)
-            documents.append(Document(f"quoted:{name}", name, file_hash(folder / name), metadata, extracted))
+            path, given = folder / name, descriptions.get(name, {})
+            sha256, reading = file_hash(path), sandbox.read(path)
+            documents.append(_document(reading, given, gazetteer, source=f"quoted:{name}", path=path, sha256=sha256))
     return documents

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
-from ingestion.types import Fetched, FileProperties, PrintedPages, Validators
-from rag_engine.types import ExtractedText
+from ingestion.types import Fetched, FileReading, PrintedPages, Validators
 
 
 class Web(Protocol):
@@ -53,16 +52,14 @@ OpenBrowser = Callable[[], Browser | None]
 
 
 class Extractor(Protocol):
-    """A file to text with positions, under limits; Refusal with the reason."""
+    """Reader of foreign files, under limits; Refusal with the reason."""
 
-    def extract(self, path: Path) -> ExtractedText: ...
-
-    def declared(self, path: Path) -> FileProperties:
-        """What the file says of itself; an empty one where it says nothing or cannot be read."""
+    def read(self, path: Path) -> FileReading:
+        """Return the text, the properties and the index lines of a file."""
         ...
 
-    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """The lines of some pages (from 1) of a PDF and how its pages are numbered."""
+    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        """Return the lines of some pages (from 1) of a PDF and how its pages are numbered."""
         ...
 
 

@@ -15,7 +15,7 @@ from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
-from ingestion.extraction.text_cache import Reading, load_reading, reading_of, save_reading
+from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
@@ -60,7 +60,7 @@ class Tools:
     listed: Mapping[str, str] = field(default_factory=dict)
     records: Mapping[str, SourceRecord] = field(default_factory=dict)
 
-    def read(self, record: SourceRecord) -> Reading:
+    def read(self, record: SourceRecord) -> CachedReading:
         """Return the text of the source's file, from the text cache where the file was read before."""
         download = record.download
         path = file_of(self.workspace, download) if download else None
@@ -71,8 +71,8 @@ class Tools:
         folder = paths.readings(self.workspace)
         cached = load_reading(folder, download.sha256, self.reader)
         if cached is None:
-            extracted = self.extractor.extract(path)
-            cached = reading_of(extracted, self.extractor.declared(path), self.identify(extracted.text))
+            file = self.extractor.read(path)
+            cached = cleaned_reading(file, self.identify(file.extracted.text))
             save_reading(folder, download.sha256, self.reader, cached)
         return cached
 

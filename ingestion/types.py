@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
 from rag_engine.errors import InputError, SextantError
-from rag_engine.types import Box
+from rag_engine.types import Box, ExtractedText
 
 # Name of a phase: of its folder in ingestion/, whose phase.py defines it.
 Phase = str
@@ -557,3 +557,17 @@ class FileProperties:
     description: str = ""
     created: str = ""
     margins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """Result of reading one file: its text, its properties, and the lines of its index or glossary.
+
+    `index_lines` is None where no page looks like one of an index or a glossary, or where `index_error` says why they
+    were not read.
+    """
+
+    extracted: ExtractedText
+    properties: FileProperties = FileProperties()
+    index_lines: PrintedPages | None = None
+    index_error: str = ""

@@ -9,7 +9,8 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
-from ingestion.book_index.read import FileReader, index_of_file
+from ingestion.book_index.read import index_of_file
+from ingestion.protocols import Extractor
 from ingestion.types import ExtractionLimits
 from rag_engine import workspace as paths
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
@@ -50,7 +51,7 @@ class Applied:
 
 
 def apply_index(
-    path: Path, engine: Engine, reader: FileReader, *, document: str = "", limits: ExtractionLimits | None = None
+    path: Path, engine: Engine, reader: Extractor, *, document: str = "", limits: ExtractionLimits | None = None
 ) -> Applied:
     """Apply the index in a file to the collection, in place of what a file of this name listed before.
 
@@ -154,11 +155,11 @@ def _place(
     return list(entries_at(records, found, source)), applied, query_cache(found, extracted, document.file)
 
 
-def _numbers(document: DocumentRecord, engine: Engine, reader: FileReader) -> PageNumbers:
+def _numbers(document: DocumentRecord, engine: Engine, reader: Extractor) -> PageNumbers:
     """Return how the pages of a document are numbered; from 1 where it is no PDF."""
     if document.media_type != _PDF:
         return PageNumbers({}, 0, document.pages, "")
-    printed = reader.printed(engine.collection.stored_file(document), ())
+    printed = reader.lines(engine.collection.stored_file(document), ())
     return page_numbers(printed.labels, printed.margins_by_page(), document.pages)
 
 

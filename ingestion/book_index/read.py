@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from ingestion.book_index.entries import records_of
 from ingestion.book_index.find_pages import entry_share, glossary_pages, index_pages, lines_by_page
@@ -12,8 +11,9 @@ from ingestion.book_index.glossary import bold_terms, glossary_records
 from ingestion.book_index.layout import entries_of
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
 from ingestion.book_index.table_columns import cells_of, records_of_rows
+from ingestion.protocols import Extractor
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
-from ingestion.types import ExtractionLimits, PlacedLine, PrintedPages, Refusal
+from ingestion.types import ExtractionLimits, FileReading, PlacedLine, PrintedPages
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
 from rag_engine.types import Box, ExtractedText
@@ -26,20 +26,8 @@ _CELL_GAP = " | "
 _WHOLE = 0.3
 
 
-class FileReader(Protocol):
-    """Reads foreign files in a process of its own, as `Sandbox` does."""
-
-    def extract(self, path: Path) -> ExtractedText:
-        """Return the text of the file with its positions."""
-        ...
-
-    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """Return the lines of some pages of a PDF and how its pages are numbered."""
-        ...
-
-
 def index_of_file(
-    path: Path, reader: FileReader, limits: ExtractionLimits | None = None, *, numbers: PageNumbers | None = None
+    path: Path, reader: Extractor, limits: ExtractionLimits | None = None, *, numbers: PageNumbers | None = None
 ) -> IndexTable:
     """Return the records of a file that is an index table, a glossary, or a book with an index.
 
@@ -48,8 +36,8 @@ def index_of_file(
     """
     if path.suffix.lower() in _DELIMITED:
         return _of_delimited(path, limits or ExtractionLimits())
-    extracted = reader.extract(path)
-    table = index_of_document(extracted, path, reader, numbers)
+    reading = reader.read(path)
+    extracted, table = reading.extracted, index_of_document(reading, numbers)
     if not any(record.pages or record.see for record in table.records) or _is_only_glossary(table):
         listed = _of_tables(extracted, path, reader)
         if len(listed) >= _FEWEST_RECORDS and len(listed) > len(table.records):
@@ -65,22 +53,22 @@ def index_of_file(
     return table
 
 
-def index_of_document(
-    extracted: ExtractedText, path: Path, reader: FileReader, numbers: PageNumbers | None = None
-) -> IndexTable:
+def index_of_document(reading: FileReading, numbers: PageNumbers | None = None) -> IndexTable:
     """Return the records of the index and the glossary that a document carries itself; none for most documents.
 
-    `path` is the file that was read into `extracted`. It is opened again only when pages of an index or a glossary
-    are seen in the text, so that this costs next to nothing for all others. `numbers` are those of the pages that the
-    index names, the file's own unless given.
+    `numbers` are those of the pages that the index names, the file's own unless given. Where the lines of the index
+    could not be read, a warning says why.
     """
     warnings: list[str] = []
     records: list[IndexRecord] = []
+    extracted, printed = reading.extracted, reading.index_lines
     indexed = index_pages(extracted)
     titled = glossary_pages(extracted)
     glossary = glossary_records(extracted)
-    if extracted.media_type == _PDF and (indexed or (titled and not glossary)):
-        printed = reader.printed(path, {*indexed, *titled})
+    wanted = extracted.media_type == _PDF and bool(indexed or (titled and not glossary))
+    if wanted and printed is None:
+        return IndexTable((), (f"Its index was not read: {reading.index_error}",))
+    if wanted and printed is not None:
         if indexed:
             lines = placed_lines(extracted, printed, indexed)
             numbers = numbers or page_numbers(printed.labels, printed.margins_by_page(), extracted.pages)
@@ -98,14 +86,6 @@ def index_of_document(
     if len(glossary) > _FEWEST_RECORDS:
         records += glossary
     return IndexTable(tuple(records), tuple(warnings))
-
-
-def own_index(extracted: ExtractedText, path: Path, reader: FileReader) -> IndexTable:
-    """Return the `index_of_document`; where it cannot be read, no records and a warning that says why."""
-    try:
-        return index_of_document(extracted, path, reader)
-    except Refusal as refusal:
-        return IndexTable((), (f"Its index was not read: {refusal}",))
 
 
 def placed_lines(extracted: ExtractedText, printed: PrintedPages, pages: Sequence[int]) -> list[PlacedLine]:
@@ -139,7 +119,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
             at += len(cell) + len(_CELL_GAP)
 
 
-def _of_tables(extracted: ExtractedText, path: Path, reader: FileReader) -> list[IndexRecord]:
+def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[IndexRecord]:
     """Return the records of the tables of terms in a file.
 
     Each table by itself, those of a PDF by where its lines are.
@@ -154,7 +134,7 @@ def _of_tables(extracted: ExtractedText, path: Path, reader: FileReader) -> list
             found += records_of_rows([[cell.strip() for cell in row] for row in rows], numbers.page, guess=most)
     if extracted.media_type == _PDF:
         pages = sorted(lines_by_page(extracted))
-        printed = reader.printed(path, pages)
+        printed = reader.lines(path, pages)
         cells = cells_of(placed_lines(extracted, printed, pages), printed.height)
         placed = records_of_rows(cells, numbers.page)
         if 2 * len(placed) >= len(cells):

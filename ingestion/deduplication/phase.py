@@ -80,7 +80,7 @@ def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:
     reading, extraction, download = tools.read(record), record.extraction, record.download
     assert extraction is not None, "the comparison follows extraction"
     assert download is not None, "the comparison follows acquisition"
-    dates = find_dates(reading.extracted, record.source, reading.declared, reading.language, today=tools.today)
+    dates = find_dates(reading.extracted, record.source, reading.properties, reading.language, today=tools.today)
     return candidate_of(
         record.source,
         extraction,

@@ -77,7 +77,7 @@ _LONGEST_MARGIN = 200
 _EDGE = 0.09
 
 
-def read_declared(path: Path, limits: ExtractionLimits | None = None) -> FileProperties:
+def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileProperties:
     """The properties of a file by its bytes; an empty FileProperties where it has none or is damaged."""
     limits = limits or ExtractionLimits()
     try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.book_index.read import own_index
+from ingestion.book_index.read import index_of_document
 from ingestion.fingerprints import hash_of
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.quarantine import file_of
@@ -139,7 +139,7 @@ def _index(
     _store(path, stored_name(paths.files(tools.workspace), download.sha256, path.name))
     document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
     # Here, because most documents have no index and what is in the index already never comes so far.
-    own = own_index(reading.extracted, path, tools.extractor)
+    own = index_of_document(reading.file)
     children = indexer.add(document, print_, own.records)
     return Outcome("done", "", " ".join(own.warnings), Indexed(document_id, children, print_))
 

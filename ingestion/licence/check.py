@@ -202,7 +202,7 @@ def _read_file(path: Path, extractor: Extractor | None) -> _Reading:
     if extractor is None:
         return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: there is no extractor.",))
     try:
-        extracted = extractor.extract(path)
+        extracted = extractor.read(path).extracted
     except Refusal as refusal:
         return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: {refusal}",), refused=refusal)
     pages = _front_and_back(extracted)

@@ -26,7 +26,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         record.source,
         reading.extracted,
         extraction,
-        reading.declared,
+        reading.properties,
         tools.language_model,
         gazetteer=tools.gazetteer,
         config=tools.config,

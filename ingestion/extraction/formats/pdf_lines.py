@@ -1,4 +1,4 @@
-"""The printed lines of a PDF's index pages by PyMuPDF, and how its pages are numbered."""
+"""Lines of a PDF's index pages by PyMuPDF, and how its pages are numbered."""
 
 from __future__ import annotations
 
@@ -13,26 +13,6 @@ from ingestion.extraction.assemble import tidy
 from ingestion.types import PlacedLine, PrintedPages, Refusal
 from rag_engine.types import Box
 
-
-def printed_to_json(printed: PrintedPages) -> dict[str, Any]:
-    """A message that `printed_from_json` turns back into equal pages."""
-    lines = [
-        (line.text, line.page, line.box.x0, line.box.y0, line.box.x1, line.box.y1, line.size, line.bold)
-        for line in printed.lines
-    ]
-    return {"labels": printed.labels, "margins": printed.margins, "lines": lines, "height": printed.height}
-
-
-def printed_from_json(fields: dict[str, Any]) -> PrintedPages:
-    """The pages that `printed_to_json` was given; KeyError, TypeError or ValueError for anything else."""
-    lines = tuple(
-        PlacedLine(text, page, Box(x0, y0, x1, y1), size, bold)
-        for text, page, x0, y0, x1, y1, size, bold in fields["lines"]
-    )
-    margins = tuple((int(page), str(text)) for page, text in fields["margins"])
-    return PrintedPages(tuple(map(str, fields["labels"])), margins, lines, float(fields["height"]))
-
-
 _FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
 _BOLD = 16
 # A page number stands in the outermost line at the top or bottom, or the one next to it.
@@ -40,8 +20,8 @@ _MARGIN_LINES = 2
 _LONGEST_HEAD = 100
 
 
-def read_printed(path: Path, pages: Collection[int]) -> PrintedPages:
-    """The lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
+def read_lines(path: Path, pages: Collection[int]) -> PrintedPages:
+    """Return the lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
 
     Extraction is meant to have read the file before: Refusal for what it would have refused.
     """

@@ -1,4 +1,4 @@
-"""The process in which foreign files are parsed; started by `Sandbox`, never by hand.
+"""Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
 It reads requests from the pipe that was its standard input and answers on the one that was its standard
 output; both are moved away first, so that no library and no document can write on them.
@@ -13,23 +13,31 @@ import resource
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.formats.pdf_lines import printed_to_json
+from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.ocr.choose import choose_ocr
-from ingestion.extraction.properties import read_declared
-from ingestion.extraction.sandbox.wire import Message, Reassembler, encode, to_json, write_all
-from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
+from ingestion.extraction.properties import read_properties
+from ingestion.extraction.sandbox.wire import (
+    Message,
+    Reassembler,
+    clues_to_json,
+    encode,
+    lines_to_json,
+    to_json,
+    write_all,
+)
+from ingestion.types import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages, Refusal
 from rag_engine.errors import BackendError
+from rag_engine.types import ExtractedText
 
 # Written out by hand when there is no memory left to build it.
 _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
 
 
 def main() -> None:
-    """Nothing; serves requests until the parent closes the pipe."""
+    """Serve requests until the parent closes the pipe."""
     requests_from, answers_to = _take_over_streams()
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests_from, requests.put), daemon=True).start()
@@ -42,28 +50,55 @@ def main() -> None:
         ocr = None
     while True:
         request = requests.get()
-        path = Path(next(request[name] for name in ("path", "declare", "printed") if name in request))
         _allow_processor_time(limits.seconds)
         try:
-            if "declare" in request:
-                answer = encode({"declared": asdict(read_declared(path, limits))})
-            elif "printed" in request:
-                from ingestion.extraction.formats.pdf_lines import read_printed
-
-                answer = encode({"lines": printed_to_json(read_printed(path, set(request["pages"])))})
-            else:
-                answer = encode({"extracted": to_json(extract(path, limits, ocr))})
+            for answer in _answers(request, limits, ocr):
+                write_all(answers_to, encode(answer))
         except Refusal as refusal:
-            answer = encode({"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help})
+            answer = {"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help}
+            write_all(answers_to, encode(answer))
         except MemoryError:
-            answer = _OUT_OF_MEMORY
+            write_all(answers_to, _OUT_OF_MEMORY)
         except ValueError as error:
-            answer = encode({"refused": "crashed", "message": f"{path.name} could not be read: {error}"})
-        write_all(answers_to, answer)
+            name = Path(request["path"]).name
+            write_all(answers_to, encode({"refused": "crashed", "message": f"{name} could not be read: {error}"}))
         if not gc.get_freeze_count():
             # Modules, patterns and tables are there to stay: no later collection has to look through them.
             gc.collect()
             gc.freeze()
+
+
+def _answers(request: Message, limits: ExtractionLimits, ocr: OcrEngine | None) -> Iterator[Message]:
+    """Yield the lines of pages where a request names them, else a file's text and then what else it tells."""
+    path = Path(request["path"])
+    if "pages" in request:
+        from ingestion.extraction.formats.pdf_lines import read_lines
+
+        yield lines_to_json(read_lines(path, set(request["pages"])))
+        return
+    extracted = extract(path, limits, ocr)
+    # At once: whatever breaks after it, the text is read.
+    yield {"extracted": to_json(extracted)}
+    _allow_processor_time(limits.seconds)
+    lines, error = _index_lines(path, extracted)
+    yield clues_to_json(FileReading(extracted, read_properties(path, limits), lines, error))
+
+
+def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | None, str]:
+    """Return the lines of the pages that look like an index or a glossary, and why they were not read."""
+    if extracted.media_type != MEDIA_TYPES["pdf"]:
+        return None, ""
+    from ingestion.book_index.find_pages import glossary_pages, index_pages
+
+    pages = {*index_pages(extracted), *glossary_pages(extracted)}
+    if not pages:
+        return None, ""
+    from ingestion.extraction.formats.pdf_lines import read_lines
+
+    try:
+        return read_lines(path, pages), ""
+    except Refusal as refusal:
+        return None, str(refusal)
 
 
 def _take_over_streams() -> tuple[int, int]:

@@ -17,11 +17,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
 
-from ingestion.extraction.formats.pdf_lines import printed_from_json
-from ingestion.extraction.sandbox.wire import Message, Reassembler, encode, from_json, write_all
-from ingestion.types import ExtractionLimits, FileProperties, OutcomeReason, PrintedPages, Refusal
+from ingestion.extraction.sandbox.wire import (
+    Message,
+    Reassembler,
+    encode,
+    from_json,
+    lines_from_json,
+    reading_from_json,
+    write_all,
+)
+from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
 from rag_engine.config import ROOT, OcrChoice
-from rag_engine.types import ExtractedText
 
 _CHUNK = 2**20
 
@@ -49,52 +55,50 @@ class Sandbox:
 
     @property
     def process_id(self) -> int | None:
-        """The child's process id; None while there is none."""
+        """Process id of the child; None while there is none."""
         return self._child.pid if self._child else None
 
-    def extract(self, path: Path) -> ExtractedText:
-        """What the file says; Refusal when it says nothing or breaks its limits."""
-        path = path.absolute()
-        answer = self._asked(path, {"path": os.fspath(path)})
-        if "refused" in answer:
-            raise _refusal(path, answer, self._limits)
-        return from_json(answer["extracted"])
+    def read(self, path: Path) -> FileReading:
+        """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits.
 
-    def declared(self, path: Path) -> FileProperties:
-        """What the file says of itself; an empty one where it says nothing or cannot be read."""
+        A file whose text was read is not refused for want of the rest.
+        """
         path = path.absolute()
+        extracted = self._ask(path, {"path": os.fspath(path)})
         try:
-            answer = self._asked(path, {"declare": os.fspath(path)})
-        except Refusal:
-            return FileProperties()
-        told: Message = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in answer.get("declared", {}).items()
-        }
-        return FileProperties(**told)
+            return reading_from_json({**extracted, **self._await(path)})
+        except Refusal as refusal:
+            return FileReading(from_json(extracted["extracted"]), index_error=str(refusal))
 
-    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """The lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `extract`."""
+    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""
         path = path.absolute()
-        answer = self._asked(path, {"printed": os.fspath(path), "pages": sorted(pages)})
-        if "refused" in answer:
-            raise _refusal(path, answer, self._limits)
-        return printed_from_json(answer["lines"])
+        return lines_from_json(self._ask(path, {"path": os.fspath(path), "pages": sorted(pages)}))
 
-    def _asked(self, path: Path, request: Message) -> Message:
-        """The child's answer to a request about a file; a child that gave none is stopped."""
+    def _ask(self, path: Path, request: Message) -> Message:
+        """Return the child's first answer to a request about a file."""
+        try:
+            _send(self._started(), request)
+        except (BrokenPipeError, ValueError) as error:
+            self._stop()
+            raise _crashed(path, str(error)) from error
+        return self._await(path)
+
+    def _await(self, path: Path) -> Message:
+        """Return the child's next answer; Refusal when it is one. A child that gives none is stopped."""
         healthy = False
         try:
-            child = self._started()
-            _send(child, request)
-            answer = self._answer(child, path)
+            assert self._child is not None
+            answer = self._answer(self._child, path)
             healthy = answer.get("refused") not in ("too_much_memory", "crashed")
-        except (BrokenPipeError, ValueError) as error:
+        except ValueError as error:
             raise _crashed(path, str(error)) from error
         finally:
             # Also after an interrupt: a child in the middle of a file would answer the next question with it.
             if not healthy:
                 self._stop()
+        if "refused" in answer:
+            raise _refusal(path, answer, self._limits)
         return answer
 
     def _answer(self, child: subprocess.Popen[bytes], path: Path) -> Message:
@@ -214,27 +218,22 @@ class Sandboxes:
             sandbox.__exit__(kind, error, trace)
 
     def abort(self) -> None:
-        """Nothing; ends what the child processes are at. Whoever waits for them hears that they broke."""
+        """Kill the child processes. Whoever waits for them gets a refusal."""
         for sandbox in self._all:
             child = sandbox.process_id
             if child is not None:
                 with suppress(ProcessLookupError):
                     os.killpg(child, signal.SIGKILL)
 
-    def extract(self, path: Path) -> ExtractedText:
-        """What the file says; Refusal when it says nothing or breaks its limits."""
+    def read(self, path: Path) -> FileReading:
+        """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits."""
         with self._one() as sandbox:
-            return sandbox.extract(path)
+            return sandbox.read(path)
 
-    def declared(self, path: Path) -> FileProperties:
-        """What the file says of itself; an empty one where it says nothing or cannot be read."""
+    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""
         with self._one() as sandbox:
-            return sandbox.declared(path)
-
-    def printed(self, path: Path, pages: Collection[int]) -> PrintedPages:
-        """The lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `extract`."""
-        with self._one() as sandbox:
-            return sandbox.printed(path, pages)
+            return sandbox.lines(path, pages)
 
     @contextmanager
     def _one(self) -> Iterator[Sandbox]:

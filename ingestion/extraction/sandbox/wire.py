@@ -1,4 +1,4 @@
-"""Extracted text as JSON, and messages of JSON over a pipe: four bytes of length, then UTF-8."""
+"""Readings of files as JSON, and messages of JSON over a pipe: four bytes of length, then UTF-8."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import struct
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from dataclasses import asdict
 from math import isnan, nan
 from typing import Any
 
+from ingestion.types import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.types import Block, Box, ExtractedText, Line
 
 LARGEST_MESSAGE = 2**29
@@ -21,8 +23,51 @@ _NO_BOX = (nan, nan, nan, nan)
 Message = dict[str, Any]
 
 
+def reading_to_json(reading: FileReading) -> Message:
+    """Return a message that `reading_from_json` turns back into an equal reading."""
+    return {"extracted": to_json(reading.extracted), **clues_to_json(reading)}
+
+
+def reading_from_json(fields: Message) -> FileReading:
+    """Return the reading of a message; KeyError, TypeError or ValueError for anything else."""
+    lines, told = fields["index_lines"], fields["properties"]
+    properties: Message = {name: tuple(one) if isinstance(one, list) else one for name, one in told.items()}
+    return FileReading(
+        from_json(fields["extracted"]),
+        FileProperties(**properties),
+        None if lines is None else lines_from_json(lines),
+        fields["index_error"],
+    )
+
+
+def clues_to_json(reading: FileReading) -> Message:
+    """Return everything of a reading but its text as a message."""
+    lines = reading.index_lines
+    return {
+        "properties": asdict(reading.properties),
+        "index_lines": None if lines is None else lines_to_json(lines),
+        "index_error": reading.index_error,
+    }
+
+
+def lines_to_json(pages: PrintedPages) -> Message:
+    """Return a message that `lines_from_json` turns back into equal lines."""
+    lines = [(line.text, line.page, *_edges(line.box), line.size, line.bold) for line in pages.lines]
+    return {"labels": pages.labels, "margins": pages.margins, "lines": lines, "height": pages.height}
+
+
+def lines_from_json(fields: Message) -> PrintedPages:
+    """Return the lines of a message; KeyError, TypeError or ValueError for anything else."""
+    lines = tuple(
+        PlacedLine(text, page, Box(x0, y0, x1, y1), size, bold)
+        for text, page, x0, y0, x1, y1, size, bold in fields["lines"]
+    )
+    margins = tuple((int(page), str(text)) for page, text in fields["margins"])
+    return PrintedPages(tuple(map(str, fields["labels"])), margins, lines, float(fields["height"]))
+
+
 def to_json(extracted: ExtractedText) -> Message:
-    """A message that `from_json` turns back into an equal text.
+    """Return a message that `from_json` turns back into an equal text.
 
     A text has as many lines as everything else has parts: they are packed, a column each, since to write their
     numbers out and to read them again takes longer than all the rest of a message.
@@ -39,7 +84,7 @@ def to_json(extracted: ExtractedText) -> Message:
 
 
 def from_json(fields: Message) -> ExtractedText:
-    """The text that `to_json` was given; KeyError, TypeError or ValueError for anything else."""
+    """Return the text that `to_json` was given; KeyError, TypeError or ValueError for anything else."""
     edges = _unpacked("d", fields["edges"])
     boxes = [
         None if isnan(x0) else Box(x0, y0, x1, y1)
@@ -74,7 +119,7 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
 
 
 def encode(message: Message) -> bytes:
-    """The bytes of a message with its length; ValueError when it is longer than LARGEST_MESSAGE."""
+    """Return the bytes of a message with its length; ValueError when it is longer than LARGEST_MESSAGE."""
     body = json.dumps(message, separators=(",", ":")).encode("ascii")
     if len(body) > LARGEST_MESSAGE:
         raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_MESSAGE:,}")
@@ -82,7 +127,7 @@ def encode(message: Message) -> bytes:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Nothing, once every byte is written."""
+    """Write every byte."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
@@ -99,7 +144,7 @@ class Reassembler:
         self._pieces += piece
 
     def next(self) -> Message | None:
-        """The next whole message; None until it is whole; ValueError when the stream is no protocol of ours."""
+        """Return the next whole message; None until it is whole; ValueError when the stream is no protocol of ours."""
         if len(self._pieces) < _LENGTH.size:
             return None
         (length,) = _LENGTH.unpack_from(self._pieces)

@@ -212,7 +212,7 @@ def test_an_index_that_is_a_picture_is_reported_where_no_ocr_may_read_it(
     book: Path, tmp_path: Path, blind: Sandbox
 ) -> None:
     path = pictured(book, tmp_path / "scan.pdf")
-    table = index_of_document(blind.extract(path), path, blind)
+    table = index_of_document(blind.read(path))
     assert "The last pages (13) are pictures that could not be read" in table.warnings[0]
     with pytest.raises(InputError, match=r"Pages 13 are pictures .* Install Tesseract"):
         index_of_file(path, blind)
@@ -236,9 +236,9 @@ def test_a_document_without_an_index_gives_none_and_the_command_says_so(
     shared: Path, sandbox: Sandbox, name: str
 ) -> None:
     path = shared / "data" / "corpus" / name
-    extracted = sandbox.extract(path)
-    assert index_pages(extracted) == ()
-    assert index_of_document(extracted, path, sandbox).records == ()
+    reading = sandbox.read(path)
+    assert index_pages(reading.extracted) == ()
+    assert index_of_document(reading).records == ()
     with pytest.raises(InputError, match="has no index"):
         index_of_file(path, sandbox)
 
@@ -258,8 +258,8 @@ def test_files_that_cannot_be_read_are_refused_as_when_they_are_added(tmp_path: 
 
 
 def test_the_anchors_of_a_book_lie_on_the_pages_of_its_index(book: Path, sandbox: Sandbox) -> None:
-    extracted = sandbox.extract(book)
-    records = index_of_document(extracted, book, sandbox).records
+    reading = sandbox.read(book)
+    extracted, records = reading.extracted, index_of_document(reading).records
     found = anchors(records, extracted, whole_pages(extracted), "en")
     named = next(anchor for anchor in found if anchor.entry == "adaptation")
     assert (named.page, named.found) == (6, True)

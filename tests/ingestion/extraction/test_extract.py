@@ -33,7 +33,7 @@ def test_every_file_of_the_corpus_gives_a_title_and_text_that_its_lines_cover(co
     # Two of the scans have tests of their own in test_pdf.py.
     tested_there = {"scan_en_linn_typewritten.pdf", "scan_fr_francais.pdf"}
     for path in sorted(path for path in corpus.iterdir() if path.name not in tested_there):
-        extracted = sandbox.extract(path)
+        extracted = sandbox.read(path).extracted
         check_positions(extracted)
         assert len(extracted.text) > 300, path.name
         assert extracted.title, path.name
@@ -115,7 +115,7 @@ def test_a_blank_picture_is_no_text(tmp_path: Path, sandbox: Sandbox) -> None:
         page.insert_image(page.rect, pixmap=picture)
         document.save(path)
     with pytest.raises(Refusal) as caught:
-        sandbox.extract(path)
+        sandbox.read(path)
     assert caught.value.reason == "no_text"
 
 

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-import os
 import random
-import signal
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pymupdf
 import pytest
 
-from ingestion.extraction.properties import read_declared
+from ingestion.extraction.properties import read_properties
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
-from ingestion.types import ExtractionLimits, FileProperties
+from ingestion.extraction.sandbox.wire import Message
+from ingestion.types import ExtractionLimits, FileProperties, Refusal
 from tests.ingestion.documents import pdf
 
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -75,7 +75,7 @@ def test_a_pdf_tells_by_its_information_and_by_xmp(tmp_path: Path) -> None:
         document.set_metadata({"creationDate": "D:20200102030405+01'00'", "subject": "Floods"})
         document.set_xml_metadata(XMP)
         document.save(tmp_path / "plan.pdf")
-    assert read_declared(tmp_path / "plan.pdf") == FileProperties(
+    assert read_properties(tmp_path / "plan.pdf") == FileProperties(
         title="National flood plan",
         authors=("Ana Lima", "Bo Berg"),
         publisher="Ministry of Water",
@@ -95,12 +95,12 @@ def test_the_lines_that_return_on_every_page_are_kept_for_their_date(tmp_path: P
             page.insert_text((72, 40), f"Flood Bulletin / January 14, 2011 / {number}")
             page.insert_text((72, 400), "The text of the page.")
         document.save(tmp_path / "bulletin.pdf")
-    assert read_declared(tmp_path / "bulletin.pdf").margins[0] == "Flood Bulletin / January 14, 2011 / 1"
+    assert read_properties(tmp_path / "bulletin.pdf").margins[0] == "Flood Bulletin / January 14, 2011 / 1"
 
 
 def test_a_web_page_tells_by_its_metas(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(HTML, encoding="utf-8")
-    assert read_declared(tmp_path / "page.html") == FileProperties(
+    assert read_properties(tmp_path / "page.html") == FileProperties(
         title="Plan national canicule",
         authors=("A. Dupont",),
         publisher="Portail santé",
@@ -113,7 +113,7 @@ def test_a_web_page_tells_by_its_metas(tmp_path: Path) -> None:
 
 def test_a_web_page_tells_by_linked_data_even_where_a_part_of_it_is_broken(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(LINKED, encoding="utf-8")
-    found = read_declared(tmp_path / "page.html")
+    found = read_properties(tmp_path / "page.html")
     assert (found.title, found.date, found.publisher, found.authors) == (
         "Drought report",
         "2020-02-03",
@@ -123,7 +123,7 @@ def test_a_web_page_tells_by_linked_data_even_where_a_part_of_it_is_broken(tmp_p
 
 
 def test_office_documents_and_books_tell_by_their_properties(tmp_path: Path) -> None:
-    word = read_declared(zipped(tmp_path / "a.docx", docProps__core_xml=CORE))
+    word = read_properties(zipped(tmp_path / "a.docx", docProps__core_xml=CORE))
     assert (word.title, word.authors, word.keywords, word.created, word.date) == (
         "Heat plan",
         ("Dana Roe",),
@@ -131,10 +131,10 @@ def test_office_documents_and_books_tell_by_their_properties(tmp_path: Path) -> 
         "2021-06-01",
         "",
     )
-    text = read_declared(zipped(tmp_path / "a.odt", meta_xml=ODT))
+    text = read_properties(zipped(tmp_path / "a.odt", meta_xml=ODT))
     assert (text.title, text.authors, text.keywords) == ("Cahier des charges", ("E. Roux",), ("eau",))
     parts = {"META-INF__container_xml": CONTAINER, "OEBPS__book_opf": OPF}
-    book = read_declared(zipped(tmp_path / "a.epub", **parts))
+    book = read_properties(zipped(tmp_path / "a.epub", **parts))
     assert (book.title, book.publisher, book.date) == ("Wildfire guide", "Forest Office", "2017-09")
 
 
@@ -142,7 +142,7 @@ def test_a_rich_text_tells_by_its_group_of_properties(tmp_path: Path) -> None:
     (tmp_path / "a.rtf").write_bytes(
         rb"{\rtf1\ansi{\info{\title Pl\'e1n de inundaciones}{\author G. Paz}{\creatim\yr2015\mo3\dy9}}Texto}"
     )
-    found = read_declared(tmp_path / "a.rtf")
+    found = read_properties(tmp_path / "a.rtf")
     assert (found.title, found.authors, found.created) == ("Plán de inundaciones", ("G. Paz",), "2015-03-09")
 
 
@@ -158,8 +158,8 @@ def test_a_damaged_file_says_nothing_and_breaks_nothing(tmp_path: Path) -> None:
             for _ in range(min(8, len(broken))):
                 broken[chance.randrange(len(broken))] = chance.randrange(256)
             (tmp_path / "broken").write_bytes(broken)
-            assert isinstance(read_declared(tmp_path / "broken"), FileProperties)
-    assert read_declared(tmp_path / "absent.pdf") == FileProperties()
+            assert isinstance(read_properties(tmp_path / "broken"), FileProperties)
+    assert read_properties(tmp_path / "absent.pdf") == FileProperties()
 
 
 def test_entities_are_not_expanded(tmp_path: Path) -> None:
@@ -167,31 +167,42 @@ def test_entities_are_not_expanded(tmp_path: Path) -> None:
     secret.write_text("not for you", encoding="utf-8")
     outside = CORE.replace("Heat plan", "&outside;")
     hostile = f'<!DOCTYPE x [<!ENTITY outside SYSTEM "{secret.as_uri()}">]>{outside}'
-    assert "not for you" not in read_declared(zipped(tmp_path / "a.docx", docProps__core_xml=hostile)).title
+    assert "not for you" not in read_properties(zipped(tmp_path / "a.docx", docProps__core_xml=hostile)).title
 
 
 def test_an_archive_that_grows_beyond_measure_is_not_unpacked(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.docx", docProps__core_xml=CORE)
-    assert read_declared(path, ExtractionLimits(unpacked_bytes=10)) == FileProperties()
+    assert read_properties(path, ExtractionLimits(unpacked_bytes=10)) == FileProperties()
 
 
-def test_the_child_process_answers_and_reads_on(tmp_path: Path, sandbox: Sandbox) -> None:
+def test_one_trip_gives_text_and_properties(tmp_path: Path, sandbox: Sandbox) -> None:
     path = pdf(tmp_path / "a.pdf", ["Words of a plan"])
     (tmp_path / "a.html").write_text(HTML, encoding="utf-8")
-    assert sandbox.declared(tmp_path / "a.html").title == "Plan national canicule"
+    reading = sandbox.read(tmp_path / "a.html")
+    assert reading.properties.title == "Plan national canicule"
+    assert reading.index_lines is None
     child = sandbox.process_id
-    assert sandbox.extract(path).text == "Words of a plan"
-    assert sandbox.declared(tmp_path / "absent.pdf") == FileProperties()
+    assert sandbox.read(path).extracted.text == "Words of a plan"
     assert sandbox.process_id == child
 
 
-def test_a_child_that_hangs_over_properties_is_replaced(tmp_path: Path) -> None:
+def test_a_file_whose_properties_take_too_long_keeps_its_text(tmp_path: Path) -> None:
+    class Slow(Sandbox):
+        """A sandbox whose child hangs after it has given the text."""
+
+        def _answer(self, child: subprocess.Popen[bytes], path: Path) -> Message:
+            answer = super()._answer(child, path)
+            if "extracted" not in answer:
+                raise Refusal("too_slow", "It takes too long.")
+            return answer
+
     (tmp_path / "a.html").write_text(HTML, encoding="utf-8")
-    with Sandbox(ExtractionLimits(seconds=0.5), ocr="none") as sandbox:
-        hung = sandbox.process_id
-        assert hung is not None
-        os.kill(hung, signal.SIGSTOP)
-        assert sandbox.declared(tmp_path / "a.html") == FileProperties()
+    with Slow(ocr="none") as sandbox:
+        reading = sandbox.read(tmp_path / "a.html")
+        assert reading.extracted.text
+        assert reading.properties == FileProperties()
+        assert "too long" in reading.index_error
+        # What hangs is replaced.
         assert sandbox.process_id is None
 
 
@@ -199,4 +210,4 @@ def test_a_child_that_hangs_over_properties_is_replaced(tmp_path: Path) -> None:
 def test_any_of_several_children_answers(tmp_path: Path, count: int) -> None:
     (tmp_path / "a.html").write_text(HTML, encoding="utf-8")
     with Sandboxes(count, ExtractionLimits(), "none") as readers:
-        assert readers.declared(tmp_path / "a.html").language == "fr"
+        assert readers.read(tmp_path / "a.html").properties.language == "fr"

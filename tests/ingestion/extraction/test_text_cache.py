@@ -5,15 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ingestion.extraction.text_cache import Reading, load_reading, reading_of, save_reading
-from ingestion.types import FileProperties
+from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
+from ingestion.types import FileProperties, FileReading
 from rag_engine.types import Block, ExtractedText
 
 
-def _reading() -> Reading:
+def _reading() -> CachedReading:
     text = "Floods damage archives and museums. " * 3_000
     extracted = ExtractedText(text, 1, (), (Block(0, len(text), 1, "text"),), "text/plain")
-    return reading_of(extracted, FileProperties(title="Flood plan"), "en")
+    return cleaned_reading(FileReading(extracted, FileProperties(title="Flood plan")), "en")
 
 
 def test_equal_files_read_at_once_are_all_stored(tmp_path: Path) -> None:

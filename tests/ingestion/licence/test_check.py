@@ -10,9 +10,17 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.licence.check import domain_mark, judge_licence
 from ingestion.licence.page_sections import terms_link
-from ingestion.types import ExtractionLimits, Fetched, LicenceVerdict, Outcome, Refusal, SeedSource
+from ingestion.types import (
+    ExtractionLimits,
+    Fetched,
+    FileReading,
+    LicenceVerdict,
+    Outcome,
+    PrintedPages,
+    Refusal,
+    SeedSource,
+)
 from ingestion.web.html import parse
-from rag_engine.types import ExtractedText
 
 BY = "https://creativecommons.org/licenses/by/4.0/"
 URL = "https://example.org/report"
@@ -41,10 +49,10 @@ class Pages:
 class Reader:
     """The real extraction, in this process."""
 
-    def extract(self, path: Path) -> ExtractedText:
-        return extract(path, ExtractionLimits(), None)
+    def read(self, path: Path) -> FileReading:
+        return FileReading(extract(path, ExtractionLimits(), None))
 
-    def declared(self, path: Path) -> Any:
+    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         raise AssertionError("not asked for")
 
     def printed(self, path: Path, pages: Collection[int]) -> Any:
@@ -254,7 +262,7 @@ def test_a_file_that_cannot_be_read_passes_and_says_so(tmp_path: Path) -> None:
     file = tmp_path / "broken.pdf"
     file.write_bytes(b"%PDF-1.7 nothing")
     with pytest.raises(Refusal):
-        Reader().extract(file)
+        Reader().read(file)
     outcome = judged(Pages({}), tmp_path, source=SeedSource("A1", path=str(file)))
     assert (outcome.status, outcome.reason) == ("done", "licence_unclear")
     assert "was not read" in outcome.message

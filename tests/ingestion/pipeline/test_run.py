@@ -195,12 +195,10 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
     store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
     class Broken:
-        def extract(self, path: Path) -> object:
+        def read(self, path: Path) -> object:
             if "heat" in path.name.lower():
                 raise RuntimeError("out of cheese")
-            return tools.extractor.extract(path)
-
-        declared = tools.extractor.declared
+            return tools.extractor.read(path)
 
     _run(store, engine, replace(tools, extractor=Broken()))  # type: ignore[arg-type]
     outcome = store.records()[_code(store, "heat")].outcomes

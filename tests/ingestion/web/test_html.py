@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.properties import read_declared
+from ingestion.extraction.properties import read_properties
 from ingestion.licence.html_marks import read_marks
 from ingestion.seeds.feeds import read_page_lists
 from ingestion.types import ExtractionLimits
@@ -30,7 +30,7 @@ def as_extracted(body: bytes, folder: Path) -> str:
 
 def as_properties(body: bytes, folder: Path) -> str:
     (folder / "a.html").write_bytes(body)
-    return read_declared(folder / "a.html").description
+    return read_properties(folder / "a.html").description
 
 
 def as_licence(body: bytes, _folder: Path) -> str:

@@ -94,7 +94,7 @@ def test_an_old_document_is_read_by_way_of_docx(tmp_path: Path, monkeypatch: pyt
     program(tmp_path, monkeypatch, f'[ "$asked" = docx ] && [ -w "$HOME" ] && cp "{prepared}" "$made"')
     path = compound(tmp_path / "Gesetz über Fluten.doc", "WordDocument")
     with Sandbox(ocr="none") as sandbox:
-        extracted = sandbox.extract(path)
+        extracted = sandbox.read(path).extracted
     assert extracted.text == "Flood Plan Act\n\nEach town plans."
     assert (extracted.media_type, extracted.title) == ("application/msword", "Flood Plan Act")
     assert [block.kind for block in extracted.blocks] == ["heading", "text"]

@@ -21,19 +21,19 @@ ROOT = Path(__file__).resolve().parents[4]
 
 def test_the_child_gives_what_the_parser_gives_and_serves_the_next_file_too(tmp_path: Path, sandbox: Sandbox) -> None:
     paths = [pdf(tmp_path / f"{name}.pdf", [f"Plan {name}", "Second page"]) for name in ("a", "b")]
-    first, second = (sandbox.extract(path) for path in paths)
+    first, second = (sandbox.read(path).extracted for path in paths)
     child = sandbox.process_id
     assert [first, second] == [extract(path, ExtractionLimits(), None) for path in paths]
-    sandbox.extract(paths[0])
+    sandbox.read(paths[0])
     assert sandbox.process_id == child
 
 
 def test_a_refusal_crosses_the_pipe_and_the_child_lives_on(tmp_path: Path, sandbox: Sandbox) -> None:
     (tmp_path / "empty.pdf").write_bytes(b"")
-    sandbox.extract(pdf(tmp_path / "a.pdf", ["Words"]))
+    sandbox.read(pdf(tmp_path / "a.pdf", ["Words"]))
     child = sandbox.process_id
     with pytest.raises(Refusal, match=r"empty\.pdf is empty") as caught:
-        sandbox.extract(tmp_path / "empty.pdf")
+        sandbox.read(tmp_path / "empty.pdf")
     assert (caught.value.reason, caught.value.status) == ("empty", "rejected")
     assert sandbox.process_id == child
 
@@ -45,7 +45,7 @@ def test_a_child_that_hangs_is_replaced_and_the_next_file_is_read(tmp_path: Path
         assert hung is not None
         os.kill(hung, signal.SIGSTOP)
         with pytest.raises(Refusal, match=r"a\.pdf was not read within 0.5 seconds") as caught:
-            sandbox.extract(path)
+            sandbox.read(path)
         assert (caught.value.reason, caught.value.status) == ("too_slow", "failed")
         assert not psutil.pid_exists(hung)
         assert sandbox.process_id is None
@@ -60,10 +60,10 @@ def test_a_child_that_is_killed_is_replaced_and_the_next_file_is_read(tmp_path: 
         killer = threading.Timer(0.2, os.kill, (child, signal.SIGKILL))
         killer.start()
         with pytest.raises(Refusal, match="signal 9") as caught:
-            sandbox.extract(path)
+            sandbox.read(path)
         killer.join()
         assert caught.value.reason == "crashed"
-        assert sandbox.extract(path).text == "Words"
+        assert sandbox.read(path).extracted.text == "Words"
         assert sandbox.process_id != child
 
 
@@ -72,9 +72,9 @@ def test_a_file_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"flood plan\n" * 12_000_000)
     with Sandbox(ExtractionLimits(memory_bytes=800_000_000), ocr="none") as sandbox:
         with pytest.raises(Refusal, match="memory") as caught:
-            sandbox.extract(path)
+            sandbox.read(path)
         assert (caught.value.reason, caught.value.status) == ("too_much_memory", "failed")
-        assert sandbox.extract(pdf(tmp_path / "a.pdf", ["Words"])).text == "Words"
+        assert sandbox.read(pdf(tmp_path / "a.pdf", ["Words"])).extracted.text == "Words"
 
 
 def test_the_child_dies_when_its_parent_is_killed() -> None:
@@ -111,9 +111,9 @@ def test_two_sandboxes_in_two_threads_read_text_and_scans_as_one_does(tmp_path: 
     with Sandbox() as first, Sandbox() as second, ThreadPoolExecutor(2) as pool:
         work = [[scan, *texts], [*texts, scan]]
         found = list(
-            pool.map(lambda job: [job[0].extract(path) for path in job[1]], zip((first, second), work, strict=True))
+            pool.map(lambda job: [job[0].read(path) for path in job[1]], zip((first, second), work, strict=True))
         )
         assert first.process_id != second.process_id
     assert found[0] == [found[1][-1], *found[1][:-1]]
-    assert found[0][0].ocr_pages == (1,)
+    assert found[0][0].extracted.ocr_pages == (1,)
     assert dict(os.environ) == before
