@@ -1,4 +1,4 @@
-"""What a file is, told by its bytes and not by its name."""
+"""Types of files: those that can be added, and what a file is by its bytes and not by its name."""
 
 from __future__ import annotations
 
@@ -16,74 +16,62 @@ Format = Literal[
     "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "doc", "ppt", "xls", "odp", "ods", "html", "markdown", "text"
 ]
 
-MEDIA_TYPES: dict[Format, str] = {
-    "pdf": "application/pdf",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "odt": "application/vnd.oasis.opendocument.text",
-    "epub": "application/epub+zip",
-    "rtf": "application/rtf",
-    "doc": "application/msword",
-    "ppt": "application/vnd.ms-powerpoint",
-    "xls": "application/vnd.ms-excel",
-    "odp": "application/vnd.oasis.opendocument.presentation",
-    "ods": "application/vnd.oasis.opendocument.spreadsheet",
-    "html": "text/html",
-    "markdown": "text/markdown",
-    "text": "text/plain",
-}
-# What LibreOffice turns into what.
-CONVERTED: dict[Format, str] = {"doc": "docx", "ppt": "pptx", "xls": "xlsx", "odp": "pptx", "ods": "xlsx"}
-READABLE = (
-    "PDF, DOCX, PPTX, XLSX, ODT, EPUB, RTF, HTML, Markdown, plain text, and with LibreOffice DOC, PPT, XLS, ODP, ODS"
-)
 
-_SUFFIXES: dict[str, Format] = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".docm": "docx",
-    ".dotx": "docx",
-    ".pptx": "pptx",
-    ".pptm": "pptx",
-    ".ppsx": "pptx",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".odt": "odt",
-    ".ott": "odt",
-    ".epub": "epub",
-    ".rtf": "rtf",
-    ".doc": "doc",
-    ".dot": "doc",
-    ".ppt": "ppt",
-    ".pps": "ppt",
-    ".pot": "ppt",
-    ".xls": "xls",
-    ".xlt": "xls",
-    ".odp": "odp",
-    ".otp": "odp",
-    ".ods": "ods",
-    ".ots": "ods",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "text",
-}
-_FOREIGN: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
-    (b"II*\x00", "a TIFF picture"),
-    (b"MM\x00*", "a TIFF picture"),
-    (b"%!PS", "a PostScript file"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf", "a 7-Zip archive"),
-    (b"Rar!", "a RAR archive"),
-    (b"MZ", "a Windows program"),
-    (b"\x7fELF", "a program"),
+@dataclass(frozen=True, slots=True)
+class FileType:
+    """Type of files that can be added; LibreOffice turns it into `converted` first where that is set."""
+
+    format: Format
+    label: str
+    media_type: str
+    suffixes: tuple[str, ...]
+    converted: Format | None = None
+
+
+_OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
+FILE_TYPES = (
+    FileType("pdf", "PDF", "application/pdf", ("pdf",)),
+    FileType("docx", "DOCX", f"{_OPEN_XML}.wordprocessingml.document", ("docx", "docm", "dotx")),
+    FileType("pptx", "PPTX", f"{_OPEN_XML}.presentationml.presentation", ("pptx", "pptm", "ppsx")),
+    FileType("xlsx", "XLSX", f"{_OPEN_XML}.spreadsheetml.sheet", ("xlsx", "xlsm")),
+    FileType("odt", "ODT", f"{_OPEN_DOCUMENT}.text", ("odt", "ott")),
+    FileType("epub", "EPUB", "application/epub+zip", ("epub",)),
+    FileType("rtf", "RTF", "application/rtf", ("rtf",)),
+    FileType("html", "HTML", "text/html", ("html", "htm", "xhtml")),
+    FileType("markdown", "Markdown", "text/markdown", ("md", "markdown")),
+    FileType("text", "plain text", "text/plain", ("txt",)),
+    FileType("doc", "DOC", "application/msword", ("doc", "dot"), "docx"),
+    FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), "pptx"),
+    FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), "xlsx"),
+    FileType("odp", "ODP", f"{_OPEN_DOCUMENT}.presentation", ("odp", "otp"), "pptx"),
+    FileType("ods", "ODS", f"{_OPEN_DOCUMENT}.spreadsheet", ("ods", "ots"), "xlsx"),
 )
+MEDIA_TYPES: dict[Format, str] = {one.format: one.media_type for one in FILE_TYPES}
+CONVERTED: dict[Format, Format] = {one.format: one.converted for one in FILE_TYPES if one.converted}
+READABLE = (
+    f"{', '.join(one.label for one in FILE_TYPES if not one.converted)}, "
+    f"and with LibreOffice {', '.join(one.label for one in FILE_TYPES if one.converted)}"
+)
+# What a dialog offers for uploading; a table of values is read as plain text.
+UPLOAD_SUFFIXES = (*(suffix for one in FILE_TYPES for suffix in one.suffixes), "csv")
+
+_SUFFIXES: dict[str, Format] = {f".{suffix}": one.format for one in FILE_TYPES for suffix in one.suffixes}
+# What bytes begin with that the collection cannot read: a description, and the suffix and media type under which a
+# download is stored all the same, so that extraction says what is to be done about it.
+_FOREIGN = (
+    (b"\x89PNG", "a PNG picture", "png", "image/png"),
+    (b"\xff\xd8\xff", "a JPEG picture", "jpg", "image/jpeg"),
+    (b"GIF8", "a GIF picture", "gif", "image/gif"),
+    (b"II*\x00", "a TIFF picture", "tif", "image/tiff"),
+    (b"MM\x00*", "a TIFF picture", "tif", "image/tiff"),
+    (b"%!PS", "a PostScript file", "ps", "application/postscript"),
+    (b"\x1f\x8b", "a gzip archive", "gz", "application/gzip"),
+    (b"7z\xbc\xaf", "a 7-Zip archive", "7z", "application/x-7z-compressed"),
+    (b"Rar!", "a RAR archive", "rar", "application/vnd.rar"),
+    (b"MZ", "a Windows program", "", ""),
+    (b"\x7fELF", "a program", "", ""),
+)
+_RTF, _ZIP = b"{\\rtf", b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
@@ -91,7 +79,7 @@ _HEAD = 4096
 
 
 def detect(path: Path) -> Format:
-    """The format of a file by its content; Refusal when it cannot be read or its suffix says otherwise."""
+    """Return the format of a file by its content; Refusal when it cannot be read or its suffix says otherwise."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     named = _SUFFIXES.get(path.suffix.lower())
@@ -109,15 +97,15 @@ def detect(path: Path) -> Format:
 def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
     if b"%PDF-" in head[:1024]:
         return "pdf"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if head.startswith((_ZIP, b"PK\x05\x06")):
         return _zip_format(path)
     if head.startswith(_OLE):
         return _ole_format(path)
-    if head.startswith(b"{\\rtf"):
+    if head.startswith(_RTF):
         return "rtf"
-    for magic, name in _FOREIGN:
+    for magic, description, *_ in _FOREIGN:
         if head.startswith(magic):
-            raise _unsupported(path, name)
+            raise _unsupported(path, description)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return named if named in ("html", "markdown") else "text"
     if _is_binary(head):
@@ -189,7 +177,7 @@ _OLE_STREAMS: tuple[tuple[str, Format], ...] = (
 
 
 def _holds(path: Path, wanted: bytes) -> bool:
-    """Whether the bytes stand anywhere in the file: for containers whose directory is damaged."""
+    """Return whether the bytes are anywhere in the file: for containers whose directory is damaged."""
     with path.open("rb") as file:
         while piece := file.read(2**20):
             if wanted in piece:
@@ -203,33 +191,11 @@ def _unsupported(path: Path, what: str) -> Refusal:
     return Refusal("unsupported_type", f"{path.name} is {what}.", help=f"Convert it to one of {READABLE} and add that.")
 
 
-_HTML_HEAD, _LARGEST_JSON = 4096, 20_000_000
+_LARGEST_JSON = 20_000_000
 _SUFFIX_OF_FORMAT = {"markdown": "md", "text": "txt"}
-# What bytes begin with, for those that the collection cannot read: they are kept under their right suffix, and
-# extraction says what is to be done about them.
-_MAGIC = (
-    (b"{\\rtf", "rtf", "application/rtf"),
-    (b"\x89PNG", "png", "image/png"),
-    (b"\xff\xd8\xff", "jpg", "image/jpeg"),
-    (b"GIF8", "gif", "image/gif"),
-    (b"II*\x00", "tif", "image/tiff"),
-    (b"MM\x00*", "tif", "image/tiff"),
-    (b"%!PS", "ps", "application/postscript"),
-    (b"\x1f\x8b", "gz", "application/gzip"),
-    (b"7z\xbc\xaf", "7z", "application/x-7z-compressed"),
-    (b"Rar!", "rar", "application/vnd.rar"),
-    (b"PK\x03\x04", "zip", "application/zip"),
-)
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OLE_TYPES = {
-    "doc": "application/msword",
-    "xls": "application/vnd.ms-excel",
-    "ppt": "application/vnd.ms-powerpoint",
-    # A password turns the newer formats into the older container.
-    "docx": MEDIA_TYPES["docx"],
-    "xlsx": MEDIA_TYPES["xlsx"],
-    "pptx": MEDIA_TYPES["pptx"],
-}
+# A password turns the newer formats into the older container.
+_OLE_FORMATS: tuple[Format, ...] = ("doc", "xls", "ppt", "docx", "xlsx", "pptx")
+_OLE_TYPES: dict[str, str] = {format_: MEDIA_TYPES[format_] for format_ in _OLE_FORMATS}
 _TEXT_TYPES = {"md": "text/markdown", "markdown": "text/markdown", "csv": "text/csv", "txt": "text/plain"}
 _HTML = ("text/html", "application/xhtml+xml")
 _HTML_TAG = re.compile(rb"<(?:!doctype\s{1,9}html|html|head|body|title|div|p|table|h1)\b", re.IGNORECASE)
@@ -244,12 +210,12 @@ class ContentType:
 
 
 def content_type(path: Path, *, declared: str = "", address: str = "") -> ContentType:
-    """What the file's bytes are. `declared` is the server's media type, `address` where it came from.
+    """Return what the file's bytes are. `declared` is the server's media type, `address` where it came from.
 
     `path` needs no suffix; a suffix that it has is not believed.
     """
     with path.open("rb") as file:
-        head = file.read(_HTML_HEAD)
+        head = file.read(_HEAD)
     promised = suffix_of(address)
     if head.startswith(_OLE):
         suffix = promised if promised in _OLE_TYPES else _declared_ole(declared)
@@ -308,10 +274,15 @@ def _declared_ole(declared: str) -> str:
 
 
 def _other(head: bytes, declared: str, promised: str) -> ContentType:
-    for magic, suffix, media_type in _MAGIC:
-        if head.startswith(magic):
-            if suffix == "zip" and promised in ("epub", "ods", "odp"):
-                return ContentType(promised, declared or media_type)
+    for magic, _, suffix, media_type in _FOREIGN:
+        if suffix and head.startswith(magic):
             return ContentType(suffix, media_type)
+    if head.startswith(_RTF):
+        return ContentType("rtf", MEDIA_TYPES["rtf"])
+    if head.startswith(_ZIP):
+        archive = promised in ("epub", "ods", "odp")
+        return (
+            ContentType(promised, declared or "application/zip") if archive else ContentType("zip", "application/zip")
+        )
     suffix = promised if re.fullmatch(r"[a-z0-9]{1,5}", promised) and promised not in ("html", "htm", "pdf") else "bin"
     return ContentType(suffix, declared or "application/octet-stream")

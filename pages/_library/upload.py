@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ingestion.extraction.file_type import UPLOAD_SUFFIXES
 from ingestion.operations import is_listed, queue_uploads
 from pages._shared import resources
 from rag_engine.types import DocumentRecord
-
-_TYPES = [
-    "pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "md", "txt", "csv", "doc", "ppt",
-    "xls",
-]  # fmt: skip
 
 
 def draw_upload() -> None:
@@ -19,7 +15,11 @@ def draw_upload() -> None:
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
     files = st.file_uploader(
-        "Files to add", type=_TYPES, accept_multiple_files=True, key=f"upload {batch}", label_visibility="collapsed"
+        "Files to add",
+        type=UPLOAD_SUFFIXES,
+        accept_multiple_files=True,
+        key=f"upload {batch}",
+        label_visibility="collapsed",
     )
     replaces = _choose_replaced() if len(files) == 1 else None
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"

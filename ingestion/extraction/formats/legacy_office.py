@@ -1,4 +1,4 @@
-"""Old and foreign office files through LibreOffice: turned into what our own readers know, in a folder of their own."""
+"""Old and foreign office files: their OLE containers, and their conversion by LibreOffice to what our readers know."""
 
 from __future__ import annotations
 
@@ -10,77 +10,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
+import olefile
 import psutil  # type: ignore[import-untyped]
 
 from ingestion.extraction.assemble import tidy
 from ingestion.types import ExtractionLimits, Refusal
-
-_MOST_SECTORS = 4096
-_ENTRY = 128
-_NONE = 0xFFFFFFFA
-
-
-def stream_names(path: Path) -> frozenset[str]:
-    """The names at the top of the container, not those of documents embedded in it; none when it is damaged.
-
-    After [MS-CFB]: a header, a table of sectors, and a directory whose entries form a tree.
-    """
-    with path.open("rb") as file:
-        try:
-            entries = _directory(file)
-        except (struct.error, ValueError):
-            return frozenset()
-    names: set[str] = set()
-    seen: set[int] = set()
-    ahead = [_links(entries[0])[2]] if entries else []
-    while ahead:
-        index = ahead.pop()
-        if index in seen or index >= len(entries):
-            continue
-        seen.add(index)
-        left, right, _ = _links(entries[index])
-        names.add(_name(entries[index]))
-        ahead += (left, right)
-    return frozenset(names)
-
-
-def _directory(file: BinaryIO) -> list[bytes]:
-    header = file.read(512)
-    (shift,) = struct.unpack_from("<H", header, 30)
-    if shift not in (9, 12):
-        raise ValueError(f"sectors of 2**{shift} bytes")
-    size = 1 << shift
-    (sector,) = struct.unpack_from("<I", header, 48)
-    table = [at for at in struct.unpack_from("<109I", header, 76) if at < _NONE]
-    entries: list[bytes] = []
-    for _ in range(_MOST_SECTORS):
-        content = _sector(file, sector, size)
-        entries += [content[at : at + _ENTRY] for at in range(0, len(content) - _ENTRY + 1, _ENTRY)]
-        place, offset = divmod(sector, size // 4)
-        if place >= len(table):
-            break
-        (sector,) = struct.unpack_from("<I", _sector(file, table[place], size), 4 * offset)
-        if sector >= _NONE:
-            break
-    return entries
-
-
-def _sector(file: BinaryIO, index: int, size: int) -> bytes:
-    file.seek((index + 1) * size)
-    return file.read(size)
-
-
-def _links(entry: bytes) -> tuple[int, int, int]:
-    left, right, child = struct.unpack_from("<3I", entry, 68)
-    return left, right, child
-
-
-def _name(entry: bytes) -> str:
-    (length,) = struct.unpack_from("<H", entry, 64)
-    return entry[: max(0, min(length, 64) - 2)].decode("utf-16-le", "replace")
-
 
 _PROGRAMS = ("soffice", "libreoffice")
 _INSTALL = (
@@ -102,14 +37,23 @@ oor:op="fuse"><value>true</value></prop></item>
 """
 
 
+def stream_names(path: Path) -> frozenset[str]:
+    """Return the names at the top of an OLE container, not those of documents embedded in it; none when damaged."""
+    try:
+        with olefile.OleFileIO(path) as container:
+            return frozenset(entry.name for entry in container.root.kids)
+    except (OSError, ValueError, IndexError, AttributeError, struct.error):
+        return frozenset()
+
+
 def office_program() -> str | None:
-    """The path of LibreOffice; None when it is not installed."""
+    """Return the path of LibreOffice; None when it is not installed."""
     return next((found for name in _PROGRAMS if (found := shutil.which(name))), None)
 
 
 @contextmanager
 def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Path]:
-    """A copy of the file in another format ("docx", "pptx", "xlsx"), which is gone afterwards.
+    """Yield a copy of the file in another format ("docx", "pptx", "xlsx"), which is gone afterwards.
 
     Refusal "office_missing" without LibreOffice, "too_slow" when it takes longer than the file's time,
     "damaged" when it makes nothing of the file.
@@ -144,7 +88,7 @@ def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Pat
 
 
 def _run(command: list[str], home: Path, path: Path, seconds: float) -> str:
-    """What the program printed; Refusal "too_slow" when it had to be ended."""
+    """Return what the program printed; Refusal "too_slow" when it had to be ended."""
     environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home)}
     # In our own process group, so that whoever ends us ends it too.
     with (home / "said").open("wb") as output:
@@ -165,7 +109,7 @@ def _run(command: list[str], home: Path, path: Path, seconds: float) -> str:
 
 
 def _end(child: psutil.Popen) -> None:
-    """Nothing; ends the program and all it started, and waits until they are gone."""
+    """End the program and all it started, and wait until they are gone."""
     try:
         family = [*child.children(recursive=True), child]
     except psutil.NoSuchProcess:
