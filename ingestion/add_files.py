@@ -41,7 +41,7 @@ _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of one file. `reason` says why it was not indexed, or what was not done with one that was."""
+    """Result of adding one file. `reason` says why it was not indexed, or what was not done with one that was."""
 
     path: str
     document_id: str
@@ -73,7 +73,7 @@ def add_paths(
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Added]:
-    """Index every file of the paths, in order; folders are walked, hidden files left out. Return what became of each.
+    """Add every file of the paths, in order; folders are walked, hidden files left out.
 
     One bad file never stops the others. What was indexed before `cancelled` turned true stays. The one file that
     `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
@@ -101,7 +101,7 @@ def add_paths(
 
 
 def list_files(paths: Sequence[Path]) -> list[Path]:
-    """The files of the paths in a stable order, each once."""
+    """Return the files of the paths in a stable order, each once."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
@@ -130,19 +130,19 @@ class _Reader:
             self.remember(record.source, record.sha256, print_, _added(record))
 
     def remember(self, source: str, sha256: str, print_: str, added: Added) -> None:
-        """Nothing; the collection holds this content for this source from now on."""
+        """Record that the collection has this content for this source."""
         self._by_source[source] = print_, added
         self._by_content[sha256] = source, added
 
     def source(self, path: Path) -> str:
-        """Return what identifies a file over the versions of its content; every upload is a file of its own."""
+        """Return the identity of a file over the versions of its content; every upload is a file of its own."""
         return f"upload:{path.parent.name}/{_shown(path.name)}" if self._is_upload(path) else _shown(path)
 
     def _is_upload(self, path: Path) -> bool:
         return path.parent.parent == paths.uploads(self._workspace)
 
     def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
-        """The entry for a file that need not be read again, or None."""
+        """Return the entry for a file that need not be read again, or None."""
         print_before, before = self._by_source.get(self.source(path), ("", None))
         if before is not None:
             return _unchanged(before, path, "") if print_before == print_ else None
@@ -154,7 +154,7 @@ class _Reader:
         return _unchanged(same, path, f"Same content as {shown}.")
 
     def read_all(self) -> Generator[_Read | Added, None, None]:
-        """Every file read or refused, in order; one is read in the child process while another is being indexed."""
+        """Yield every file read or refused, in order; one is read in the child while another is being indexed."""
         pool = ThreadPoolExecutor(1)
         ahead: deque[Future[_Read | Added]] = deque()
         try:
@@ -277,7 +277,7 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
 
 
 def _keep_copy(path: Path, files: Path) -> Path:
-    """A copy of the file under its own name, in a folder named by the hash of what was copied."""
+    """Return a copy of the file under its own name, in a folder named by the hash of what was copied."""
     incoming = files / ".incoming"
     incoming.mkdir(parents=True, exist_ok=True)
     folder = Path(mkdtemp(dir=incoming))
@@ -289,12 +289,12 @@ def _keep_copy(path: Path, files: Path) -> Path:
 
 
 def remove_copy(copy: Path) -> None:
-    """Nothing; removes what is left of an incoming copy."""
+    """Remove what is left of an incoming copy."""
     shutil.rmtree(copy.parent, ignore_errors=True)
 
 
 def _shown(path: Path | str) -> str:
-    """A path as it can be shown and stored: bytes that are no UTF-8 become question marks."""
+    """Return a path as it can be shown and stored: bytes that are no UTF-8 become question marks."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
@@ -334,7 +334,7 @@ def _size(path: Path) -> int:
 def read_documents(
     names: Iterable[str], folder: Path, ocr: OcrChoice, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> list[Document]:
-    """The named files of a folder in alphabetical order, described by its metadata.jsonl where there is one.
+    """Return the named files of a folder in alphabetical order, described by its metadata.jsonl where there is one.
 
     InputError names a file that is missing, Refusal one that cannot be read: without it the figures would not be
     those of the questions.

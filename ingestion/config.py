@@ -1,4 +1,4 @@
-"""How sources become documents: every threshold, with the defaults; read from the environment once, at the edge."""
+"""Configuration of ingestion: every threshold with its default; read from the environment once, at the edge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ProfileName = Literal["default", "paper"]
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """What the network may cost: seconds and bytes.
+    """Limits of the network: seconds and bytes.
 
     `host_seconds` is the least time between two requests to one host (robots.txt may ask for more, up to
     `most_delay`); `intranet` names hosts, addresses or networks (host, host:port, 10.1.0.0/16) that may be fetched
@@ -41,7 +41,7 @@ class WebConfig:
 
 @dataclass(frozen=True, slots=True)
 class PortalConfig:
-    """How far a portal is explored (Buriasco 2026): levels below it, links followed on each, documents in all."""
+    """Bounds of exploring a portal (Buriasco 2026): levels below it, links followed on each, documents in all."""
 
     depth: int = 2
     per_level: int = 5
@@ -52,7 +52,7 @@ class PortalConfig:
 
 @dataclass(frozen=True, slots=True)
 class QualityConfig:
-    """What a document must have; the title blacklist stands in data/quality.toml."""
+    """Thresholds that a document must reach; the title blacklist is in data/quality.toml."""
 
     minimum_bytes: int = 0
     minimum_pages: int = 1
@@ -70,7 +70,7 @@ PROFILES: dict[ProfileName, QualityConfig] = {
 
 @dataclass(frozen=True, slots=True)
 class DeduplicationConfig:
-    """From which likeness (0..1) two documents are one: of titles, of text (Jaccard of word shingles), of meaning."""
+    """Similarity (0..1) from which two documents are one: of titles, of text (Jaccard of word shingles), of meaning."""
 
     title_similarity: float = 0.85
     text_similarity: float = 0.85
@@ -80,7 +80,7 @@ class DeduplicationConfig:
 
 @dataclass(frozen=True, slots=True)
 class IngestionConfig:
-    """Everything the phases may be told."""
+    """Settings of all phases."""
 
     web: WebConfig = field(default_factory=WebConfig)
     portals: PortalConfig = field(default_factory=PortalConfig)
@@ -126,7 +126,7 @@ def user_name() -> str:
 
 
 def _quality(profile: QualityConfig) -> QualityConfig:
-    """The profile with the thresholds that are set one by one."""
+    """Return the profile with the thresholds that are set one by one."""
     set_ = {
         one.name: type(getattr(profile, one.name))(
             _number(f"SEXTANT_{one.name.upper()}", float(getattr(profile, one.name)))

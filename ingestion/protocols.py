@@ -1,4 +1,4 @@
-"""What the phases ask of the outside world; tests put small fakes here."""
+"""Protocols of what is outside: web, browser, reader of files, language model; tests put small fakes here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Web(Protocol):
         validators: Validators | None = None,
         accept: str = "",
     ) -> Fetched:
-        """The body in memory, or streamed to the file `into` (which appears only when it is whole).
+        """Return the body in memory, or streamed to the file `into` (which appears only when it is whole).
 
         A status of 400 or more is a refusal (not_found, access_denied, rate_limited, http_error); 304 is not.
         """
@@ -35,15 +35,15 @@ class Browser(Protocol):
     """A real browser for pages that need JavaScript and files that refuse plain requests. From one thread at a time."""
 
     def render(self, url: str) -> Fetched:
-        """The page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
+        """Return the page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
         ...
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
-        """The file behind an address, streamed to `into`."""
+        """Return the file behind an address, streamed to `into`."""
         ...
 
     def close(self) -> None:
-        """Nothing; ends the browser and whatever it is at. From any thread."""
+        """End the browser and whatever it is doing, from any thread."""
         ...
 
 

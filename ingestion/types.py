@@ -86,7 +86,7 @@ class SeedSource:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a phase ended for one source: a reason from the fixed list, a sentence for a person, and the evidence.
+    """End of a phase for one source: a reason from the fixed list, a sentence for a person, and the evidence.
 
     `evidence` is a frozen dataclass of this module or None. A phase after this one runs only where it `passes`.
     `retryable` means that the same call may succeed later.
@@ -191,7 +191,7 @@ PageKind = Literal["directory", "landing", "content", "file"]
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What an address gave. Exactly one of `body` (in memory) and `path` (streamed to a file) is set.
+    """Answer of an address. Exactly one of `body` (in memory) and `path` (streamed to a file) is set.
 
     `urls` are all hops, the one asked for first, the final one last. `media_type` is the declared one without
     parameters, in lower case; `charset` its charset parameter or "". `status` is 304 where nothing has changed.
@@ -219,7 +219,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a conditional request sends."""
+    """Validators of a conditional request."""
 
     etag: str = ""
     last_modified: str = ""
@@ -259,7 +259,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class PortalFindings:
-    """What the exploration of a portal gave: documents in order, pages visited, and what was left out, in words."""
+    """Result of exploring a portal: documents in order, pages visited, and messages about what was left out."""
 
     found: tuple[FoundDocument, ...]
     visited: tuple[str, ...]
@@ -271,7 +271,7 @@ class PortalFindings:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a file gave; its whole text with positions lies in the workspace's readings/ folder.
+    """Summary of a file that was read; its whole text with positions is in the workspace's readings/ folder.
 
     `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and
     `cleaned_characters` count the analyst's text and the encoder's. `licence_marks` is what the document says of its
@@ -311,7 +311,7 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How a source stands to the others.
+    """Relation of a source to the others: copy, version, translation.
 
     `work` is the code of the work's preferred member, itself included. `translation_of` is the preferred
     translation's code, or "". `version` is a label ("2016", "rev. 2", "draft"), or "". `superseded` is the ISO date
@@ -375,7 +375,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What indexing made of a source."""
+    """Entry of a source in the index."""
 
     document_id: str
     children: int
@@ -387,7 +387,7 @@ Which = Literal["due", "failed", "all"]
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What to run: phases, sources by code (none means all), which of them, and whether to look for newer files.
+    """Request for a run: phases, sources by code (none means all), which of them, whether to look for newer files.
 
     "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
     everything. `refresh` asks the addresses of files at hand whether they have changed.
@@ -411,7 +411,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class PhaseSummary:
-    """What a phase did in a run: sources by status, by reason, and seconds."""
+    """Figures of a phase in a run: sources by status, by reason, and seconds."""
 
     phase: Phase
     done: int
@@ -423,7 +423,7 @@ class PhaseSummary:
 
 
 def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
-    """The phases of these names in their order, all of them for none."""
+    """Return the phases of these names in their order, all of them for none."""
     unknown = sorted(set(names) - set(PHASES))
     if unknown:
         raise InputError(f"There is no phase {', '.join(unknown)}.", help=f"Phases are {', '.join(PHASES)}.")
@@ -440,7 +440,7 @@ def check_field(name: str) -> FieldName:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionLimits:
-    """What one file may cost: sizes in bytes, times in seconds.
+    """Limits on what one file may cost: sizes in bytes, times in seconds.
 
     `ocr_seconds` is added to `seconds` for every page that is read by OCR. `unpacked_bytes` and
     `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than
@@ -490,7 +490,7 @@ class OcrEngine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work is; bytes tell the remaining time of an addition better than files do.
+    """Progress of work; bytes tell the remaining time of an addition better than files do.
 
     `phase` names the phase of a run over sources, whose `done` and `total` count sources.
     """
@@ -531,7 +531,7 @@ class PrintedPages:
     height: float = 0.0
 
     def margins_by_page(self) -> dict[int, list[str]]:
-        """The margin lines of each page."""
+        """Return the margin lines of each page."""
         pages: dict[int, list[str]] = {}
         for page, text in self.margins:
             pages.setdefault(page, []).append(text)

@@ -49,7 +49,7 @@ class DraftBlock:
 
 
 def tidy(text: str) -> str:
-    """The text on one line: composed characters, single spaces, nothing invisible, valid Unicode."""
+    """Return the text on one line: composed characters, single spaces, nothing invisible, valid Unicode."""
     if not text.isprintable():
         # Surrogates, private use, controls and wide spaces are none of them printable.
         if not text.isascii():
@@ -61,12 +61,12 @@ def tidy(text: str) -> str:
 
 
 def paragraph(text: str, page: int = 1, kind: BlockKind = "text") -> DraftBlock:
-    """A block of one line, for formats without geometry."""
+    """Return a block of one line, for formats without geometry."""
     return DraftBlock(page, kind, (DraftLine(text),))
 
 
 def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = None) -> DraftBlock:
-    """A block with one line for each row that says anything, its cells joined by " | ".
+    """Return a block with one line for each row that says anything, its cells joined by " | ".
 
     The first `headers` rows name the columns and are repeated every thousand characters; None when the format does
     not say: then the first row does if it reads like names.
@@ -89,7 +89,7 @@ def _reads_like_names(row: str) -> bool:
 
 
 def with_header(header: Sequence[DraftLine], rows: Sequence[DraftLine]) -> tuple[DraftLine, ...]:
-    """The lines of a table: its header, and its rows with the header again every thousand characters."""
+    """Return the lines of a table: its header, and its rows with the header again every thousand characters."""
     length = sum(len(line.text) + 1 for line in header)
     if not header or length > _LONGEST_HEADER:
         return (*header, *rows)
@@ -105,7 +105,7 @@ def with_header(header: Sequence[DraftLine], rows: Sequence[DraftLine]) -> tuple
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:
-    """The text, with its lines and blocks, such that text[line.start:line.end] is what stands on that line.
+    """Return the text, with its lines and blocks, such that text[line.start:line.end] is what stands on that line.
 
     Blocks are joined by a blank line; lines and blocks without a visible character vanish.
     """

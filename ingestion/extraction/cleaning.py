@@ -33,7 +33,7 @@ class Cleaned:
 
 
 def clean(extracted: ExtractedText, language: str) -> Cleaned:
-    """The text in compatibility characters, addresses masked, without boilerplate and short lines.
+    """Return the text in compatibility characters, addresses masked, without boilerplate and short lines.
 
     After Buriasco 2026, section 4. Blocks stay parted by a blank line. Cleaning what is clean changes nothing.
     """

@@ -87,7 +87,7 @@ class WrittenDate:
 
 
 def written_dates(text: str, *, month_first: bool = False, century: int = 2030) -> list[WrittenDate]:
-    """The dates of a text in its order; of those that overlap the most precise stands.
+    """Return the dates of a text in its order; of those that overlap the most precise stands.
 
     Numbers are read day first unless that is impossible or `month_first` says otherwise. Two digits mean a year
     before `century`.
@@ -102,7 +102,7 @@ def written_dates(text: str, *, month_first: bool = False, century: int = 2030) 
 
 
 def declared_date(value: str) -> str:
-    """The ISO date or prefix that a property holds in any of the usual writings; "" for none."""
+    """Return the ISO date or prefix that a property holds in any of the usual writings; "" for none."""
     value = value.strip()[:80]
     pdf = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:\d\d|[T Z+-]|$)", value)
     if pdf and (value.startswith("D:") or value[:8].isdigit()):
@@ -153,7 +153,7 @@ def _found(
 
 
 def _checked(year: int | str, month: int | str | None, day: int | str | None) -> str:
-    """The ISO form; "" when there is no such day."""
+    """Return the ISO form; "" when there is no such day."""
     try:
         whole = date(int(year), 1 if month is None else int(month), 1 if day is None else int(day))
     except ValueError:
@@ -167,7 +167,7 @@ def _month(word: str) -> int:
 
 
 def _count(words: str) -> int:
-    """The number that English words spell: twenty-first, two thousand and fifteen."""
+    """Return the number that English words spell: twenty-first, two thousand and fifteen."""
     total = current = 0
     for word in re.split(r"[\s,-]+", words.lower()):
         if word in ("hundred", "thousand"):

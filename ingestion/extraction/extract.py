@@ -17,7 +17,7 @@ EXTRACTION_VERSION = "3"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    """What the file says, chosen by its bytes and not by its name; Refusal with the reason when nothing.
+    """Return the text of a file, read by its bytes and not by its name; Refusal with the reason when there is none.
 
     Parsers are not trusted with foreign files: outside tests, call this through `Sandbox`.
     """

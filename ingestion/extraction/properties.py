@@ -1,4 +1,4 @@
-"""What a file of any format says of itself, read without trusting it."""
+"""Properties that a file of any format declares (title, authors, dates ...), read without trusting it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def declared_of(
     created: Iterable[str] = (),
     margins: Iterable[str] = (),
 ) -> FileProperties:
-    """The first that says anything of each kind, on one line and no longer than a person would write it."""
+    """Return the first that says anything of each kind, on one line and no longer than a person would write it."""
     return FileProperties(
         title=_first(title),
         authors=_all(authors),
@@ -78,7 +78,7 @@ _EDGE = 0.09
 
 
 def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileProperties:
-    """The properties of a file by its bytes; an empty FileProperties where it has none or is damaged."""
+    """Return the properties of a file by its bytes; an empty FileProperties where it has none or is damaged."""
     limits = limits or ExtractionLimits()
     try:
         with path.open("rb") as file:
@@ -129,7 +129,7 @@ def _pdf(path: Path) -> FileProperties:
 
 
 def _margins(document: Any) -> list[str]:
-    """The lines that return at the head or foot of the first pages, as the first of these has them."""
+    """Return the lines that return at the head or foot of the first pages, as the first of these has them."""
     pages = [_edges(document[number]) for number in range(min(_MARGIN_PAGES, document.page_count))]
     seen = [line for lines in pages for line in dict.fromkeys(map(_without_numbers, lines))]
     return [line for lines in pages for line in lines if seen.count(_without_numbers(line)) > 1][:_MARGIN_LINES]
@@ -147,12 +147,12 @@ def _edges(page: Any) -> list[str]:
 
 
 def _without_numbers(line: str) -> str:
-    """What stays the same from page to page."""
+    """Return the line without its numbers, which is the same from page to page."""
     return "".join(letter for letter in line if not letter.isdigit())
 
 
 def _xmp(packet: str) -> Element | None:
-    """The root of an XMP packet; None when it is not XML."""
+    """Return the root of an XMP packet; None when it is not XML."""
     try:
         return etree.fromstring(packet.strip("\x00 \r\n\t").encode("utf-8", "replace"), safe_parser())
     except (etree.XMLSyntaxError, ValueError):
@@ -160,7 +160,7 @@ def _xmp(packet: str) -> Element | None:
 
 
 def _texts(root: Element | None, name: str) -> list[str]:
-    """The texts of every element of a name; those of a list (rdf:Alt, rdf:Seq, rdf:Bag) one by one."""
+    """Return the texts of every element of a name; those of a list (rdf:Alt, rdf:Seq, rdf:Bag) one by one."""
     if root is None:
         return []
     found: list[str] = []
@@ -203,7 +203,7 @@ def _company(archive: zipfile.ZipFile, names: set[str], path: Path) -> list[str]
 
 
 def _properties(root: Element, company: Iterable[str]) -> FileProperties:
-    """The Dublin Core of an office document: Microsoft's core properties or OpenDocument's meta.xml."""
+    """Return the Dublin Core of an office document: Microsoft's core properties or OpenDocument's meta.xml."""
     authors = [*_texts(root, f"{_ODF_META}initial-creator"), *_texts(root, f"{_DC}creator")]
     created = [*_texts(root, f"{_TERMS}created"), *_texts(root, f"{_ODF_META}creation-date")]
     return declared_of(
@@ -295,7 +295,7 @@ _MOST_ITEMS = 500
 
 
 def _linked_data(root: Element) -> Iterator[dict[str, Any]]:
-    """The items of a page's JSON-LD, the outer ones first."""
+    """Yield the items of a page's JSON-LD, the outer ones first."""
     waiting: list[Any] = []
     for script in root.iter("script"):
         if (script.get("type") or "").strip().lower() == "application/ld+json":
@@ -315,7 +315,7 @@ def _linked_data(root: Element) -> Iterator[dict[str, Any]]:
 
 
 def _values(items: Iterable[dict[str, Any]], name: str, of: frozenset[str] = frozenset()) -> list[str]:
-    """The texts of a property; of a person or body its name."""
+    """Return the texts of a property; of a person or body its name."""
     found: list[str] = []
     for item in items:
         kinds = item.get("@type")
@@ -357,7 +357,7 @@ def _rtf(path: Path) -> FileProperties:
 
 
 def _people(values: Iterable[str]) -> list[str]:
-    """Names one by one; a comma may stand inside a name, a semicolon does not."""
+    """Return names one by one; a comma may stand inside a name, a semicolon does not."""
     return [name for value in values for name in value[:5_000].split(";") if name.strip().lower() not in _NOBODY]
 
 

@@ -48,9 +48,9 @@ def run_phases(
     progress: Callable[[Progress], None] = lambda _: None,
     signal: Callable[[], ControlSignal] = lambda: "",
 ) -> list[PhaseSummary]:
-    """What each phase did, in order.
+    """Run the phases of a request and return a summary of each, in order.
 
-    A wish to pause ends the run after the sources that are being worked on; a wish to cancel breaks these off.
+    A signal to pause ends the run after the sources that are being worked on; one to cancel breaks these off.
     """
     chosen = tuple(phase for phase in PHASES if phase in request.phases)
     run, on_the_web = _Run(store, engine, tools, request, progress, signal), phases_on_the_web()
@@ -69,7 +69,7 @@ def run_phases(
 
 
 class _Run:
-    """One run of the phases and its figures."""
+    """Run of the phases with its figures."""
 
     def __init__(
         self,
@@ -145,7 +145,7 @@ class _Run:
             settle(self._tools.workspace, record)
 
     def summaries(self) -> list[PhaseSummary]:
-        """The figures of the phases that ran."""
+        """Return the figures of the phases that ran."""
         return [
             PhaseSummary(
                 phase,
@@ -175,7 +175,7 @@ class _Run:
     def _work(
         self, name: Phase, phase: SourcePhase, todo: Sequence[SourceRecord], tools: Tools
     ) -> Generator[tuple[str, Outcome, float], None, None]:
-        """Each source's outcome as it comes; no more are begun than can be worked on, so that a wish is heard soon.
+        """Yield outcomes as they come; no more sources are begun than can be worked on, so that a signal counts soon.
 
         What a cancelled run breaks off has no outcome: it is as if it had not been begun.
         """
@@ -237,14 +237,14 @@ def _try(phase: SourcePhase, record: SourceRecord, tools: Tools) -> Outcome:
 
 
 def _chosen(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> frozenset[str]:
-    """The codes asked for with the documents found under them; all where none is asked for."""
+    """Return the codes asked for with the documents found under them; all where none is asked for."""
     if not codes:
         return frozenset(records)
     return frozenset(code for code, one in records.items() if code in codes or one.source.parent in codes)
 
 
 def _by_turns(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> list[str]:
-    """The codes so that hosts take turns: one slow host holds nobody up."""
+    """Return the codes so that hosts take turns: one slow host holds nobody up."""
     seen: Counter[str] = Counter()
     turns: list[tuple[int, int, str]] = []
     for position, code in enumerate(codes):
@@ -255,12 +255,12 @@ def _by_turns(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> list
 
 
 def _longest_first(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> list[str]:
-    """The codes so that no long file is left to one worker at the end."""
+    """Return the codes so that no long file is left to one worker at the end."""
     return sorted(codes, key=lambda code: -(download.size if (download := records[code].download) else 0))
 
 
 def _after(record: SourceRecord, phase: Phase, outcome: Outcome) -> SourceRecord:
-    """The source record with the phase's outcome, as people's decisions on the phase leave it."""
+    """Return the source record with the phase's outcome, as people's decisions on the phase leave it."""
     words = tuple(one for one in record.decisions if one.phase == phase)
     return decided(replace(record, outcomes={**record.outcomes, phase: outcome}, decisions=words))
 

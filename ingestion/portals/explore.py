@@ -53,7 +53,7 @@ class _Walk:
         return len(self.found) >= self.config.portals.most_documents
 
     def take(self, found: FoundDocument) -> None:
-        """Nothing; the document is among those found, unless it is known or there are enough."""
+        """Put the document among those found, unless it is known or there are enough."""
         key = normal_url(found.url)
         if not self.is_known(key) and key not in self.found and key not in self.own:
             if self.full:
@@ -62,18 +62,18 @@ class _Walk:
                 self.found[key] = found
 
     def is_known(self, key: str) -> bool:
-        """Whether the address is that of another source; if so it counts as left out."""
+        """Return whether the address is that of another source; if so it counts as left out."""
         if key in self.own or key not in self.known:
             return False
         self.known_again.add(key)
         return True
 
     def is_settled(self, key: str) -> bool:
-        """Whether the address need not be followed: it was visited, is the portal's own, or another source's."""
+        """Return whether the address need not be followed: it was visited, is the portal's own, or another source's."""
         return key in self.visited or key in self.own or self.is_known(key)
 
     def findings(self) -> PortalFindings:
-        """What came of it, with a sentence for each kind of thing that was left out."""
+        """Return the findings, with a sentence for each kind of thing that was left out."""
         most = self.config.portals.most_documents
         said = list(self.left_out)
         if self.too_many:
@@ -99,7 +99,7 @@ def explore(
     config: IngestionConfig,
     known: Collection[str],
 ) -> Outcome:
-    """The outcome with PortalFindings as evidence: the documents that a directory page or catalogue offers, in order.
+    """Find the documents that a directory page or catalogue offers, in order, as the PortalFindings of an outcome.
 
     Pages are followed on the portal's own site only, `config.portals` deep; documents may lie elsewhere. A page that
     cannot be read is told in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
@@ -140,7 +140,7 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
 
 
 def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
-    """Nothing; walks the portal level by level. Refusal when its first page cannot be read."""
+    """Walk the portal level by level. Refusal when its first page cannot be read."""
     got = walk.fetcher.rendered(start, "The portal") if by_browser else walk.fetcher.get(start, promised=False)
     walk.visited[normal_url(start)] = got.fetched.url
     if got.catalogue:
@@ -173,7 +173,7 @@ def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
 
 
 def _collect(walk: _Walk, page: Page) -> None:
-    """Nothing; takes the documents that a page links to: files, and policy pages of other sites."""
+    """Take the documents that a page links to: files, and policy pages of other sites."""
     words = load_page_words()
     languages = expected_languages(page.language, walk.config.deduplication.preferred_languages)
     title = walk.source.title or page.name
@@ -194,7 +194,7 @@ def _collect(walk: _Walk, page: Page) -> None:
 
 
 def _below(walk: _Walk, page: Page) -> Iterator[Page]:
-    """The pages that a page leads to, the likeliest first, up to the limits; documents among them are taken."""
+    """Yield the pages that a page leads to, the likeliest first, up to the limits; documents among them are taken."""
     limits = walk.config.portals
     followed, left = 0, 0
     for link in _worth_following(walk, page):
@@ -242,7 +242,7 @@ def _worth_following(walk: _Walk, page: Page) -> Sequence[PageLink]:
 
 
 def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
-    """The page behind a link, if its own links are to be looked at; what is a document is taken."""
+    """Return the page behind a link, if its own links are to be looked at; what is a document is taken."""
     walk.visited[normal_url(link.url)] = link.url
     try:
         got = walk.fetcher.look(link.url)
@@ -287,7 +287,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
 
 
 def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> None:
-    """Nothing; takes a document whose name, or that of the link which led to it, is on the subject."""
+    """Take a document whose name, or that of the link which led to it, is on the subject."""
     words = load_page_words()
     title, least = walk.source.title or above.name, walk.config.portals.direct_similarity
     wanted = any(link_similarity(one, title) >= least or policy_word(one, words, above.address) for one in (link, led))
@@ -298,7 +298,7 @@ def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> 
 
 
 def _asked(walk: _Walk, link: PageLink, page: Page) -> bool:
-    """What the model says of a link on which the rules say no; False without one, and after ten questions."""
+    """Ask the model about a link on which the rules say no; False without one, and after ten questions."""
     if walk.language_model is None or walk.questions >= _MOST_QUESTIONS:
         return False
     walk.questions += 1
@@ -309,7 +309,7 @@ def _asked(walk: _Walk, link: PageLink, page: Page) -> bool:
 
 
 def _read_records(walk: _Walk, endpoint: Endpoint, web: Web) -> None:
-    """Nothing; takes the records of a catalogue that are documents on the subject."""
+    """Take the records of a catalogue that are documents on the subject."""
     data = 0
     for pages, answer in enumerate(read_catalogue(endpoint, web, max_bytes=walk.config.web.page_bytes), 1):
         walk.visited.setdefault(normal_url(answer.url), answer.url)
@@ -339,7 +339,7 @@ def _found(link: PageLink, page: Page) -> FoundDocument:
 
 
 def _same_site(walk: _Walk, url: str) -> bool:
-    """Whether an address lies on the portal's host or below it."""
+    """Return whether an address is on the portal's host or below it."""
     host = host_of(url)
     return any(host == own or host.endswith(f".{own}") for own in walk.hosts)
 

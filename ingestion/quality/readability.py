@@ -1,4 +1,4 @@
-"""How much of a text that was read by OCR looks like words of its language."""
+"""Readability of OCR: the share of a text that looks like words of its language."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PIECES = 20
 
 
 def readability(text: str, language: str) -> float:
-    """Share 0..1 of the letters that stand in words of the language: function words, or made of its usual pairs.
+    """Return share 0..1 of the letters that stand in words of the language: function words, or made of its usual pairs.
 
     Running text has .8 to .98, letters in a wrong order .2 to .45. A language without a table of pairs
     (data/letter_pairs.toml) is judged by its function words alone: 1 where they are as frequent as a form has them,
@@ -88,7 +88,7 @@ def _looks_right(word: str, pairs: frozenset[str], functions: frozenset[str]) ->
 
 @cache
 def _pairs() -> dict[str, frozenset[str]]:
-    """The usual pairs of letters by language."""
+    """Return the usual pairs of letters by language."""
     table: dict[str, str] = tomllib.loads((DATA / "letter_pairs.toml").read_text(encoding="utf-8"))
     return {
         language: frozenset(first + second for entry in listed.split() for first, second in _unfold(entry))

@@ -1,4 +1,4 @@
-"""Whether a text is worth keeping, and a score of what it offers."""
+"""Quality score of a text, and the thresholds that it must reach."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def judge_quality(
 
 
 def measure_quality(extraction: Extraction, extracted: ExtractedText, cleaned: str) -> Quality:
-    """The score of a text and its four parts; only their maxima are published (Buriasco 2026), the formulas are ours.
+    """Return the score of a text and its parts; only their maxima are published (Buriasco 2026), formulas are ours.
 
     Length: 25 points for each tenfold above 500 characters of cleaned text, so 50 from 50,000. Chunks: one point for
     each child that it would be cut into, up to 20. Sections: three points for each kind of section, up to 15.
@@ -91,7 +91,7 @@ def measure_quality(extraction: Extraction, extracted: ExtractedText, cleaned: s
 
 
 def refused_title(title: str) -> str:
-    """The entry of the blacklist that a title is, or ""; a document that only begins like one is not refused."""
+    """Return the entry of the blacklist that a title is, or ""; a document that only begins like one is not refused."""
     tables = _tables()
     plain = _plain(title)
     if plain in tables.whole:
@@ -109,7 +109,7 @@ def refused_title(title: str) -> str:
 
 
 def find_sections(extracted: ExtractedText) -> tuple[str, ...]:
-    """English names of the kinds of sections whose heading the text has, in nine languages, in reading order.
+    """Return English names of the kinds of sections whose heading the text has, in nine languages, in reading order.
 
     A heading is a block that is marked as one or a short block of its own. "articles" are numbered ones.
     """
@@ -144,7 +144,7 @@ def key_terms(text: str, language: str) -> tuple[str, ...]:
 def _refusal(
     source: SeedSource, extraction: Extraction, quality: Quality, config: QualityConfig
 ) -> tuple[OutcomeReason, str] | None:
-    """The first threshold that is not reached, and what a person reads of it."""
+    """Return the first threshold that is not reached, and what a person reads of it."""
     title = extraction.title or source.title
     if entry := refused_title(title):
         return "title_refused", f"Its title “{title}” is that of a page, not of a document (listed: “{entry}”)."
@@ -184,7 +184,7 @@ def _plain(text: str) -> str:
 
 
 def _section(heading: str, sections: Mapping[str, str]) -> str:
-    """The kind of section that a heading names with its first words, the longest name first; "" for none."""
+    """Return the kind of section that a heading names with its first words, the longest name first; "" for none."""
     words = heading.split()
     for count in range(min(5, len(words)), 0, -1):
         if named := sections.get(" ".join(words[:count])):

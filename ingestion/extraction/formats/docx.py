@@ -34,7 +34,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """How a level counts; `write` is None for bullets and for formats that are words of a language."""
+    """Numbering of a level; `write` is None for bullets and for formats that are words of a language."""
 
     start: int
     write: Callable[[int], str] | None
@@ -54,7 +54,7 @@ class _List:
 
 
 def write_numbers(body: Element, numbering: Element, styles: Element | None) -> None:
-    """Nothing; puts the number of every automatically numbered paragraph of the body in front of its text."""
+    """Put the number of every automatically numbered paragraph of the body in front of its text."""
     by_style = {} if styles is None else _numbered_styles(styles)
     lists = _lists(numbering, by_style)
     counts: defaultdict[str, dict[int, int]] = defaultdict(dict)
@@ -75,7 +75,7 @@ def write_numbers(body: Element, numbering: Element, styles: Element | None) -> 
 
 
 def _is_copy(element: Element) -> bool:
-    """Whether it lies in the second copy of a text box, which is not read and must not count."""
+    """Return whether it is in the second copy of a text box, which is not read and must not count."""
     return next(element.iterancestors(_FALLBACK), None) is not None
 
 
@@ -105,7 +105,7 @@ def _label(count: Mapping[int, int], used: _List, level: int) -> str:
 
 
 def _place(paragraph: Element, by_style: Mapping[str, tuple[str, int]], lists: Mapping[str, _List]) -> tuple[str, int]:
-    """The list and the level a paragraph counts in, by itself or by its style; list "" or "0" for none."""
+    """Return the list and the level a paragraph counts in, by itself or by its style; list "" or "0" for none."""
     style = _value(paragraph, "pPr/pStyle")
     name, level = by_style.get(style, ("", 0))
     own = _value(paragraph, "pPr/numPr/numId")
@@ -135,7 +135,7 @@ def _numbered_styles(styles: Element) -> dict[str, tuple[str, int]]:
 
 
 def _nearest(style: str, values: Mapping[str, str], based: Mapping[str, str]) -> str:
-    """The style's value or that of its nearest ancestor with one; empty when there is none."""
+    """Return the style's value or that of its nearest ancestor with one; empty when there is none."""
     seen: set[str] = set()
     while style in based and style not in seen:
         if values[style]:
@@ -182,7 +182,7 @@ def _level(level: Element) -> _Level:
 
 
 def _value(element: Element, path: str) -> str:
-    """The w:val of a descendant, named without its name space; empty when there is none."""
+    """Return the w:val of a descendant, named without its name space; empty when there is none."""
     found = element.find("/".join(_WORD + step for step in path.split("/")))
     return "" if found is None else found.get(f"{_WORD}val", "")
 
@@ -196,7 +196,7 @@ _EDGES = re.compile(r"word/(header|footer)\d*\.xml")
 
 
 def extract_docx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str]:
-    """The blocks of a DOCX, with the numbers that Word counts itself, and its declared title.
+    """Return the blocks of a DOCX, with the numbers that Word counts itself, and its declared title.
 
     Headers come first and footers last, each once; footnotes follow the text.
     """
@@ -260,7 +260,7 @@ def _blocks(container: Element, styles: dict[str, bool]) -> Iterator[DraftBlock]
 
 
 def _rows(element: Element) -> Iterator[Element]:
-    """The rows of a table; those of a table nested in a cell belong to that cell's text."""
+    """Yield the rows of a table; those of a table nested in a cell belong to that cell's text."""
     for child in element:
         if child.tag == f"{_W}tr":
             yield child

@@ -23,7 +23,7 @@ _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def extract_epub(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int, tuple[str, ...]]:
-    """The blocks of an EPUB, its title, the number of its chapters, and which of them could not be read."""
+    """Return the blocks of an EPUB, its title, the number of its chapters, and which of them could not be read."""
     with open_archive(path) as archive:
         check_archive(archive, path, limits)
         names = set(archive.namelist())
@@ -56,7 +56,7 @@ def _package_name(archive: zipfile.ZipFile, path: Path) -> str:
 
 
 def _spine(package: Element, name: str) -> list[str]:
-    """The names of the chapters in reading order; the table of contents, which repeats their headings, is none."""
+    """Return the names of the chapters in reading order, without the table of contents, which repeats headings."""
     folder = posixpath.dirname(name)
     items = {item.get("id", ""): item for item in package.iterfind(f"{_OPF}manifest/{_OPF}item")}
     chapters: list[str] = []

@@ -19,12 +19,12 @@ _BREAK = re.compile(
 
 
 def extract_html(path: Path) -> tuple[list[DraftBlock], str]:
-    """The blocks of a page's main part and its title; headers, menus, forms and scripts are left out."""
+    """Return the blocks of a page's main part and its title; headers, menus, forms and scripts are left out."""
     return html_blocks(path.read_bytes())
 
 
 def html_blocks(raw: bytes) -> tuple[list[DraftBlock], str]:
-    """The blocks and the title of a page given as bytes."""
+    """Return the blocks and the title of a page given as bytes."""
     root = parse(raw)
     if root is None:
         return [], ""
@@ -37,7 +37,7 @@ def html_blocks(raw: bytes) -> tuple[list[DraftBlock], str]:
 
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:
-    """Blocks in document order; inline text between two block elements is a paragraph of its own."""
+    """Yield blocks in document order; inline text between two block elements is a paragraph of its own."""
     inline: list[str] = []
     for kind, value in _events(container):
         if kind == "text":
@@ -78,7 +78,7 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
 
 
 def _names_columns(row: Element) -> bool:
-    """Whether a row of a table stands in its head or has only head cells."""
+    """Return whether a row of a table stands in its head or has only head cells."""
     parent = row.getparent()
     return row.find("td") is None or (parent is not None and parent.tag == "thead")
 
@@ -88,7 +88,7 @@ def _cells(row: Element) -> list[str]:
 
 
 def _on_one_line(element: Element) -> str:
-    """The element's words, a space where a line or a paragraph ends and none where only the type changes."""
+    """Return the element's words, a space where a line or a paragraph ends and none where only the type changes."""
     return tidy("".join(_pieces(element)))
 
 

@@ -18,7 +18,7 @@ _MOST_SPACES = 100
 
 
 def extract_odt(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str]:
-    """The blocks of an ODT, its notes last, and its declared title."""
+    """Return the blocks of an ODT, its notes last, and its declared title."""
     with open_archive(path) as archive:
         check_archive(archive, path, limits)
         names = set(archive.namelist())
@@ -53,7 +53,7 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
 
 
 def _rows(element: Element) -> Iterator[Element]:
-    """The rows of a table; those of a table nested in a cell belong to that cell's text."""
+    """Yield the rows of a table; those of a table nested in a cell belong to that cell's text."""
     for child in element:
         if child.tag == f"{_TABLE}table-row":
             yield child

@@ -43,7 +43,7 @@ _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
 
 def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    """The text of a PDF with the box of every line; pages without a text layer are read by OCR."""
+    """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR."""
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with _open(path, limits) as document:
@@ -124,7 +124,7 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
 
 
 def _spelled(spans: list[dict[str, Any]]) -> str:
-    """The text of a line; the raised number of a note stands off from its word, or both would be found by nobody."""
+    """Return the text of a line; the raised number of a note is parted from its word, so that both can be found."""
     text = ""
     for span in spans:
         said = span["text"]
@@ -168,7 +168,7 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
 def _recognise(
     document: pymupdf.Document, path: Path, numbers: list[int], pages: list[PageRows], ocr: OcrEngine
 ) -> tuple[list[int], dict[int, str]]:
-    """The numbers of the pages that OCR could read, and why no picture could be made of some others.
+    """Return the numbers of the pages that OCR could read, and why no picture could be made of some others.
 
     The rows of the former replace those of a scantier or scrambled text layer.
     """
@@ -206,7 +206,7 @@ def _recognise(
 
 
 def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:
-    """Lines in points. All get the page's median size, since a box's height depends on its letters."""
+    """Return lines in points. All get the page's median size, since a box's height depends on its letters."""
     if not lines:
         return []
     # A line's box spans ascenders and descenders: about 4/3 of the type size.
@@ -237,7 +237,7 @@ def _picture(page: pymupdf.Page, number: int) -> Picture:
 
 
 def _raise_out_of_memory(error: Exception) -> None:
-    """Nothing; MemoryError when that is what the error means: then the file is at its limit, not one page damaged."""
+    """Raise MemoryError when the error means that: the file is at its limit then, not one page damaged."""
     if _OUT_OF_MEMORY.search(str(error)):
         raise MemoryError from error
 

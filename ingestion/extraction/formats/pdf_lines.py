@@ -64,7 +64,7 @@ def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:
 
 
 def _bold_start(spans: list[dict[str, Any]]) -> int:
-    """How many characters of a line, white space evened out, come before the first that is not bold."""
+    """Count the characters of a line, white space evened out, before the first that is not bold."""
     text = ""
     for span in spans:
         if span["text"].strip() and not span["flags"] & _BOLD:
@@ -74,7 +74,7 @@ def _bold_start(spans: list[dict[str, Any]]) -> int:
 
 
 def _outermost(page: pymupdf.Page) -> list[str]:
-    """The texts of the lines nearest to the upper and lower edge."""
+    """Return the texts of the lines nearest to the upper and lower edge."""
     rows: dict[int, list[tuple[float, str]]] = {}
     turn = page.rotation_matrix if page.rotation else None
     for x0, y0, x1, y1, text, *_ in page.get_text("blocks", flags=_FLAGS):

@@ -12,7 +12,7 @@ from ingestion.types import ExtractionLimits, Refusal
 
 
 def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
-    """The blocks of a PPTX (title, bodies and tables as they lie, notes), its declared title, its slides."""
+    """Return the blocks of a PPTX (title, bodies and tables as they lie, notes), its declared title, its slides."""
     with open_archive(path) as archive:
         check_archive(archive, path, limits)
     from lxml.etree import XMLSyntaxError

@@ -25,7 +25,7 @@ _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
 
 
 def extract_rtf(path: Path) -> tuple[list[DraftBlock], str]:
-    """The blocks of an RTF document, its footnotes last, and its declared title."""
+    """Return the blocks of an RTF document, its footnotes last, and its declared title."""
     source = _decoded(path.read_bytes())
     fonts = next(_groups(source, _FONTS), "")
     prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
@@ -43,7 +43,7 @@ def extract_rtf(path: Path) -> tuple[list[DraftBlock], str]:
 
 
 def _decoded(raw: bytes) -> str:
-    """The source: seven-bit by the standard, else in the code page that it declares."""
+    """Return the source: seven-bit by the standard, else in the code page that it declares."""
     found = _CODE_PAGE.search(raw[:4096])
     name = f"cp{int(found[1])}" if found else "cp1252"
     try:
@@ -67,7 +67,7 @@ def _plain(source: str) -> str:
 
 
 def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
-    """The groups that begin as the pattern says, braces and all; one that is never closed is left out."""
+    """Yield the groups that begin as the pattern says, braces and all; one that is never closed is left out."""
     beyond = 0
     while (found := start.search(source, beyond)) is not None:
         depth = 0

@@ -20,7 +20,7 @@ _RULE = re.compile(r"[\s|:-]+$")
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, or of UTF-16 with a byte order mark; Refusal "not_utf8" for all else."""
+    """Return the text of a UTF-8 file, or of UTF-16 with a byte order mark; Refusal "not_utf8" for all else."""
     raw = path.read_bytes()
     wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:

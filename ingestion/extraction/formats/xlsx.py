@@ -13,7 +13,7 @@ from ingestion.types import ExtractionLimits, Refusal
 
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
-    """The blocks of an XLSX (each sheet's name and rows, formulas by their last value), its title, its sheets."""
+    """Return the blocks of an XLSX (sheet names and rows, formulas by their last value), its title, its sheets."""
     with open_archive(path) as archive:
         check_archive(archive, path, limits)
     from lxml.etree import XMLSyntaxError
@@ -41,7 +41,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
 
 
 def _shown(value: object) -> str:
-    """A cell as a reader sees it: nothing for empty, whole numbers without a decimal point, ISO dates."""
+    """Return a cell as a reader sees it: nothing for empty, whole numbers without a decimal point, ISO dates."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:

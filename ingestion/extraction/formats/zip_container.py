@@ -19,7 +19,7 @@ _GROWTH_COUNTS_FROM = 50_000_000
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """The zip archive at a path; Refusal "damaged" when it is none or breaks off."""
+    """Yield the zip archive at a path; Refusal "damaged" when it is none or breaks off."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -29,7 +29,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> None:
-    """Nothing; Refusal "too_large" when the archive claims to hold more than the limits allow."""
+    """Raise Refusal "too_large" when the archive claims to hold more than the limits allow."""
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
@@ -42,7 +42,7 @@ def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits
 
 
 def read_entry(archive: zipfile.ZipFile, name: str, path: Path, most: int | None = None) -> bytes:
-    """The bytes of one entry, never more than it declares; Refusal when missing, damaged or locked."""
+    """Return the bytes of one entry, never more than it declares; Refusal when missing, damaged or locked."""
     try:
         entry = archive.getinfo(name)
         if entry.flag_bits & 1:
@@ -58,7 +58,7 @@ def read_entry(archive: zipfile.ZipFile, name: str, path: Path, most: int | None
 
 
 def read_xml(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
-    """The root of one XML entry, parsed without entities, network or documents of unbounded depth."""
+    """Return the root of one XML entry, parsed without entities, network or documents of unbounded depth."""
     try:
         return etree.fromstring(read_entry(archive, name, path), safe_parser())
     except etree.XMLSyntaxError as error:
@@ -66,7 +66,7 @@ def read_xml(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
 
 
 def safe_parser() -> etree.XMLParser:
-    """An XML parser that expands no entities and fetches nothing.
+    """Return an XML parser that expands no entities and fetches nothing.
 
     `huge_tree` stays off: it is libxml2's own guard against depth and entity bombs.
     """

@@ -28,7 +28,7 @@ _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 
 
 def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
-    """The pages without the rows of their top and bottom margins, or set upright beside the text, that recur.
+    """Return the pages without the rows of their top and bottom margins, or set upright beside the text, that recur.
 
     A row recurs when it stands on at least three pages and on two fifths of them, so that headers which alternate
     between left and right pages are found. One number in it may differ if it moves with the page's: "Page 3" and
@@ -56,7 +56,7 @@ def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
 
 
 def _keys(row: Row, page: PageRows) -> frozenset[Key]:
-    """What would make the row the same as one of another page: its very text, or that with one number relative."""
+    """Return the keys by which rows of pages are equal: the very text, or that with one number relative."""
     bare = len(row.text) <= _LONGEST_NUMBER and _BARE.fullmatch(row.text.lower()) is not None
     share = NUMBER_MARGIN if bare else MARGIN
     if row.box.y1 < share * page.height:

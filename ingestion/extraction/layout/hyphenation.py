@@ -18,7 +18,7 @@ _CONJUNCTION = re.compile("und|oder|bzw|sowie|bis|and|or|to|et|ou|e|ed|o|y|u|ve|
 
 
 def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words, in lower case, that stand whole inside lines: evidence for or against a hyphen."""
+    """Return the words, in lower case, that stand whole inside lines: evidence for or against a hyphen."""
     words: set[str] = set()
     for text in texts:
         words.update(_WORD.findall(text.lower()))

@@ -9,7 +9,7 @@ _ROMAN = (
 
 
 def roman(number: int) -> str:
-    """A positive number in small Roman numerals."""
+    """Return a positive number in small Roman numerals."""
     written = ""
     for value, numeral in _ROMAN:
         count, number = divmod(number, value)
@@ -18,6 +18,6 @@ def roman(number: int) -> str:
 
 
 def letters(number: int) -> str:
-    """A positive number as word processors letter their lists: a ... z, aa, bb ... zz, aaa."""
+    """Return a positive number as word processors letter their lists: a ... z, aa, bb ... zz, aaa."""
     repeats, place = divmod(number - 1, 26)
     return chr(ord("a") + place) * (repeats + 1)

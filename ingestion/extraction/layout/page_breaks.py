@@ -17,7 +17,7 @@ _FULL_LINE = 30
 
 
 def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
-    """The blocks of all pages in order; a sentence that goes on on the next page is interrupted by nothing.
+    """Yield the blocks of all pages in order; a sentence that goes on on the next page is interrupted by nothing.
 
     The notes of a page stand before its last paragraph when that goes on: so no sentence is torn, and pages still
     follow each other.
@@ -54,7 +54,7 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
 
 
 def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:
-    """A table that goes on at the top of a page, under the header of the page before; that has no place here."""
+    """Return a table that goes on at the top of a page, under the header of the page before; that has no place here."""
     header = table.header
     if following.kind != "table" or following.header or len(header) != 1:
         return following
@@ -70,7 +70,7 @@ def _is_open(block: DraftBlock) -> bool:
 
 
 def _goes_on(block: DraftBlock, following: DraftBlock) -> bool:
-    """Whether the first block of a page is the rest of the open last one of the page before."""
+    """Return whether the first block of a page is the rest of the open last one of the page before."""
     if following.kind != "text" or not _alike(block.font_size, following.font_size):
         return False
     text = following.lines[0].text
@@ -82,7 +82,7 @@ def _goes_on(block: DraftBlock, following: DraftBlock) -> bool:
 
 
 def _fills_its_line(block: DraftBlock) -> bool:
-    """Whether the last line reaches as far to the right as any: then what begins with a capital may go on too."""
+    """Return whether the last line is as wide as any: then a text that begins with a capital may continue it."""
     if len(block.lines[-1].text) < _FULL_LINE:
         return False
     edges = [line.box.x1 for line in block.lines if line.box is not None]

@@ -23,12 +23,12 @@ _DIGIT = re.compile(r"\d")
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a text ends as sentences and clauses do: with their sign, and the quotes and note numbers behind it."""
+    """Return whether a text ends as sentences do: with their sign, and the quotes and note numbers after it."""
     return _SENTENCE_END.search(text, max(0, len(text) - _LONGEST_END)) is not None
 
 
 def body_size(pages: Iterable[PageRows]) -> float:
-    """The font size, in points, that most characters are set in; 0 when nothing was printed."""
+    """Return the font size, in points, that most characters are set in; 0 when nothing was printed."""
     sizes: Counter[float] = Counter()
     for page in pages:
         if not page.recognised:
@@ -41,7 +41,7 @@ def body_size(pages: Iterable[PageRows]) -> float:
 
 
 def blocks_of(page: PageRows, body: float, vocabulary: frozenset[str]) -> list[DraftBlock]:
-    """The blocks of a page in reading order, notes last, given the document's body size and words."""
+    """Return the blocks of a page in reading order, notes last, given the document's body size and words."""
     texts, notes = _noted(_paragraphs(page.rows), page, body)
     drafts = [_draft(rows, _kind(rows, page, body), page, vocabulary) for rows in _joined(texts, page)]
     return drafts + [_draft(rows, "note", page, vocabulary) for rows in _joined(notes, page)]
@@ -58,7 +58,7 @@ def _draft(rows: Sequence[Row], kind: BlockKind, page: PageRows, vocabulary: fro
 
 
 def _is_header(rows: Sequence[Row]) -> bool:
-    """Whether the first row of a table names its columns: no figures in it, and figures below."""
+    """Return whether the first row of a table names its columns: no figures in it, and figures below."""
     first, below = rows[0], rows[1:]
     if first.cells < 2 or _DIGIT.search(first.text):
         return first.cells > 1 and first.bold and not any(row.bold for row in below)
@@ -66,7 +66,7 @@ def _is_header(rows: Sequence[Row]) -> bool:
 
 
 def _noted(paragraphs: Sequence[list[Row]], page: PageRows, body: float) -> tuple[list[list[Row]], list[list[Row]]]:
-    """The paragraphs of the text and those of the notes below it, each in reading order."""
+    """Return the paragraphs of the text and those of the notes below it, each in reading order."""
     texts: list[list[Row]] = []
     notes: list[list[Row]] = []
     after_note = False
@@ -82,7 +82,7 @@ def _noted(paragraphs: Sequence[list[Row]], page: PageRows, body: float) -> tupl
 
 
 def _unmarked(texts: list[list[Row]], page: PageRows, body: float) -> list[list[Row]]:
-    """What goes on from the notes of the page before, and has no mark of its own; taken from the end of the texts."""
+    """Return the rest of the notes of the page before, which has no mark of its own; cut from the end of the texts."""
     unmarked: list[list[Row]] = []
     while texts and _is_note(texts[-1], page, body, True) and not LABEL.match(texts[-1][0].text):
         unmarked.insert(0, texts.pop())

@@ -1,4 +1,4 @@
-"""Whether a text layer says what its page shows: some fonts name other characters than they draw."""
+"""Check of text layers against what the page shows: some fonts name other characters than they draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST_KINDS = 5
 
 
 def is_scrambled(text: str) -> bool:
-    """Whether a longer text in Latin letters holds next to no function word of any language we know."""
+    """Return whether a longer text in Latin letters holds next to no function word of any language we know."""
     if _reads_well(text):
         return False
     words = [word.casefold() for word in _WORD.findall(text)]
@@ -28,14 +28,14 @@ def is_scrambled(text: str) -> bool:
 
 
 def _reads_well(text: str) -> bool:
-    """Whether plain words between spaces settle it already, as they do for nearly every page of running text."""
+    """Return whether plain words between spaces settle it already, as they do for nearly every page of running text."""
     tokens = text.lower().split()
     met = [token for token in tokens if token in _function_words()]
     return len(met) >= 4 * _LEAST_SHARE * len(tokens) and len(set(met)) >= _LEAST_KINDS
 
 
 def _is_latin(letters: str) -> bool:
-    """Whether nearly all letters are of the Latin script, the only one whose function words are listed."""
+    """Return whether nearly all letters are of the Latin script, the only one whose function words are listed."""
     return sum(letter < "\u0250" for letter in letters) > 0.9 * len(letters)
 
 

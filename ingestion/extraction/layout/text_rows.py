@@ -91,7 +91,7 @@ def _are_two_cells(left: list[PrintedLine], right: list[PrintedLine]) -> bool:
 
 
 def _add(block: list[PrintedLine], rows: list[list[PrintedLine]]) -> None:
-    """Nothing; puts the lines of a block into new rows."""
+    """Put the lines of a block into new rows."""
     first = len(rows)
     for line in block:
         reached = len(rows)
@@ -104,7 +104,7 @@ def _add(block: list[PrintedLine], rows: list[list[PrintedLine]]) -> None:
 
 
 def _beside(line: PrintedLine, row: list[PrintedLine], *, several: bool) -> bool:
-    """Whether a line belongs to a row: it stands beside its last line, or is a cell in the midst of its lines."""
+    """Return whether a line belongs to a row: next to its last line, or as a cell among its lines."""
     last = row[-1]
     if line.box.y0 >= last.box.y1 and len(row) == 1:
         return False
@@ -124,7 +124,7 @@ def _beside(line: PrintedLine, row: list[PrintedLine], *, several: bool) -> bool
 
 
 def _overlap(a: Box, b: Box) -> float:
-    """How much of the lower of two boxes stands at the height of the other."""
+    """Return how much of the lower of two boxes stands at the height of the other."""
     return (min(a.y1, b.y1) - max(a.y0, b.y0)) / max(1e-6, min(a.y1 - a.y0, b.y1 - b.y0))
 
 
@@ -156,7 +156,7 @@ def _row(group: list[PrintedLine]) -> Row:
 
 
 def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:
-    """The lines of a row by columns from left to right; lines that stand one below the other share one."""
+    """Return the lines of a row by columns from left to right; lines that stand one below the other share one."""
     columns: list[list[PrintedLine]] = []
     for line in sorted(group, key=lambda line: line.box.x0):
         if columns and any(not _apart(line.box, one.box) for one in columns[-1]):

@@ -34,7 +34,7 @@ def looks_like_title(text: str) -> bool:
 
 
 def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) -> str:
-    """The declared title if it is printed, else the printed one, else the declared one, else the file name.
+    """Return the declared title if it is printed, else the printed one, else the declared one, else the file name.
 
     A workbook has no print: its sheets' names and columns are no titles.
     """
@@ -51,18 +51,18 @@ def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) 
 
 
 def is_printed(title: str, text: str) -> bool:
-    """Whether a title stands in the opening of a text, whatever its capitals and line ends."""
+    """Return whether a title stands in the opening of a text, whatever its capitals and line ends."""
     return _letters(title) in _letters(text[:_OPENING])
 
 
 def is_workbook(blocks: Sequence[Block]) -> bool:
-    """Whether there is nothing but tables below the names of their sheets."""
+    """Return whether there is nothing but tables below the names of their sheets."""
     kinds = [block.kind for block in blocks]
     return "table" in kinds and kinds[0] == "heading" and not {"text", "note"} & set(kinds)
 
 
 def first_line(text: str, blocks: Sequence[Block]) -> str:
-    """The first line that could stand above a text; "" where there is none."""
+    """Return the first line that could stand above a text; "" where there is none."""
     if is_workbook(blocks):
         first = next(block for block in blocks if block.kind == "table")
         line = tidy(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
@@ -79,7 +79,7 @@ def first_line(text: str, blocks: Sequence[Block]) -> str:
 
 
 def whole_line(title: str, text: str, blocks: Sequence[Block]) -> str:
-    """The printed line that begins with the title and goes on a little, where there is one; else the title."""
+    """Return the printed line that begins with the title and goes on a little, where there is one; else the title."""
     for block in blocks[:20]:
         line = tidy(text[block.start : min(block.end, block.start + LONGEST_TITLE)])
         longer = len(title) < len(line) <= min(_LONGEST_HEADING, 3 * len(title)) and not line.endswith((".", ";", ":"))

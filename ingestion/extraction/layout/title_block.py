@@ -116,7 +116,7 @@ class _Piece:
 
 
 def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
-    """What may be the title on the first page that has text, the likeliest first; empty where running text begins."""
+    """Return possible titles on the first page that has text, the likeliest first; none where running text begins."""
     front = _front(text, blocks)
     sized = any(piece.block.font_size for piece in front)
     found = _by_size(front, _body_size(blocks)) if sized else _by_order(front)
@@ -124,7 +124,7 @@ def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
 
 
 def is_furniture(line: str) -> bool:
-    """Whether a line names a body, a reference or a day, and not a document."""
+    """Return whether a line names a body, a reference or a day, and not a document."""
     return bool(
         (_LETTERHEAD.match(line) and len(line) < 110 and not _WORK.search(line) and not _LAW_AT_END.search(line))
         or _REFERENCE.match(line)
@@ -139,7 +139,7 @@ def is_furniture(line: str) -> bool:
 
 
 def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
-    """The blocks of the title's page, up to the table of contents."""
+    """Return the blocks of the title's page, up to the table of contents."""
     pieces: list[_Piece] = []
     for number, block in enumerate(blocks[:2_000]):
         line = tidy(text[block.start : min(block.end, block.start + 2 * LONGEST_TITLE)])
@@ -155,7 +155,7 @@ def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
 
 
 def _body_size(blocks: Sequence[Block]) -> float:
-    """The size in which most of the text is set, by characters; 0 where there are only headings."""
+    """Return the size in which most of the text is set, by characters; 0 where there are only headings."""
     weight: dict[float, int] = {}
     for block in blocks[:1_000]:
         if block.font_size and block.kind != "heading":
@@ -188,7 +188,7 @@ def _by_size(front: Sequence[_Piece], body: float) -> list[PrintedTitle]:
 
 
 def _may_be_title(piece: _Piece, body: float, hanging: bool) -> bool:
-    """Whether a line stands out and names no body; below a line that is left hanging it may name one."""
+    """Return whether a line stands out and names no body; below a line that is left hanging it may name one."""
     size = piece.block.font_size or 0.0
     prominent = piece.block.kind == "heading" or (piece.block.kind == "text" and size >= 1.1 * body > 0)
     continues = _ADDITION.match(piece.text) or (piece.text.isupper() and len(piece.text) < 120)
@@ -201,7 +201,7 @@ def _may_be_title(piece: _Piece, body: float, hanging: bool) -> bool:
 
 
 def _belongs(above: _Piece, piece: _Piece, body: float) -> bool:
-    """Whether a line goes on with the title above it."""
+    """Return whether a line goes on with the title above it."""
     size, upper = piece.block.font_size or 0.0, above.block.font_size or 0.0
     if abs(size - upper) > 0.6 or piece.number != above.number + 1 or _ADDITION.match(piece.text):
         return False
@@ -230,7 +230,7 @@ def _rated(joined: str, group: Sequence[_Piece], largest: float, body: float) ->
 
 
 def _additions(after: Sequence[Sequence[_Piece]]) -> list[str]:
-    """What a report's title goes on with below it: Addendum, Part two."""
+    """Return the continuation of a report's title below it: Addendum, Part two."""
     more = []
     for group in after:
         if not group or not _ADDITION.match(group[0].text):

@@ -7,7 +7,7 @@ from rag_engine.config import OcrChoice
 
 
 def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
-    """The engine by name; "auto" is Tesseract when installed, else RapidOCR; None for "none".
+    """Return the engine by name; "auto" is Tesseract when installed, else RapidOCR; None for "none".
 
     BackendError when Tesseract is asked for and not installed.
     """

@@ -49,6 +49,6 @@ class RapidOcr:
 
 
 def box_around(corners: Iterable[Iterable[float]]) -> Box:
-    """The upright rectangle around four corners."""
+    """Return the upright rectangle around four corners."""
     across, down = zip(*(map(float, corner) for corner in corners), strict=True)
     return Box(min(across), min(down), max(across), max(down))

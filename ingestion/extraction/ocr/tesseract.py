@@ -97,12 +97,12 @@ def _listed() -> frozenset[str]:
 
 
 def installed_languages() -> tuple[str, ...]:
-    """Tesseract's names of the languages that are installed here and that we read; empty without Tesseract."""
+    """Return Tesseract's names of the languages that are installed here and that we read; empty without Tesseract."""
     return tuple(language for language in _LANGUAGES if language in _listed())
 
 
 def parse_tsv(table: str) -> tuple[OcrLine, ...]:
-    """The lines of Tesseract's TSV output; lines it is unsure of (mean word confidence under 30) are left out."""
+    """Return the lines of Tesseract's TSV output without unsure ones (mean word confidence under 30)."""
     words: dict[tuple[str, str, str], list[dict[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
         if row["level"] == "5" and (row["text"] or "").strip():
@@ -124,7 +124,7 @@ def parse_tsv(table: str) -> tuple[OcrLine, ...]:
 
 
 def _identify(text: str, languages: tuple[str, ...]) -> str | None:
-    """Tesseract's name of the text's language among those installed; None when there is too little to tell."""
+    """Return Tesseract's name of the text's language among those installed; None when there is too little to tell."""
     if len(languages) < 2 or sum(character.isalpha() for character in text) < _MINIMUM_LETTERS:
         return None
     found = _detector(languages).detect_language_of(text)

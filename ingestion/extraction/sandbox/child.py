@@ -139,7 +139,7 @@ class _LazyOcr:
         self._engine: OcrEngine | None = None
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """The engine's lines for each picture."""
+        """Return the engine's lines for each picture."""
         self._engine = self._engine or self._choose()
         if self._engine is None:
             raise BackendError("No OCR is installed.", help="Install Tesseract.")
