@@ -31,7 +31,7 @@ HTML = """<!doctype html><html lang="fr"><head><meta charset="utf-8">
 <meta name="DC.title" content="Plan national canicule"><meta name="citation_author" content="A. Dupont">
 <meta name="DCTERMS.issued" content="2018-05-23"><meta property="og:site_name" content="Portail santé">
 <meta name="keywords" content="canicule, chaleur">
-<meta name="description" content="Le plan."></head><body></body></html>"""
+<meta name="description" content="Le plan."></head><body><p>Le plan national.</p></body></html>"""
 
 LINKED = """<html lang="en"><head><title>Page</title><script type="application/ld+json">
 {"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Portal"},
