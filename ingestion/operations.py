@@ -7,7 +7,6 @@ in the job queue and returns the run; the worker carries it out by the same func
 from __future__ import annotations
 
 import getpass
-import os
 import shutil
 import tempfile
 import threading
@@ -18,7 +17,7 @@ from typing import IO, Literal
 
 from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
-from ingestion.config import read_ingestion_config
+from ingestion.config import read_ingestion_config, user_name
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import Exported, export
 from ingestion.indexing.phase import FROM_LIST
@@ -98,7 +97,7 @@ def open_desk(engine: Engine) -> Desk:
 def system_user() -> str:
     """Return who works here, from SEXTANT_USER or the system; "" where a container has a number without a name."""
     try:
-        return os.environ.get("SEXTANT_USER") or getpass.getuser()
+        return user_name() or getpass.getuser()
     except (OSError, KeyError, ImportError):
         return ""
 

@@ -19,7 +19,7 @@ from ingestion.types import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 
-Vocabulary = Mapping[FieldName, Sequence[str]]
+FieldVocabulary = Mapping[FieldName, Sequence[str]]
 
 _HEADER_WITHIN = 30
 _SHOWN = 60
@@ -48,7 +48,11 @@ class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the 
 
 
 def read_corrections(
-    path: Path, source_records: Sequence[SourceRecord], author: str, when: str, vocabulary: Vocabulary | None = None
+    path: Path,
+    source_records: Sequence[SourceRecord],
+    author: str,
+    when: str,
+    vocabulary: FieldVocabulary | None = None,
 ) -> CorrectionReport:
     """Return the cells of an edited workbook or CSV of the dataset that differ from what was exported.
 
@@ -162,7 +166,7 @@ class _Comparison:
     record: SourceRecord
     columns: Mapping[str, int]
     exported: Mapping[str, str] | None
-    vocabulary: Vocabulary
+    vocabulary: FieldVocabulary
 
     def read(self, foreign: dict[str, int]) -> tuple[dict[FieldName, tuple[str, ...]], list[RejectedRow]]:
         """Return the fields that a person changed, with their new values, and the cells that cannot be taken."""
@@ -269,7 +273,7 @@ def _even(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
-def _read_cell(text: str, column: Column, vocabulary: Vocabulary) -> Iterator[tuple[FieldName, tuple[str, ...]]]:
+def _read_cell(text: str, column: Column, vocabulary: FieldVocabulary) -> Iterator[tuple[FieldName, tuple[str, ...]]]:
     """Yield the values that a cell gives, by field; the level brings its countries when they stand behind it."""
     field = column.field
     assert field is not None
@@ -318,7 +322,7 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in re.split(r"[;|\n]", text) if part.strip()))
 
 
-def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: Vocabulary) -> tuple[str, ...]:
+def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabulary) -> tuple[str, ...]:
     """Return the values as the vocabulary spells them.
 
     All are refused when one is not in it, so that no half is taken.

@@ -11,7 +11,7 @@ from protego import Protego
 
 from ingestion.protocols import Web
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
-from ingestion.seeds.merge import Candidate, SeedReport, key_of, match_seeds
+from ingestion.seeds.merge import SeedCandidate, SeedReport, key_of, match_seeds
 from ingestion.seeds.read import add_entries
 from ingestion.spreadsheets.row import RejectedRow
 from ingestion.types import Refusal, SeedSource
@@ -31,7 +31,7 @@ class _Search:
 
     web: Web
     words: tuple[str, ...]
-    candidates: list[Candidate] = field(default_factory=list)
+    candidates: list[SeedCandidate] = field(default_factory=list)
     rejected: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     read: int = 0

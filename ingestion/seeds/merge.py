@@ -37,7 +37,7 @@ class SeedReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SeedCandidate:
     """A source as a list gives it: `part` counts several addresses of one row from 1, which share its code.
 
     `prefix` begins the code where the list gives none.
@@ -57,7 +57,7 @@ class Candidate:
 
 
 def match_seeds(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[SeedCandidate],
     known: Sequence[SeedSource],
     *,
     rejected: Sequence[RejectedRow] = (),
@@ -114,7 +114,7 @@ def shorten(warnings: Iterable[str]) -> list[str]:
     return every if rest <= 0 else [*every[:_MOST_WARNINGS], f"... and {rest:,} more of this kind."]
 
 
-def _whole(candidate: Candidate) -> Candidate:
+def _whole(candidate: SeedCandidate) -> SeedCandidate:
     return replace(
         candidate,
         place=whole(candidate.place),
@@ -129,7 +129,7 @@ def _whole(candidate: Candidate) -> Candidate:
     )
 
 
-def _source(candidate: Candidate, code: str) -> SeedSource:
+def _source(candidate: SeedCandidate, code: str) -> SeedSource:
     return SeedSource(
         code,
         url=candidate.url,

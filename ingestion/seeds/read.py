@@ -13,7 +13,7 @@ from ingestion.metadata.sidecar import read_descriptions
 from ingestion.seeds.codes import prefix_for
 from ingestion.seeds.columns import SeedColumns, find_columns
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_sitemap, unpack
-from ingestion.seeds.merge import Candidate, SeedReport, is_whole, match_seeds, whole
+from ingestion.seeds.merge import SeedCandidate, SeedReport, is_whole, match_seeds, whole
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import OLE, read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
@@ -29,11 +29,11 @@ _TABLES = (".csv", ".tsv", ".tab")
 
 
 @dataclass(slots=True)
-class _Reading:
+class _SeedReading:
     """Candidates and rejected rows of one list so far."""
 
     known_codes: frozenset[str]
-    candidates: list[Candidate] = field(default_factory=list)
+    candidates: list[SeedCandidate] = field(default_factory=list)
     rejected: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     known: int = 0
@@ -45,7 +45,7 @@ def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
 
     The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """
-    reading = _Reading(frozenset(source.code.casefold() for source in known))
+    reading = _SeedReading(frozenset(source.code.casefold() for source in known))
     if path.is_dir():
         _read_folder(path, reading)
     else:
@@ -59,7 +59,7 @@ def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
     )
 
 
-def _read_file(path: Path, reading: _Reading) -> None:
+def _read_file(path: Path, reading: _SeedReading) -> None:
     head = read_head(path)
     if not head.strip():
         raise InputError(f"{path.name} is empty.", help='Give a list with a column "URL", or one address a line.')
@@ -90,7 +90,7 @@ def _is_table(path: Path) -> bool:
     return bool(columns.header and columns.urls and len(head) > 1)
 
 
-def _read_table(path: Path, rows: Iterable[Row], reading: _Reading) -> None:
+def _read_table(path: Path, rows: Iterable[Row], reading: _SeedReading) -> None:
     for sheet, group in groupby(rows, key=lambda row: row.sheet):
         _read_sheet(path, sheet, group, reading)
     if not reading.candidates and not reading.rejected and not reading.known:
@@ -101,11 +101,11 @@ def _read_table(path: Path, rows: Iterable[Row], reading: _Reading) -> None:
         )
 
 
-def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _Reading) -> None:
+def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _SeedReading) -> None:
     """Add the sheet's candidates, and its rejected rows unless no row has an address at all."""
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
-    candidates: list[Candidate] = []
+    candidates: list[SeedCandidate] = []
     rejected: list[RejectedRow] = []
     warnings: list[str] = []
     known, meant = 0, False
@@ -189,13 +189,13 @@ def _link(target: str) -> Addresses:
 
 def _candidates(
     path: Path, row: Row, columns: SeedColumns, urls: Sequence[str], from_link: int | None
-) -> Iterator[Candidate]:
+) -> Iterator[SeedCandidate]:
     shown = row.cell(from_link)
     # Behind a cell that says "open" or "PDF" there is a link; it is nobody's title.
     title = row.cell(columns.title) or (shown if len(shown.split()) > 2 else "")
     origin = row.place if row.sheet == path.name else f"{path.name}, {row.place}"
     for part, url in enumerate(urls, 1):
-        yield Candidate(
+        yield SeedCandidate(
             row.place,
             origin,
             url,
@@ -208,7 +208,7 @@ def _candidates(
         )
 
 
-def _read_lines(path: Path, reading: _Reading) -> None:
+def _read_lines(path: Path, reading: _SeedReading) -> None:
     """Add the addresses of a plain list: one or more a line, with a title beside them or not."""
     with path.open(encoding=sniff_encoding(path), errors="replace") as file:
         for number, line in enumerate(file, 1):
@@ -219,7 +219,7 @@ def _read_lines(path: Path, reading: _Reading) -> None:
             addresses = addresses_in(text, with_words=True)
             for url in addresses.found:
                 title = _title_beside(text, addresses.found) if len(addresses.found) == 1 else ""
-                reading.candidates.append(Candidate(place, f"{path.name}, {place}", url, title=title))
+                reading.candidates.append(SeedCandidate(place, f"{path.name}, {place}", url, title=title))
             if not addresses.found:
                 reason = "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address"
                 reading.rejected.append(RejectedRow(place, reason))
@@ -236,7 +236,7 @@ def _title_beside(text: str, urls: Sequence[str]) -> str:
     return " ".join(text.strip(" \t,;|:-–—<>()\"'").split())
 
 
-def _read_xml(path: Path, reading: _Reading) -> None:
+def _read_xml(path: Path, reading: _SeedReading) -> None:
     if path.stat().st_size > _MOST_XML_BYTES:
         raise InputError(f"{path.name} has more than {_MOST_XML_BYTES:,} bytes.", help="Split it into several lists.")
     body = unpack(path.read_bytes())
@@ -265,7 +265,7 @@ def _read_xml(path: Path, reading: _Reading) -> None:
 
 
 def add_entries(
-    entries: Iterable[FeedEntry], name: str, candidates: list[Candidate], rejected: list[RejectedRow]
+    entries: Iterable[FeedEntry], name: str, candidates: list[SeedCandidate], rejected: list[RejectedRow]
 ) -> None:
     """Add the entries of a sitemap or feed called `name` to the candidates, or report why not."""
     for number, entry in enumerate(entries, 1):
@@ -274,10 +274,10 @@ def add_entries(
             rejected.append(RejectedRow(place, reason))
         else:
             notes = f"Dated {entry.date}" if entry.date else ""
-            candidates.append(Candidate(place, place, entry.url, title=entry.title, notes=notes))
+            candidates.append(SeedCandidate(place, place, entry.url, title=entry.title, notes=notes))
 
 
-def _read_folder(path: Path, reading: _Reading) -> None:
+def _read_folder(path: Path, reading: _SeedReading) -> None:
     """Add every file that can be read, described by the metadata.jsonl beside it where there is one."""
     inside = sorted(one for one in path.rglob("*") if one.is_file() and one.name != DESCRIPTIONS)
     files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
@@ -299,7 +299,7 @@ def _read_folder(path: Path, reading: _Reading) -> None:
             continue
         given = described[file.parent].get(file.name, {})
         reading.candidates.append(
-            Candidate(
+            SeedCandidate(
                 place,
                 f"{path.name}/{place}",
                 path=str(file.absolute()),

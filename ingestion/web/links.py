@@ -14,7 +14,7 @@ from lxml import etree, html
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.urls import address_words, normal_url
 
-Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
+HtmlNode = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 
 # What an analyst means by a file, in the order in which one is preferred to another of the same document.
 FILE_SUFFIXES = (
@@ -75,7 +75,7 @@ def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLi
     """Return the distinct links to other pages in document order; of several to one address the longest text counts."""
     own = normal_url(address)
     found: dict[str, PageLink] = {}
-    blocks: dict[Element, _Block] = {}
+    blocks: dict[HtmlNode, _Block] = {}
     for anchor in content.iter("a", "area"):
         url = absolute(anchor.get("href"), base)
         key = normal_url(url)
@@ -238,9 +238,9 @@ def _context(anchor: html.HtmlElement) -> str:
     return ""
 
 
-def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, _Block]) -> bool:
+def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[HtmlNode, _Block]) -> bool:
     """Return whether a link begins its block or fills most of it."""
-    block: Element = anchor
+    block: HtmlNode = anchor
     while (above := block.getparent()) is not None:
         block = above
         if block.tag in _BLOCKS:
@@ -261,5 +261,5 @@ def _label(anchor: html.HtmlElement) -> str:
     return ""
 
 
-def _text(element: Element) -> str:
+def _text(element: HtmlNode) -> str:
     return " ".join(" ".join(map(str, element.itertext())).split())

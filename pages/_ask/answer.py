@@ -7,12 +7,13 @@ from concurrent.futures import Future, wait
 
 import streamlit as st
 
-from pages._ask.passage import Span, cited_place, excerpt, index_entries
+from pages._ask.passage import cited_place, excerpt, index_entries
 from pages._shared import resources
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, spoken
 from pages._shared.markdown import answer_markdown, highlighted, plain, plain_paragraphs
 from rag_engine.conversations import Reply, ShownLink, ShownSource
+from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Tier
 
 _EXCERPT = 480

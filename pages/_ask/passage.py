@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pages._shared.markdown import plain
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.conversations import ShownSource
+from rag_engine.text.sentences import Span
 
 
 def cited_place(source: ShownSource) -> str:
@@ -30,9 +31,6 @@ def index_entries(source: ShownSource) -> str:
 
 def _same(one: str, other: str) -> bool:
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
-
-
-Span = tuple[int, int]
 
 
 def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list[tuple[str, bool]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rag_engine.text.sentences import Span
 from rag_engine.types import Box, Line, Region
-
-Span = tuple[int, int]
 
 # Characters shown before and after a passage where there is no page to show.
 _AROUND = 1500

@@ -20,8 +20,8 @@ import pymupdf
 from numpy.typing import NDArray
 
 # x0, y0, x1, y1 in points of the page as it is drawn.
-Box = tuple[float, float, float, float]
-Span = tuple[int, int]
+Rectangle = tuple[float, float, float, float]
+CharacterRange = tuple[int, int]
 
 # Each colour multiplies what is printed, as a highlighter does: black stays black, white takes the colour.
 _SOFT = (0.93, 0.98, 0.75)
@@ -79,7 +79,7 @@ def _limit_processor_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
-def _draw_text(text: str, marks: Sequence[Span], strong: Sequence[Span], width: int) -> bytes:
+def _draw_text(text: str, marks: Sequence[CharacterRange], strong: Sequence[CharacterRange], width: int) -> bytes:
     """Draw a plain sheet, as tall as its text, with some characters marked; all of the text is escaped."""
     levels = np.zeros(len(text), dtype=np.int8)
     for level, spans in ((1, marks), (2, strong)):
@@ -99,7 +99,7 @@ def _draw_text(text: str, marks: Sequence[Span], strong: Sequence[Span], width: 
         return _draw(page, (), (), width)
 
 
-def _draw(page: pymupdf.Page, marks: Sequence[Box], strong: Sequence[Box], width: int) -> bytes:
+def _draw(page: pymupdf.Page, marks: Sequence[Rectangle], strong: Sequence[Rectangle], width: int) -> bytes:
     scale = min(width / page.rect.width, width * _TALLEST / page.rect.height)
     pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), colorspace=pymupdf.csRGB, alpha=False)
     picture = np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3)
@@ -113,7 +113,7 @@ def _draw(page: pymupdf.Page, marks: Sequence[Box], strong: Sequence[Box], width
     return bytes(drawn.tobytes("png"))
 
 
-def _cover(picture: NDArray[np.uint8], boxes: Sequence[Box], scale: float) -> NDArray[np.bool_]:
+def _cover(picture: NDArray[np.uint8], boxes: Sequence[Rectangle], scale: float) -> NDArray[np.bool_]:
     """Return the pixels under the boxes, each counted once however many boxes overlap there."""
     covered = np.zeros(picture.shape[:2], dtype=bool)
     for box in boxes:
@@ -128,13 +128,13 @@ def _wash(picture: NDArray[np.uint8], where: NDArray[np.bool_], colour: tuple[fl
     return washed
 
 
-def _underline(picture: NDArray[np.uint8], box: Box, scale: float) -> None:
+def _underline(picture: NDArray[np.uint8], box: Rectangle, scale: float) -> None:
     """Draw a thin rule under a box: seen also on dark paper and by those who do not see the colour."""
     rows, columns = _pixels(box, scale)
     picture[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
 
 
-def _pixels(box: Box, scale: float) -> tuple[slice, slice]:
+def _pixels(box: Rectangle, scale: float) -> tuple[slice, slice]:
     top, bottom = (max(round(value * scale), 0) for value in (box[1] - _MARGIN, box[3] + _MARGIN))
     left, right = (max(round(value * scale), 0) for value in (box[0] - _MARGIN, box[2] + _MARGIN))
     return slice(top, bottom), slice(left, right)

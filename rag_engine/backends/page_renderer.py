@@ -15,9 +15,8 @@ from multiprocessing import Pipe
 from pathlib import Path
 
 from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.text.sentences import Span
 from rag_engine.types import Box
-
-Span = tuple[int, int]
 
 _PROCESSES = 4
 _CACHED = 200

@@ -16,7 +16,7 @@ from rag_engine.evaluation.datasets import read_lines
 # The columns are parted by white space, so none may stand in an id; the sign of the escape is itself escaped.
 _UNSAFE = re.compile(r"[\s%]")
 
-Ranking = Sequence[tuple[str, float]]
+RankedDocuments = Sequence[tuple[str, float]]
 
 
 class RunWriter:
@@ -26,7 +26,7 @@ class RunWriter:
         self._file = file
         self._tag = escape(tag)
 
-    def write(self, query: str, ranking: Ranking) -> None:
+    def write(self, query: str, ranking: RankedDocuments) -> None:
         """Append the ranked documents of a query, best first."""
         for rank, (document, score) in enumerate(ranking, start=1):
             self._file.write(f"{escape(query)} Q0 {escape(document)} {rank} {score!r} {self._tag}\n")

@@ -18,7 +18,7 @@ from rag_engine.protocols import Vectors
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-Precision = Literal["bf16", "f32"]
+FloatPrecision = Literal["bf16", "f32"]
 Tokens = NDArray[np.int64]
 Compute = Callable[[Tokens, Tokens], Vectors]
 
@@ -40,7 +40,7 @@ def told(execution: str, passed_over: Sequence[str]) -> str:
     return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
 
-def openvino_graph(file: Path, precision: Precision | None) -> tuple[str, Callable[[Any], NDArray[np.float32]]]:
+def openvino_graph(file: Path, precision: FloatPrecision | None) -> tuple[str, Callable[[Any], NDArray[np.float32]]]:
     """OpenVINO's name with its precision, and the function from a graph's inputs to its first output.
 
     In bfloat16 where the processor computes in it, if not told otherwise. The compiled model is kept beside the file,
@@ -66,7 +66,7 @@ def openvino_graph(file: Path, precision: Precision | None) -> tuple[str, Callab
     return f"openvino {precision}", infer
 
 
-def open_openvino(folder: Path, precision: Precision | None = None) -> Runtime:
+def open_openvino(folder: Path, precision: FloatPrecision | None = None) -> Runtime:
     """Return the exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
     execution, infer = openvino_graph(folder / "model.onnx", precision)
     return Runtime(execution, lambda ids, mask: infer([ids, mask]), batch_tokens=1024)

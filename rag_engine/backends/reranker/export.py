@@ -136,7 +136,7 @@ def _export_graph(model: CrossEncoder, path: Path) -> None:
     tokenizer: Any = model.tokenizer
     inputs = describe(model).inputs
 
-    class Pair(torch.nn.Module):
+    class SamplePair(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.classifier = classifier
@@ -151,7 +151,7 @@ def _export_graph(model: CrossEncoder, path: Path) -> None:
         # The tracer warns of every branch on a shape; the check of the result is what counts.
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            Pair().eval(),
+            SamplePair().eval(),
             tuple(encoded[name] for name in inputs),
             str(path),
             dynamo=False,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag_engine.backends.encoder.export import first_line
-from rag_engine.backends.encoder.runtimes import Precision, Tokens, batches, openvino_graph, told
+from rag_engine.backends.encoder.runtimes import FloatPrecision, Tokens, batches, openvino_graph, told
 from rag_engine.backends.encoder.source import ModelSource
 from rag_engine.backends.model_cache import build_once
 from rag_engine.backends.reranker.export import (
@@ -40,7 +40,7 @@ from rag_engine.protocols import Reranker, Scores
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-Compute = Callable[[Mapping[str, Tokens]], Scores]
+ComputeScores = Callable[[Mapping[str, Tokens]], Scores]
 
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
@@ -53,17 +53,17 @@ _PACKAGED_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
+class PairRuntime:
     """A runtime's name and its function from the graph's inputs, each (pairs, tokens), to one score a pair."""
 
     execution: str
-    compute: Compute
+    compute: ComputeScores
 
 
 class CrossEncoder:
     """A Reranker (rag_engine.protocols) over an exported model; made by `load_reranker`."""
 
-    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
+    def __init__(self, name: str, folder: Path, runtime: PairRuntime) -> None:
         self.name = name
         self.execution = runtime.execution
         self._settings = read_settings(folder)
@@ -134,7 +134,9 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     for choice in () if failure else _CHOICES[execution] or _CHOICES["auto"]:
         try:
             runtime = _RUNTIMES[choice](folder)
-            reranker = CrossEncoder(source.name, folder, Runtime(told(runtime.execution, passed_over), runtime.compute))
+            reranker = CrossEncoder(
+                source.name, folder, PairRuntime(told(runtime.execution, passed_over), runtime.compute)
+            )
             agreed = agrees(reranker, folder)
         except (ImportError, RuntimeError, BackendError) as error:  # absent, not for this processor, or damaged
             passed_over.append(f"{choice} failed: {first_line(error)}")
@@ -178,19 +180,19 @@ def _export_packaged(folder: Path) -> None:
     np.save(folder / CHECK_SCORES, exact.score(CHECK_QUERY, CHECK_TEXTS))
 
 
-def open_openvino(folder: Path, precision: Precision | None = None, file: str = "model.onnx") -> Runtime:
+def open_openvino(folder: Path, precision: FloatPrecision | None = None, file: str = "model.onnx") -> PairRuntime:
     """Return the exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
     execution, infer = openvino_graph(folder / file, precision)
-    return Runtime(execution, lambda inputs: infer(dict(inputs)).reshape(-1))
+    return PairRuntime(execution, lambda inputs: infer(dict(inputs)).reshape(-1))
 
 
-def open_onnx(folder: Path) -> Runtime:
+def open_onnx(folder: Path) -> PairRuntime:
     """Return the exported model in ONNX Runtime: in 8 bit where the weights came so, else in single precision."""
     quantised = folder / QUANTISED_FILE
     return open_onnx_file(quantised if quantised.is_file() else folder / "model.onnx")
 
 
-def open_onnx_file(file: Path) -> Runtime:
+def open_onnx_file(file: Path) -> PairRuntime:
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -207,10 +209,10 @@ def open_onnx_file(file: Path) -> Runtime:
         except failures as error:
             raise RuntimeError(str(error)) from error
 
-    return Runtime("onnx int8" if file.name == QUANTISED_FILE else "onnx", compute)
+    return PairRuntime("onnx int8" if file.name == QUANTISED_FILE else "onnx", compute)
 
 
-_RUNTIMES: dict[str, Callable[[Path], Runtime]] = {"openvino": open_openvino, "onnx": open_onnx}
+_RUNTIMES: dict[str, Callable[[Path], PairRuntime]] = {"openvino": open_openvino, "onnx": open_onnx}
 
 
 def _inputs(pairs: Sequence[Encoding], settings: CrossEncoderSettings) -> dict[str, Tokens]:

@@ -12,7 +12,7 @@ import pytest
 
 from ingestion.dataset.export import export
 from ingestion.records.source_store import SourceStore
-from ingestion.seeds.merge import Candidate, match_seeds
+from ingestion.seeds.merge import SeedCandidate, match_seeds
 from ingestion.seeds.read import read_seeds
 from ingestion.types import Outcome
 from rag_engine.errors import InputError
@@ -158,8 +158,8 @@ def test_half_characters_in_a_list_do_not_stop_it(tmp_path: Path) -> None:
     half = "\ud83d"
     whole, fitting = match_seeds(
         [
-            Candidate(f"row {half}", half, f"https://a.org/{half}", "", f"A{half}", 1, half, half, half, half),
-            Candidate("row 2", "", "https://a.org/2", notes="\ud83d\ude00"),
+            SeedCandidate(f"row {half}", half, f"https://a.org/{half}", "", f"A{half}", 1, half, half, half, half),
+            SeedCandidate("row 2", "", "https://a.org/2", notes="\ud83d\ude00"),
         ],
         [],
     ).new
