@@ -170,8 +170,9 @@ def token_encoder() -> Callable[[Sequence[str]], list[Vectors]]:
 
 
 def by_token(dataset: Dataset, candidates: Candidates, encode: Callable[[Sequence[str]], list[Vectors]]) -> Vectors:
-    """For each question the late interaction with each candidate (Khattab and Zaharia 2020): the mean, over the
-    question's tokens, of the largest cosine to a token of the passage; (questions, depth).
+    """Return the late interaction of each question with each candidate (Khattab and Zaharia 2020).
+
+    It is the mean, over the question's tokens, of the largest cosine to a token of the passage; (questions, depth).
     """
     wanted = np.unique(candidates.read).tolist()
     passages: dict[int, NDArray[np.float16]] = {}

@@ -1,4 +1,4 @@
-"""What works, what is missing and how to get it."""
+"""Doctor: what works, what is missing and how to get it."""
 
 from __future__ import annotations
 

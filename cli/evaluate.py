@@ -37,8 +37,10 @@ Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdo
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """How a comparison is shown: the name of its files, its title, its metrics, those that differences are shown of,
-    the configuration that the others are compared with, notes, and the metrics that are drawn.
+    """Layout of a comparison.
+
+    The name of its files, its title, its metrics, those that differences are shown of, the configuration that the
+    others are compared with, notes, and the metrics that are drawn.
     """
 
     name: str
@@ -175,7 +177,7 @@ def ablation(
 def _on_passages(
     configurations: list[Configuration], documents: Path | None, gold: Path, split: str, at_most: int = 10_000
 ) -> tuple[tuple[PassageFigures, ...], Mapping[str, Sequence[bool]]]:
-    """The figures of the configurations on the questions with known passages, and the groups of the questions.
+    """Return the figures of the configurations on the questions with known passages, and the groups of the questions.
 
     All documents that the split's questions quote are searched, however few of the questions are asked.
     """
@@ -201,7 +203,7 @@ def _on_passages(
 
 
 def _warned(figures: Sequence[PassageFigures]) -> list[str]:
-    """What the searches of the configurations warned of."""
+    """Return what the searches of the configurations warned of."""
     return [f"{one.measured.name}: {warning}" for one in figures for warning in one.warnings]
 
 
@@ -212,7 +214,7 @@ def _finish(
     results: Path | None,
     as_json: bool,
 ) -> None:
-    """Nothing; prints the comparison and writes it to the folder of results."""
+    """Print the comparison and write it to the folder of results."""
     from rag_engine.evaluation.report import compare, foremost, markdown_table, write_report
 
     rows = compare(measured, shown.baseline, groups)
@@ -271,7 +273,7 @@ def _print(report: dict[str, Any]) -> None:
 
 @contextmanager
 def _errors_reported(as_json: bool) -> Iterator[None]:
-    """Nothing; an error ends the command with its message and cure, and exit code 2.
+    """End the command at an error, with its message and remedy and exit code 2.
 
     A request to end is an exception as well, so that the temporary collection is removed.
     """

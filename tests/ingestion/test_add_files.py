@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def texts(engine: Engine) -> dict[str, str]:
-    """The first word that tells the editions apart, by file."""
+    """Return the first word that tells the editions apart, by file."""
     return {record.file: engine.catalog.text(record.key).split()[1] for record in engine.collection.documents()}
 
 

@@ -36,7 +36,7 @@ def texts(app: AppTest) -> str:
 
 @pytest.fixture
 def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
-    """The page with a conversation whose answer rests on this source, made one of the collection's documents."""
+    """Return the page with a conversation whose answer rests on this source, made one of the collection's documents."""
     engine = open_engine(read_config(collection))
     [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
     engine.close()

@@ -32,7 +32,7 @@ FILLER = "The council met in spring and wrote down what each district had done i
 
 
 def make_pdf(path: Path, pages: list[str], first_printed: int = 1) -> None:
-    """A page for each text, which stands in its middle, with the number that is printed on it."""
+    """Write a page for each text, which stands in its middle, with the number that is printed on it."""
     document = pymupdf.open()
     for number, text in enumerate(pages, start=first_printed):
         page = document.new_page()
@@ -42,7 +42,7 @@ def make_pdf(path: Path, pages: list[str], first_printed: int = 1) -> None:
 
 
 def make_index(path: Path, entries: list[str], printed: int) -> None:
-    """A page with an index, and the number that is printed on it."""
+    """Write a page with an index, and the number that is printed on it."""
     document = pymupdf.open()
     page = document.new_page()
     for row, line in enumerate(["Index", "", *entries]):

@@ -31,7 +31,7 @@ SECONDS = 2.0
 
 @contextmanager
 def _model(words: str | None) -> Iterator[str]:
-    """The address of an endpoint whose every answer is these words; None never answers."""
+    """Yield the address of an endpoint whose every answer is these words; None never answers."""
     released = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
