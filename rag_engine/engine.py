@@ -32,7 +32,7 @@ from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.collection import Collection
 from rag_engine.storage.indexer import Indexer, page_finder
 from rag_engine.storage.manifest import check_encoder
-from rag_engine.storage.rebuild import Progress
+from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan
 
@@ -151,7 +151,7 @@ class Engine:
         """Give the workspace's writer, with the configured encoder and chunking."""
         return self.collection.writer(self.embedder, self.config.chunking)
 
-    def rebuild(self, *, encode: bool = False, progress: Progress = lambda *_: None) -> int:
+    def rebuild(self, *, encode: bool = False, progress: RebuildProgress = lambda *_: None) -> int:
         """Make new indexes and return their number of children; with `encode` from documents encoded again."""
         embedder = self.embedder() if encode else None
         return self.collection.rebuild(progress, embedder=embedder, chunking=self.config.chunking)

@@ -38,16 +38,8 @@ PLACES = {
     "HTTP cache": ("web/.*cache", "ingestion/web/cache.py"),
     "atomic write": ("atomic", "rag_engine/atomic_write.py"),
 }
-# Still to be made; the lists may only grow shorter.
-MISSING: set[str] = {
-    "rag_engine/text/languages.py",
-}
-REPEATED: set[str] = {
-    "Box", "Candidate", "Clause", "Pair", "Place", "Quote", "Row", "Runtime", "Word", "_Level", "_Reader",
-    "_Reading", "_Rules", "Compute", "Element", "Encode", "Key", "PageOf", "Precision", "Progress", "Ranking", "Span",
-    "Vocabulary",
-}  # fmt: skip
-TOO_FULL = {"ingestion/web"}
+# Still to be renamed; the list may only grow shorter.
+REPEATED: set[str] = {"Row", "_Reader"}
 # Read by Streamlit, as its documentation says.
 THEME = ROOT / ".streamlit" / "config.toml"
 
@@ -59,8 +51,7 @@ def _name(path: Path) -> str:
 @pytest.mark.parametrize("sought", PLACES)
 def test_a_place_is_found_at_the_first_guess(sought: str) -> None:
     pattern, expected = PLACES[sought]
-    if expected not in MISSING:
-        assert [_name(path) for path in SOURCES if re.search(pattern, _name(path))] == [expected]
+    assert [_name(path) for path in SOURCES if re.search(pattern, _name(path))] == [expected]
 
 
 def test_the_theme_is_where_streamlit_looks_for_it() -> None:
@@ -69,8 +60,7 @@ def test_the_theme_is_where_streamlit_looks_for_it() -> None:
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in SOURCES}), ids=_name)
 def test_a_folder_holds_at_most_sixteen_files(folder: Path) -> None:
-    most = 17 if _name(folder) in TOO_FULL else 16
-    assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= most
+    assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= 16
 
 
 def test_every_class_and_type_has_a_name_of_its_own() -> None:
@@ -102,7 +92,7 @@ def test_a_docstring_says_what_there_is_or_what_is_done() -> None:
     assert len(wrong) <= WRONG_DOCSTRINGS, "\n".join(wrong)
 
 
-WRONG_DOCSTRINGS = 400
+WRONG_DOCSTRINGS = 200
 
 
 def test_the_documented_settings_are_those_of_the_configuration() -> None:

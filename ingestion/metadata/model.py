@@ -43,7 +43,7 @@ class ModelReply:
 
 
 @dataclass(slots=True, eq=False)
-class _Reader:
+class _ReplyReader:
     """Quotations of a model looked up in the words of the text."""
 
     words: Sequence[Word]
@@ -110,7 +110,7 @@ def read_answer(
     today: date,
 ) -> ModelReply:
     """Return the values of an answer that are allowed and stand up, with a warning for each that does not."""
-    reader = _Reader(words, passages)
+    reader = _ReplyReader(words, passages)
     values: list[FieldValue] = []
     warnings: list[str] = []
     for listed in _LABELLED:
@@ -175,7 +175,7 @@ def _labelled(
     name: FieldName,
     entry: tuple[str, str],
     taxonomy: Taxonomy,
-    reader: _Reader,
+    reader: _ReplyReader,
     warnings: list[str],
     *,
     needs_quote: bool,
@@ -193,7 +193,7 @@ def _labelled(
     return [value]
 
 
-def _value(name: FieldName, value: str, quote: str, reader: _Reader) -> FieldValue:
+def _value(name: FieldName, value: str, quote: str, reader: _ReplyReader) -> FieldValue:
     place = reader.find(quote)
     if place is None:
         return FieldValue(name, value, "model", "", None, _UNQUOTED)
@@ -201,7 +201,7 @@ def _value(name: FieldName, value: str, quote: str, reader: _Reader) -> FieldVal
     return FieldValue(name, value, "model", passage.text, passage.page, _QUOTED)
 
 
-def _date(entry: tuple[str, str], reader: _Reader, warnings: list[str], today: date) -> list[FieldValue]:
+def _date(entry: tuple[str, str], reader: _ReplyReader, warnings: list[str], today: date) -> list[FieldValue]:
     """Return a date of publication in ISO form that is past and is not the day on which the model was asked."""
     text = entry[0].strip()
     if not text:

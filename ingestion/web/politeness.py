@@ -53,7 +53,7 @@ FetchRobots = Callable[[str], tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _RobotsRules:
     """One origin's robots.txt: its rules, or the refusal that stands for all of it, until `expires` (monotonic)."""
 
     rules: Protego | None
@@ -83,7 +83,7 @@ class PolitenessPolicy:
         self._token = product_token(config.user_agent)
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
-        self._known: dict[str, _Rules] = {}
+        self._known: dict[str, _RobotsRules] = {}
 
     def check(self, url: str) -> None:
         """Refuse an address that robots.txt forbids (robots_forbidden), or whose host cannot be reached."""
@@ -106,7 +106,7 @@ class PolitenessPolicy:
         """Postpone every request to the address's host by so many seconds, as it asked."""
         self._limiter.postpone(read_target(url).host, min(seconds, self._config.most_delay))
 
-    def _rules_for(self, target: Target) -> _Rules:
+    def _rules_for(self, target: Target) -> _RobotsRules:
         with self._lock:
             lock = self._locks.setdefault(target.origin, threading.Lock())
         # Others who ask for the same origin wait for the one robots.txt; other origins go on.
@@ -116,24 +116,24 @@ class PolitenessPolicy:
                 known = self._known[target.origin] = self._read(target)
         return known
 
-    def _read(self, target: Target) -> _Rules:
+    def _read(self, target: Target) -> _RobotsRules:
         try:
             status, text = self._fetch_robots(f"{target.origin}/robots.txt")
         except Refusal as unreachable:
-            return _Rules(None, unreachable, self._clock() + (_FAILED_SECONDS if unreachable.retryable else _DAY))
+            return _RobotsRules(None, unreachable, self._clock() + (_FAILED_SECONDS if unreachable.retryable else _DAY))
         if status >= 500 or status == 429:
             refusal = Refusal(
                 "robots_forbidden",
                 f"{target.origin}/robots.txt answers {status}: until it can be read, nothing there may be fetched.",
                 retryable=True,
             )
-            return _Rules(None, refusal, self._clock() + _FAILED_SECONDS)
+            return _RobotsRules(None, refusal, self._clock() + _FAILED_SECONDS)
         if status >= 300:
-            return _Rules(None, None, self._clock() + _DAY)
+            return _RobotsRules(None, None, self._clock() + _DAY)
         if _is_bomb(text):
             refusal = Refusal("robots_forbidden", f"{target.origin}/robots.txt holds more rules than can be read.")
-            return _Rules(None, refusal, self._clock() + _DAY)
-        return _Rules(Protego.parse(text.removeprefix("\ufeff")), None, self._clock() + _DAY)
+            return _RobotsRules(None, refusal, self._clock() + _DAY)
+        return _RobotsRules(Protego.parse(text.removeprefix("\ufeff")), None, self._clock() + _DAY)
 
 
 def product_token(user_agent: str) -> str:

@@ -48,7 +48,7 @@ class Title:
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class _HeadingLevel:
     """One title of a path, as it is weighed against the next: type size in points, numbering style and number."""
 
     words: str
@@ -67,8 +67,8 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
     body = body_size(blocks)
     marked = any(block.kind == "heading" for block in blocks)
     name = _plain(document_title)
-    stack: list[_Level] = []
-    numbered: dict[tuple[str, ...], list[_Level]] = {}
+    stack: list[_HeadingLevel] = []
+    numbered: dict[tuple[str, ...], list[_HeadingLevel]] = {}
     found: list[Title] = []
     path: tuple[str, ...]
     above = blocks[0] if blocks else None
@@ -139,27 +139,29 @@ def _line_count(block: Block, lines: Sequence[Line]) -> int:
     return bisect_left(lines, block.end, key=start) - bisect_left(lines, block.start, key=start)
 
 
-def _level(words: str, block: Block, stack: Sequence[_Level], body: float) -> _Level:
+def _level(words: str, block: Block, stack: Sequence[_HeadingLevel], body: float) -> _HeadingLevel:
     # Small capitals are set in a smaller type than the title they make.
     size = max(_rounded(block.font_size), body if block.font_size else 0.0)
     label = _LABEL.match(words)
     if not label:
-        return _Level(words, size, "plain", ())
+        return _HeadingLevel(words, size, "plain", ())
     if label["decimal"] or label["single"]:
-        return _Level(words, size, "decimal", tuple(re.split(r"[.-]", label["decimal"] or label["single"])))
+        return _HeadingLevel(words, size, "decimal", tuple(re.split(r"[.-]", label["decimal"] or label["single"])))
     if label["letter"]:
         letter = label["letter"]
         # "I." is the first of I, II, III unless it follows "H.".
         follows = any(one.style == "letter" and ord(one.numbers[0]) == ord(letter) - 1 for one in stack)
         if letter in _ROMAN_LETTERS and not follows:
-            return _Level(words, size, "roman", (letter,))
-        return _Level(words, size, "letter" if letter.isupper() else "small letter", (letter,))
+            return _HeadingLevel(words, size, "roman", (letter,))
+        return _HeadingLevel(words, size, "letter" if letter.isupper() else "small letter", (letter,))
     if label["word"]:
-        return _Level(words, size, f"word {label['word'].casefold()}", ())
-    return _Level(words, size, "roman" if label["roman"] else "bracket", tuple(filter(None, (label["roman"],))))
+        return _HeadingLevel(words, size, f"word {label['word'].casefold()}", ())
+    return _HeadingLevel(words, size, "roman" if label["roman"] else "bracket", tuple(filter(None, (label["roman"],))))
 
 
-def _above(level: _Level, stack: list[_Level], numbered: dict[tuple[str, ...], list[_Level]]) -> list[_Level]:
+def _above(
+    level: _HeadingLevel, stack: list[_HeadingLevel], numbered: dict[tuple[str, ...], list[_HeadingLevel]]
+) -> list[_HeadingLevel]:
     """Return the titles that a new one is under, given those that the one before it was under."""
     if level.style == "decimal" and level.numbers[:-1] in numbered:
         # Labels of a figure, in larger type, may be between a section and its subsection.
@@ -181,7 +183,7 @@ def _above(level: _Level, stack: list[_Level], numbered: dict[tuple[str, ...], l
     return kept[:-1] if kept and kept[-1].size == level.size and kept[-1].style == "plain" else kept
 
 
-def _names(level: _Level, label: _Level) -> bool:
+def _names(level: _HeadingLevel, label: _HeadingLevel) -> bool:
     """Return whether the title is the name of the label on the line before: "Chapter IV", "Of the Senate"."""
     found = _LABEL.match(label.words)
     return level.style == "plain" and found is not None and not _plain(label.words[found.end() :])

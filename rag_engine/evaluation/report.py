@@ -22,7 +22,7 @@ from rag_engine.evaluation.significance import Difference, Interval, mean_interv
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """A configuration on a group of questions; `versus` is empty for the baseline itself."""
 
     name: str
@@ -34,7 +34,7 @@ class Row:
 
 def compare(
     measured: Sequence[Measured], baseline: str, groups: Mapping[str, Sequence[bool]] | None = None
-) -> tuple[Row, ...]:
+) -> tuple[ReportRow, ...]:
     """Return a row for each group and configuration, with paired differences from the baseline on the same questions.
 
     `groups` says for each question whether it belongs; without groups all questions are one, "all".
@@ -44,7 +44,7 @@ def compare(
         raise InputError(
             f"The baseline {baseline!r} was not measured.", help=f"Use {', '.join(one.name for one in measured)}."
         )
-    rows: list[Row] = []
+    rows: list[ReportRow] = []
     for group, members in (groups or {"all": [True] * len(base.milliseconds)}).items():
         chosen = np.array(members, bool)
         for one in measured:
@@ -54,7 +54,7 @@ def compare(
                 for metric, values in one.metrics.items()
                 if one is not base
             }
-            rows.append(Row(one.name, group, int(chosen.sum()), figures, versus))
+            rows.append(ReportRow(one.name, group, int(chosen.sum()), figures, versus))
     return tuple(rows)
 
 
@@ -142,7 +142,7 @@ def machine(*packages: str) -> str:
     return f"{day}; {os.cpu_count()} cores of {processor}; Python {platform.python_version()}; {named}."
 
 
-def markdown_table(rows: Sequence[Row], metrics: Sequence[str], differences: Sequence[str]) -> str:
+def markdown_table(rows: Sequence[ReportRow], metrics: Sequence[str], differences: Sequence[str]) -> str:
     """Return the rows as Markdown.
 
     Each figure with its interval, at the end the differences of some metrics with their p.
@@ -157,7 +157,7 @@ def markdown_table(rows: Sequence[Row], metrics: Sequence[str], differences: Seq
     return "\n".join(lines) + "\n"
 
 
-def foremost(rows: Sequence[Row]) -> list[Row]:
+def foremost(rows: Sequence[ReportRow]) -> list[ReportRow]:
     """Return the rows of the first two groups of questions, for reading.
 
     The others are for whoever wants to look closer.
@@ -166,7 +166,7 @@ def foremost(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.group in groups]
 
 
-def csv_table(rows: Sequence[Row]) -> str:
+def csv_table(rows: Sequence[ReportRow]) -> str:
     """Return the rows as CSV, one line for each configuration, group of questions and metric."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -182,7 +182,7 @@ def csv_table(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def chart(rows: Sequence[Row], metric: str, title: str) -> dict[str, Any]:
+def chart(rows: Sequence[ReportRow], metric: str, title: str) -> dict[str, Any]:
     """Return a Vega-Lite chart of one metric.
 
     A point a configuration with its interval, a panel a group of questions.
@@ -230,7 +230,7 @@ def write_report(
     folder: Path,
     name: str,
     title: str,
-    rows: Sequence[Row],
+    rows: Sequence[ReportRow],
     metrics: Sequence[str],
     differences: Sequence[str],
     notes: Sequence[str],
@@ -253,13 +253,13 @@ def write_report(
     return [folder / file for file in texts]
 
 
-def _figure(row: Row, metric: str) -> str:
+def _figure(row: ReportRow, metric: str) -> str:
     figure = row.figures[metric]
     digits = 0 if figure.value >= _COUNT else 3
     return f"{figure.value:.{digits}f} [{figure.low:.{digits}f}, {figure.high:.{digits}f}]"
 
 
-def _difference(row: Row, metric: str) -> str:
+def _difference(row: ReportRow, metric: str) -> str:
     found = row.versus.get(metric)
     return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}], p {found.p:.3f}" if found else ""
 

@@ -17,7 +17,7 @@ from rag_engine.evaluation.gold import GoldQuestion, alternatives
 from rag_engine.evaluation.metrics import Measured
 from rag_engine.evaluation.passage_metrics import METRICS, Passage, PassageScore, Words, score_passages, word_starts
 from rag_engine.evaluation.rankers import searcher
-from rag_engine.evaluation.temporary_collection import Progress, indexed
+from rag_engine.evaluation.temporary_collection import MeasuringProgress, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
 from rag_engine.types import Document, Evidence
@@ -45,7 +45,7 @@ def run_passages(
     embedder: Embedder,
     *,
     cache: Path,
-    progress: Progress = lambda *_: None,
+    progress: MeasuringProgress = lambda *_: None,
 ) -> tuple[PassageFigures, ...]:
     """Return the configurations' figures over every question, in their order, a value a question in each metric.
 
@@ -94,7 +94,7 @@ def _measured(
     ideal: Sequence[Sequence[Sequence[Passage]]],
     words: Words,
     search: Callable[[str], Evidence],
-    progress: Progress,
+    progress: MeasuringProgress,
 ) -> Measured:
     scores: list[PassageScore] = []
     milliseconds: list[float] = []

@@ -18,7 +18,7 @@ from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.datasets import Dataset
 from rag_engine.evaluation.metrics import METRICS, Measured, RankDocuments, measure
 from rag_engine.evaluation.rankers import ranker, whole_documents
-from rag_engine.evaluation.temporary_collection import Progress, as_document, indexed
+from rag_engine.evaluation.temporary_collection import MeasuringProgress, as_document, indexed
 from rag_engine.evaluation.trec_runs import writing_run
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
@@ -66,7 +66,7 @@ def run_retrieval(
     embedder: Embedder,
     *,
     cache: Path,
-    progress: Progress = lambda *_: None,
+    progress: MeasuringProgress = lambda *_: None,
     runs: Path | None = None,
 ) -> RetrievalReport:
     """Return the configurations' figures on the data set, in their order; `runs` is a folder for their run files."""
@@ -80,7 +80,7 @@ def run_together(
     embedder: Embedder,
     *,
     cache: Path,
-    progress: Progress = lambda *_: None,
+    progress: MeasuringProgress = lambda *_: None,
     runs: Path | None = None,
     times: bool = True,
 ) -> tuple[RetrievalReport, ...]:
@@ -131,7 +131,7 @@ def run_together(
 
 
 def _measured(
-    one: Configuration, dataset: Dataset, rank: RankDocuments, progress: Progress, runs: Path | None
+    one: Configuration, dataset: Dataset, rank: RankDocuments, progress: MeasuringProgress, runs: Path | None
 ) -> Measured:
     with ExitStack() as stack:
         path = runs / f"{dataset.name}.{one.name}.run" if runs else None

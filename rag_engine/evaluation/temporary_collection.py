@@ -21,7 +21,7 @@ from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.types import Block, Document, ExtractedText, Line, Metadata
 
 # Done, of how many, what is at hand.
-Progress = Callable[[int, int, str], None]
+MeasuringProgress = Callable[[int, int, str], None]
 
 # Questions of a benchmark may be whole judgments.
 _QUESTION_CHARACTERS = 1_000_000
@@ -44,7 +44,7 @@ class IndexedCorpus:
 
 @contextmanager
 def indexed(
-    documents: Sequence[tuple[str, Document]], config: Config, embedder: CachedEmbedder, progress: Progress
+    documents: Sequence[tuple[str, Document]], config: Config, embedder: CachedEmbedder, progress: MeasuringProgress
 ) -> Iterator[IndexedCorpus]:
     """Yield the collection of the documents, given with the ids they are known by; removed at the end whatever happens.
 

@@ -19,7 +19,7 @@ from rag_engine.storage.deletion import Erasure, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
-from rag_engine.storage.rebuild import Progress, encode_again, refill, switch_generation
+from rag_engine.storage.rebuild import RebuildProgress, encode_again, refill, switch_generation
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.snapshot import (
     LanguageSamples,
@@ -159,7 +159,7 @@ class Collection:
 
     def rebuild(
         self,
-        progress: Progress = lambda *_: None,
+        progress: RebuildProgress = lambda *_: None,
         *,
         embedder: Embedder | None = None,
         chunking: ChunkingConfig | None = None,

@@ -17,10 +17,10 @@ from rag_engine.storage.indexer import Indexer, facets_of_document
 from rag_engine.storage.stores import Stores, keyword_rows
 from rag_engine.types import DocumentRecord
 
-Progress = Callable[[int, int, str], None]
+RebuildProgress = Callable[[int, int, str], None]
 
 
-def refill(stores: Stores, progress: Progress) -> int:
+def refill(stores: Stores, progress: RebuildProgress) -> int:
     """Fill two empty indexes from the catalog and the vectors, and return the number of children."""
     records = stores.catalog.active_documents()
     count = 0
@@ -41,7 +41,7 @@ def switch_generation(connection: Connection, generation: int, manifest: str = "
         set_state(connection, "encoder", manifest)
 
 
-def encode_again(old: Stores, indexer: Indexer, progress: Progress) -> int:
+def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> int:
     """Chunk and encode every document from its stored text, and return their number; all become visible at once."""
     records = old.catalog.fingerprints()
     for done, (record, fingerprint) in enumerate(records):

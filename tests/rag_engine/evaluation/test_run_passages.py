@@ -19,7 +19,7 @@ from rag_engine.evaluation.configurations import (
 )
 from rag_engine.evaluation.gold import GoldQuestion, Quote
 from rag_engine.evaluation.passage_metrics import METRICS
-from rag_engine.evaluation.report import Row, compare, csv_table, markdown_table, write_report
+from rag_engine.evaluation.report import ReportRow, compare, csv_table, markdown_table, write_report
 from rag_engine.evaluation.run_passages import PassageFigures, run_passages, subsets
 from rag_engine.types import Block, Document, ExtractedText, Line, Metadata
 from tests.conftest import FLOOD_EN, HEAT_IT
@@ -62,7 +62,7 @@ def figures(tmp_path: Path) -> tuple[PassageFigures, ...]:
 
 
 @pytest.fixture
-def rows(figures: tuple[PassageFigures, ...]) -> tuple[Row, ...]:
+def rows(figures: tuple[PassageFigures, ...]) -> tuple[ReportRow, ...]:
     return compare([one.measured for one in figures], "semantic", subsets(QUESTIONS))
 
 
@@ -74,7 +74,7 @@ def test_the_passages_that_answer_are_found(figures: tuple[PassageFigures, ...])
     assert (semantic.parents >= 2, semantic.children >= 2) == (True, True)
 
 
-def test_there_is_a_row_for_every_kind_and_for_answers_in_another_language(rows: tuple[Row, ...]) -> None:
+def test_there_is_a_row_for_every_kind_and_for_answers_in_another_language(rows: tuple[ReportRow, ...]) -> None:
     assert [(row.name, row.group, row.questions) for row in rows[::2]] == [
         ("semantic", "all", 2),
         ("semantic", "cross-lingual", 1),
@@ -84,7 +84,7 @@ def test_there_is_a_row_for_every_kind_and_for_answers_in_another_language(rows:
     assert all(bool(row.versus) == (row.name != "semantic") for row in rows)
 
 
-def test_the_tables_hold_every_figure_with_its_interval(rows: tuple[Row, ...]) -> None:
+def test_the_tables_hold_every_figure_with_its_interval(rows: tuple[ReportRow, ...]) -> None:
     table = markdown_table(rows, METRICS, ("recall",))
     assert table.splitlines()[0].endswith("| tokens | recall against semantic |")
     assert len(table.splitlines()) == 2 + len(rows)
@@ -93,7 +93,7 @@ def test_the_tables_hold_every_figure_with_its_interval(rows: tuple[Row, ...]) -
     assert {line.count(",") for line in lines} == {10}
 
 
-def test_the_charts_are_ones_that_a_page_can_draw(rows: tuple[Row, ...], tmp_path: Path) -> None:
+def test_the_charts_are_ones_that_a_page_can_draw(rows: tuple[ReportRow, ...], tmp_path: Path) -> None:
     written = write_report(tmp_path, "chunking", "Chunking", rows, METRICS, ("recall",), ["A note."], ("f1", "ndcg"))
     charts = [path for path in written if path.name.endswith(".vl.json")]
     assert {path.name for path in charts} == {"chunking.f1.vl.json", "chunking.ndcg.vl.json"}
