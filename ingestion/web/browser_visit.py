@@ -60,7 +60,11 @@ class Visit:
         self._frame = self._session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
         self._session.on("Fetch.requestPaused", self._paused)
         self._session.send("Fetch.enable", {"patterns": _PATTERNS})
-        page.on("download", self.downloads.append)
+        page.on("download", self._begin_download)
+
+    def _begin_download(self, download: Download) -> None:
+        # Playwright marks its handlers, and a method of a list cannot be marked.
+        self.downloads.append(download)
 
     def take_file(self, into: Path, most: int) -> None:
         """Direct the first answer that is a file and not a page to `into`."""
