@@ -21,6 +21,7 @@ from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
+from ingestion.tools import open_reader
 from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
@@ -85,7 +86,7 @@ def add_paths(
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
     results: list[Added] = []
-    with engine.indexer() as indexer, Sandbox(limits or ExtractionLimits(), engine.config.ocr) as sandbox:
+    with engine.indexer() as indexer, open_reader(engine.config.ocr, limits) as sandbox:
         reader = _Reader(engine, files, descriptions, sandbox)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
@@ -348,7 +349,7 @@ def read_documents(
         )
     descriptions, gazetteer = read_descriptions(folder), load_gazetteer()
     documents: list[Document] = []
-    with Sandbox(ocr=ocr) as sandbox:
+    with open_reader(ocr) as sandbox:
         for done, name in enumerate(wanted):
             progress(done, len(wanted), name)
             path, given = folder / name, descriptions.get(name, {})

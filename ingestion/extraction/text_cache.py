@@ -17,7 +17,7 @@ from rag_engine.types import ExtractedText
 
 @dataclass(frozen=True, slots=True)
 class CachedReading:
-    """What was read from a file, the encoder's text made of it, and its language."""
+    """Reading of a file with the encoder's text made of it, and its language."""
 
     file: FileReading
     cleaned: str
