@@ -20,7 +20,7 @@ from ingestion.book_index import apply as book_index
 from ingestion.config import read_ingestion_config, user_name
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import Exported, export
-from ingestion.indexing.phase import FROM_LIST
+from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue, Run, RunStatus
@@ -159,11 +159,13 @@ def add_sample(desk: Desk, folder: Path) -> bool:
 def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
-    A document of the list is excluded first, so that no run brings it back; its downloads, former ones too, and what
-    the phases learnt of it are removed with it.
+    A document of the list is excluded first, so that no run brings it back; its downloads, its former versions and
+    what the phases learnt of it are removed with it. A former version goes alone.
     """
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
+    if is_former(record):
+        remove_files(desk.workspace, desk.store, code_of(record), record.sha256)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
         code = source_record.source.code
@@ -173,6 +175,8 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
         if source_record.source.path and upload.is_relative_to(_own_files(desk)):
             shutil.rmtree(upload.parent, ignore_errors=True)
         desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
+        for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
+            desk.engine.collection.erase(former)
     return desk.engine.collection.erase(record)
 
 
@@ -436,7 +440,7 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
     if not document:
         return None
     record = desk.engine.catalog.find_document(document)
-    if record.source.startswith(FROM_LIST):
+    if code_of(record):
         raise InputError(
             f"{record.file} came from the list of sources.",
             help="`sextant run --refresh` fetches its new version.",
@@ -449,9 +453,7 @@ def _own_files(desk: Desk) -> Path:
 
 
 def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
-    if not record.source.startswith(FROM_LIST):
-        return None
-    return desk.store.records().get(record.source.removeprefix(FROM_LIST))
+    return None if is_former(record) else desk.store.records().get(code_of(record))
 
 
 def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:

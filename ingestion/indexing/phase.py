@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,18 +16,20 @@ from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry
 from ingestion.tools import Tools
-from ingestion.types import Indexed, Outcome, Phase, Progress
+from ingestion.types import Download, Indexed, Outcome, Phase, Progress
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
-from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.indexer import FormerVersion, Indexer
 from rag_engine.storage.stores import stored_name
 from rag_engine.types import Document, DocumentRecord, Metadata
 
 # Prefix of a source's code where the index names where a document came from.
 FROM_LIST = "list:"
+# Behind the code of a source, the beginning of the hash of a version that a newer download has superseded.
+_FORMER = re.compile(r"@[0-9a-f]{12}\Z")
 
 # Documents that become visible together.
 _GROUP = 20
@@ -41,20 +44,29 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     whatever was chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which
     leaves it. What has only failed for now stays as it is.
     """
-    known = {
-        record.source.removeprefix(FROM_LIST): (record, print_)
-        for record, print_ in run.engine.catalog.fingerprints()
-        if record.source.startswith(FROM_LIST)
-    }
+    indexed = [(record, print_) for record, print_ in run.engine.catalog.fingerprints() if code_of(record)]
+    known = {code_of(record): (record, print_) for record, print_ in indexed if not is_former(record)}
     prints = {record.source.code: _fingerprint(record, run.engine) for record in run.ready}
     pending = [record for record in run.ready if _is_pending(record.source.code, run, known, prints)]
-    for position, record in enumerate(_strays(known, run)):
-        run.progress(Progress(position, len(known), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
+    for position, record in enumerate(_strays([record for record, _ in indexed], run)):
+        run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
         run.engine.collection.erase(record)
         message = "Taken out of the index: the source no longer passes."
-        yield {record.source.removeprefix(FROM_LIST): (Outcome("skipped", "", message), "")}
+        if not is_former(record):
+            yield {code_of(record): (Outcome("skipped", "", message), "")}
     if pending and not run.signal():
         yield from _index_all(pending, known, prints, run)
+
+
+def code_of(record: DocumentRecord) -> str:
+    """Return the code of the source that a document came from; "" for one that is not of the list."""
+    found = record.source.startswith(FROM_LIST)
+    return _FORMER.sub("", record.source.removeprefix(FROM_LIST)) if found else ""
+
+
+def is_former(record: DocumentRecord) -> bool:
+    """Return whether a newer download of its source has superseded the document."""
+    return bool(code_of(record) and _FORMER.search(record.source))
 
 
 def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[str, str]) -> bool:
@@ -140,8 +152,19 @@ def _index(
     document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
     # Here, because most documents have no index and what is in the index already never comes so far.
     own = index_of_document(reading.file)
-    children = indexer.add(document, print_, own.records)
+    former = _former_version(known[0], download, metadata) if known is not None else None
+    children = indexer.add(document, print_, own.records, former)
     return Outcome("done", "", " ".join(own.warnings), Indexed(document_id, children, print_))
+
+
+def _former_version(known: DocumentRecord, download: Download, metadata: Metadata) -> FormerVersion | None:
+    """Return what stays of the document of before; None where it is the same file read anew, or one edited in place."""
+    if known.sha256 == download.sha256 or download.how == "local":
+        return None
+    superseded = known.metadata.superseded or download.retrieved[:10]
+    work = metadata.work or code_of(known)
+    kept = replace(known.metadata, work=work, superseded=superseded)
+    return FormerVersion(known, f"{known.source}@{known.sha256[:12]}", kept)
 
 
 def _store(path: Path, stored: Path) -> None:
@@ -161,15 +184,23 @@ def _is_recorded(code: str, entries: Mapping[tuple[str, Phase], PhaseEntry]) -> 
     return entry is not None and entry.outcome.status == "done"
 
 
-def _strays(known: _Known, run: CollectionRun) -> list[DocumentRecord]:
-    """Return the documents of the index whose source is off the list, excluded by a person, or was refused."""
+def _strays(indexed: Sequence[DocumentRecord], run: CollectionRun) -> list[DocumentRecord]:
+    """Return the documents whose source is off the list, excluded by a person, or was refused.
+
+    A former version whose file is the present one again goes as well.
+    """
+    present = {record.source.code: record.download.sha256 for record in run.ready if record.download}
     staying = {record.source.code for record in run.ready}
     staying |= {
         record.source.code
         for record in run.stopped
         if not record.is_excluded and (record.stopped is None or record.stopped[1].status == "failed")
     }
-    return [record for code, (record, _) in known.items() if code not in staying]
+    return [
+        record
+        for record in indexed
+        if code_of(record) not in staying or (is_former(record) and present.get(code_of(record)) == record.sha256)
+    ]
 
 
 PHASE = CollectionPhase(run_all=run_all)

@@ -39,8 +39,8 @@ def settle(workspace: Path, record: SourceRecord) -> None:
         source.replace(target)
 
 
-def remove_files(workspace: Path, store: SourceStore, code: str) -> None:
-    """Remove every file that was ever fetched for the source, with what was read from it.
+def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "") -> None:
+    """Remove every file that was ever fetched for the source (with this hash), with what was read from it.
 
     What another source was fetched as well stays: by its path, and a text by its content.
     """
@@ -48,7 +48,7 @@ def remove_files(workspace: Path, store: SourceStore, code: str) -> None:
     others = [one for one in files if one.code != code]
     shared = {one.path for one in others}, {one.sha256 for one in others}
     for one in files:
-        if one.code != code:
+        if one.code != code or sha256 not in ("", one.sha256):
             continue
         if one.sha256 not in shared[1]:
             forget_reading(paths.readings(workspace), one.sha256)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain
 
@@ -46,6 +46,16 @@ _GROUP_CHILDREN = 400
 _GROUP_SECONDS = 10.0
 _PORTION = 512
 
+
+@dataclass(frozen=True, slots=True)
+class FormerVersion:
+    """A document that stays when another takes its source: what it is called and described by from then on."""
+
+    record: DocumentRecord
+    source: str
+    metadata: Metadata
+
+
 Encode = Callable[[Sequence[str]], Vectors]
 
 
@@ -60,18 +70,25 @@ class Indexer:
         self._chunking = chunking
         self._free = free_rows(stores).tolist()
         self._group: list[int] = []
+        self._former: list[FormerVersion] = []
         self._group_children = 0
         self._group_since = time.monotonic()
         self._waiting: list[tuple[Keys, Vectors, list[dict[str, str | int]]]] = []
 
-    def add(self, document: Document, fingerprint: str, records: Sequence[IndexRecord] = ()) -> int:
+    def add(
+        self,
+        document: Document,
+        fingerprint: str,
+        records: Sequence[IndexRecord] = (),
+        former: FormerVersion | None = None,
+    ) -> int:
         """Return number of children of the document, which becomes visible with its group or at `flush`.
 
         `records` are those of the index that it carries itself. What other indexes list of the same text in the
-        version that it replaces stays.
+        version that it replaces stays. That version itself goes, unless it is `former`.
         """
         listed = entries_to_keep(self._stores.catalog, document, without=(OWN_INDEX,))
-        return self.index(_new_record(document), document.extracted, fingerprint, listed, records)
+        return self.index(_new_record(document), document.extracted, fingerprint, listed, records, former)
 
     def index(
         self,
@@ -80,6 +97,7 @@ class Indexer:
         fingerprint: str,
         listed: Sequence[IndexedEntry] = (),
         records: Sequence[IndexRecord] = (),
+        former: FormerVersion | None = None,
     ) -> int:
         """Return number of children of the text, indexed as the document that the record describes.
 
@@ -117,6 +135,8 @@ class Indexer:
             for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
         )
         self._group.append(key)
+        if former is not None:
+            self._former.append(former)
         self._group_children += len(children)
         if self._group_children >= _GROUP_CHILDREN or time.monotonic() - self._group_since > _GROUP_SECONDS:
             if self._whole:
@@ -155,8 +175,13 @@ class Indexer:
         self._put_dense()
         self._stores.sparse.commit()
         with self._stores.catalog.begin() as connection:
+            _keep(connection, self._former)
             _activate(connection, self._group)
             also(connection)
+        kept, self._former = self._former, []
+        for one in kept:
+            print_ = f"former {one.record.sha256}"
+            self.redescribe(replace(one.record, source=one.source), one.metadata, print_)
         if self._group and purge(self._stores, "deleting"):
             self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
@@ -283,6 +308,14 @@ def _insert_children(
         connection.execute(sql.insert(tables.parents), parent_rows)
         connection.execute(sql.insert(tables.children), child_rows)
     return first_parent, np.arange(first_child, first_child + len(child_rows))
+
+
+def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:
+    """Give former versions another source, so that none is removed with the one that replaces it."""
+    d = tables.documents
+    for one in former:
+        values = {"source": one.source, "metadata": metadata_json(one.metadata)}
+        connection.execute(sql.update(d).where(d.c.key == one.record.key).values(values))
 
 
 def _activate(connection: Connection, keys: Iterable[int]) -> None:

@@ -11,6 +11,8 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
+from ingestion.jobs.queue import JobQueue
+from ingestion.operations import Desk, erase
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
@@ -80,6 +82,38 @@ def test_a_file_that_is_gone_from_its_address_stays_in_the_collection(engine: En
     outcome = store.records()["A1"].outcomes["acquisition"]
     assert (outcome.status, outcome.reason) == ("failed", "not_found")
     assert "is kept" in outcome.message
+
+
+def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(engine: Engine, site: Site) -> None:
+    site.answers["/plan.pdf"] = page(files.pdf(about("owls")), PDF)
+    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
+    _run(engine, site)
+    [former] = engine.collection.documents()
+    site.answers["/plan.pdf"] = page(files.pdf(about("owls and bees")), PDF)
+    _run(engine, site, request=RunRequest(refresh=True))
+    kept, present = sorted(engine.collection.documents(), key=lambda one: one.key)
+    assert (kept.key, kept.sha256, present.source) == (former.key, former.sha256, "list:A1")
+    assert engine.collection.stored_file(kept).exists()
+    assert kept.metadata.superseded
+    question = "What does the action plan on owls say?"
+    assert {hit.document.key for hit in engine.search(question).hits} == {present.key}
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    assert kept.key in {hit.document.key for hit in engine.search(question, {"as_of": (yesterday,)}).hits}
+    _run(engine, site, request=RunRequest(which="all"))
+    assert len(engine.collection.documents()) == 2
+    assert len(list((engine.config.workspace / "downloads").iterdir())) == 2
+    erase(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None), "list:A1", "Ada", "Out.")
+    assert engine.collection.documents() == []
+    assert not list((engine.config.workspace / "downloads").iterdir())
+
+
+def test_a_file_that_is_what_it_was_before_leaves_no_second_copy(engine: Engine, site: Site) -> None:
+    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/plan.pdf"))])
+    first, second = files.pdf(about("owls")), files.pdf(about("owls and bees"))
+    for body in (first, second, first):
+        site.answers["/plan.pdf"] = page(body, PDF)
+        _run(engine, site, request=RunRequest(refresh=True))
+    assert len({one.sha256 for one in engine.collection.documents()}) == len(engine.collection.documents()) == 2
 
 
 def test_an_unchanged_file_is_not_sent_again(engine: Engine, site: Site) -> None:
