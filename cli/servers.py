@@ -43,7 +43,7 @@ class Servers:
     log: Path
 
     def watch(self, stop: threading.Event) -> None:
-        """Nothing; returns when told to stop, BackendError when a server ends by itself."""
+        """Wait until told to stop; BackendError when a server ends by itself."""
         while not stop.wait(_LOOK_SECONDS):
             for name, process in self.processes.items():
                 _check_alive(name, process, self.log)
@@ -51,7 +51,7 @@ class Servers:
 
 @contextmanager
 def serving(engine: Engine, port: int) -> Iterator[Servers]:
-    """The page and Chroma, answering until the block ends; then the worker ends with them."""
+    """Yield the page and Chroma, answering until the block ends; then the worker ends with them."""
     config = engine.config
     running = paths.find_serving(config.workspace)
     if running is not None:
@@ -88,7 +88,7 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
 
 
 def _check_free(folder: Path) -> None:
-    """Nothing; WorkspaceError says who holds the folder. The lock itself is for the server to take."""
+    """Raise WorkspaceError that names who holds the folder. The lock itself is for the server to take."""
     deadline = time.monotonic() + _PREDECESSOR_SECONDS
     while True:
         try:
@@ -102,7 +102,7 @@ def _check_free(folder: Path) -> None:
 
 
 def _take_port(port: int) -> int:
-    """A loopback port that nothing listens on at this moment: the one asked for, or any for 0."""
+    """Return a loopback port that nothing listens on at this moment: the one asked for, or any for 0."""
     with socket.socket() as probe:
         if os.name == "posix":
             # As the servers do, so that a port is free again as soon as its last server has ended.
@@ -140,8 +140,9 @@ def _start(command: list[str], extra: dict[str, str], output: int) -> subprocess
 
 
 def _end_with_parent() -> None:
-    """Nothing; has the kernel end this child when its parent is killed: a Chroma server left alone would go on
-    writing a folder that the next one opens.
+    """Have the kernel end this child when its parent is killed.
+
+    A Chroma server left alone would continue to write a folder that the next one opens.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -181,8 +182,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _serve_chroma(workspace: Path, port: int) -> None:
-    """Nothing; is the Chroma server. The lock is this process's own, so that it stays taken as long as the folder
-    may be written, whatever becomes of the `sextant serve` that started it.
+    """Run the Chroma server.
+
+    The lock is this process's own, so that it stays taken as long as the folder may be written, whatever becomes of
+    the `sextant serve` that started it.
     """
     folder = paths.chroma(workspace)
     with lock_folder(folder):

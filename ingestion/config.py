@@ -94,7 +94,7 @@ class IngestionConfig:
 
 
 def read_ingestion_config() -> IngestionConfig:
-    """Configuration from the environment.
+    """Return configuration from the environment.
 
     SEXTANT_INTRANET (hosts or networks, by commas), SEXTANT_HOST_SECONDS, SEXTANT_WEB_SECONDS, SEXTANT_WEB_MEGABYTES,
     SEXTANT_QUALITY (default or paper), SEXTANT_MINIMUM_BYTES, _PAGES, _CHARACTERS, _READABILITY, _SCORE (each in place

@@ -18,12 +18,12 @@ _WITHOUT_FILE = ("acquisition", "portals")
 
 
 def file_of(workspace: Path, download: Download) -> Path | None:
-    """The downloaded file, wherever it lies; None where it is gone or there never was one."""
+    """Return the downloaded file, wherever it lies; None where it is gone or there never was one."""
     return next((path for path in _paths_of(workspace, download.path) if path.is_file()), None)
 
 
 def settle(workspace: Path, record: SourceRecord) -> None:
-    """Nothing; moves the source's file to where its outcomes say that it belongs."""
+    """Move the source's file to where its outcomes say that it belongs."""
     download = record.download
     if download is None or not download.path:
         return
@@ -58,7 +58,7 @@ def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "
 
 
 def remove_file(workspace: Path, download: Download) -> None:
-    """Nothing; the file is gone from both places."""
+    """Remove the file from both places."""
     for path in _paths_of(workspace, download.path):
         if download.path:
             path.unlink(missing_ok=True)

@@ -35,7 +35,7 @@ EXCLUDED = "withdraw"
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person says of a field; wins over every other value, whatever is run again.
+    """A person's value of a field; wins over every other, whatever is run again.
 
     `values` has one element, or any number for a list field; none means that the field is empty. `when` is an ISO
     time.
@@ -161,7 +161,7 @@ class SourceRecord:
 
 
 def decided(record: SourceRecord) -> SourceRecord:
-    """The source record with its outcomes as people's decisions leave them.
+    """Return the source record with its outcomes as people's decisions leave them.
 
     A decision on the licence sets its status; "restore" lets a source pass where a phase rejected it; an exclusion
     keeps it out of the index.
@@ -193,7 +193,10 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
 
 
 def metadata_of(record: SourceRecord) -> Metadata:
-    """The description of a source as one Metadata; title and language fall back to extraction's and the list's."""
+    """Return the description of a source as one Metadata.
+
+    Title and language fall back to extraction's and the list's.
+    """
     values, extraction, source, verdict = record.values, record.extraction, record.source, record.verdict
     date = _one(values, "date")
     return Metadata(
@@ -217,7 +220,7 @@ def metadata_of(record: SourceRecord) -> Metadata:
 
 
 def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:
-    """The surest value of a single-valued field; a person's before any other."""
+    """Return the surest value of a single-valued field; a person's before any other."""
     assert field not in LIST_FIELDS, f"{field} has several values"
     found = [value for value in values if value.field == field]
     return max(found, key=lambda value: (value.source == "person", value.confidence), default=None)

@@ -161,7 +161,7 @@ class SourceStore:
     # --- sources
 
     def add(self, new: Iterable[SeedSource]) -> int:
-        """Number of sources added; those whose code is known already are left as they are."""
+        """Return number of sources added; those whose code is known already are left as they are."""
         count = 0
         with self._catalog.begin() as connection:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
@@ -182,13 +182,16 @@ class SourceStore:
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
-        """The highest number that a document under this portal ever had; a decision on it must fall on no other."""
+        """Return the highest number that a document under this portal ever had.
+
+        A decision on it must fall on no other.
+        """
         under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
-        """Number of sources taken off the list, with their outcomes; what people said and the history stay."""
+        """Return number of sources taken off the list, with their outcomes; what people said and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept):
@@ -200,7 +203,7 @@ class SourceStore:
     # --- outcomes
 
     def entries(self) -> dict[tuple[str, Phase], PhaseEntry]:
-        """The latest outcome of every source and phase, as the phases left it."""
+        """Return the latest outcome of every source and phase, as the phases left it."""
         names = [column.name for column in outcomes.c]
         rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
         return {(row["code"], row["phase"]): _entry(row) for row in rows}
@@ -208,7 +211,7 @@ class SourceStore:
     def record(
         self, code: str, phase: Phase, outcome: Outcome, *, fingerprint: str, model: str = "", seconds: float = 0.0
     ) -> None:
-        """Nothing; this is the phase's outcome from now on."""
+        """Record the phase's outcome."""
         self.record_all([(code, outcome)], phase, {code: fingerprint}, model=model, seconds=seconds)
 
     def record_all(
@@ -220,7 +223,7 @@ class SourceStore:
         model: str = "",
         seconds: float = 0.0,
     ) -> None:
-        """Nothing; records many outcomes of a phase at once."""
+        """Record many outcomes of a phase at once."""
         with self._catalog.begin() as connection:
             for code, outcome in ended:
                 where = sql.and_(outcomes.c.code == code, outcomes.c.phase == phase)
@@ -270,7 +273,7 @@ class SourceStore:
             connection.execute(sql.update(history).where(told).values(message=""))
 
     def forget(self, code: str, phases: Sequence[Phase]) -> None:
-        """Nothing; these phases of the source are as if they had not run."""
+        """Forget that these phases of the source ran."""
         with self._catalog.begin() as connection:
             where = sql.and_(outcomes.c.code == code, outcomes.c.phase.in_(phases))
             connection.execute(sql.delete(outcomes).where(where))
@@ -278,9 +281,7 @@ class SourceStore:
     # --- what people say
 
     def decide(self, decision: Decision) -> None:
-        """Nothing; a person's word on a phase of a source, which survives every re-run. An empty choice takes it
-        back.
-        """
+        """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
         where = sql.and_(decisions.c.code == decision.code, decisions.c.phase == decision.phase)
         with self._catalog.begin() as connection:
@@ -292,7 +293,7 @@ class SourceStore:
             _note(connection, Event(decision.code, now(), "decision", decision.phase, "", message, decision.author, 0))
 
     def correct(self, said: Sequence[Correction]) -> None:
-        """Nothing; a person's values for fields, which no re-run overwrites."""
+        """Record a person's values for fields, which no re-run overwrites."""
         self._require([one.code for one in said])
         with self._catalog.begin() as connection:
             for one in said:
@@ -310,11 +311,11 @@ class SourceStore:
             _note(connection, Event(code, now(), "correction", "", "", f"{field}: undone", author, 0.0))
 
     def decisions(self) -> list[Decision]:
-        """What people decided."""
+        """Return what people decided."""
         return [Decision(*row) for row in self._catalog.read(sql.select(decisions).order_by(decisions.c.code))]
 
     def corrections(self) -> list[Correction]:
-        """What people corrected."""
+        """Return what people corrected."""
         rows = self._catalog.read(sql.select(corrections).order_by(corrections.c.code, corrections.c.field))
         return [Correction(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
 
@@ -344,13 +345,13 @@ class SourceStore:
         }
 
     def history(self, code: str) -> list[Event]:
-        """What happened to a source, oldest first."""
+        """Return what happened to a source, oldest first."""
         columns = [history.c[field.name] for field in fields(Event)]
         rows = self._catalog.read(sql.select(*columns).where(history.c.code == code).order_by(history.c.id))
         return [Event(*row) for row in rows]
 
     def latest(self, limit: int = 50) -> list[Event]:
-        """The latest events of all sources, newest first."""
+        """Return the latest events of all sources, newest first."""
         columns = [history.c[field.name] for field in fields(Event)]
         return [
             Event(*row) for row in self._catalog.read(sql.select(*columns).order_by(history.c.id.desc()).limit(limit))
@@ -359,7 +360,7 @@ class SourceStore:
     # --- what is costly to compute again
 
     def keep(self, name: str, code: str, fingerprint: str, value: str) -> None:
-        """Nothing; keeps a computed value of a source until what it was made from changes."""
+        """Keep a computed value of a source until what it was made from changes."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(kept).where(kept.c.name == name, kept.c.code == code))
             connection.execute(sql.insert(kept).values(name=name, code=code, fingerprint=fingerprint, value=value))
@@ -385,7 +386,7 @@ def _number(source: SeedSource) -> int:
 
 
 def now() -> str:
-    """This moment as ISO time in UTC, to the second."""
+    """Return this moment as ISO time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -402,7 +403,7 @@ def _evidence_json(phase: Phase, outcome: Outcome) -> str:
 
 
 def _scrubbed(value: Any) -> Any:
-    """The value with a question mark for every half of a character pair."""
+    """Return the value with a question mark for every half of a character pair."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def workspace(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace whose list is that folder, taken through all phases by a real worker."""
+    """Return a workspace whose list is that folder, taken through all phases by a real worker."""
     workspace = tmp_path_factory.mktemp("terminal") / "workspace"
     added = run("seeds", "add", folder, "-w", workspace)
     assert added.exit_code == 0, added.output

@@ -40,7 +40,7 @@ def store(desk: Desk) -> SourceStore:
 def _add(
     store: SourceStore, code: str, *, at: Phase = "indexing", ended: Outcome | None = None, path: str = ""
 ) -> None:
-    """A source that came through the phases up to one, which ended so."""
+    """Store a source that came through the phases up to one, which ended so."""
     one = source_record(code)
     url = "" if path else one.source.url
     store.add([SeedSource(code, url, path, title="" if path else "Plan")])

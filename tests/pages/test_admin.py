@@ -19,7 +19,7 @@ TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset")
 
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with sources in every state."""
+    """Return a workspace with sources in every state."""
     workspace = tmp_path_factory.mktemp("admin") / "workspace"
     build_sources(workspace)
     return workspace
@@ -27,7 +27,7 @@ def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def changed(listed: Path, tmp_path: Path) -> Path:
-    """A copy of it for a test that changes something."""
+    """Return a copy of it for a test that changes something."""
     shutil.copytree(listed, tmp_path / "workspace")
     return tmp_path / "workspace"
 
@@ -39,7 +39,7 @@ def admin(app: AppTest, tab: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """What stands on the page as text."""
+    """Return what stands on the page as text."""
     kinds = (app.markdown, app.caption, app.info, app.error, app.subheader, app.header)
     return "\n".join(str(one.value) for kind in kinds for one in kind)
 
@@ -200,5 +200,5 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
 
 
 def runs_of() -> list[dict[str, object]]:
-    """What the runs of the page's workspace were asked for."""
+    """Return what the runs of the page's workspace were asked for."""
     return [dict(run.arguments) for run in resources.jobs().runs()]

@@ -51,7 +51,7 @@ def test_words_and_filters_narrow_the_table(start: Start, collection: Path) -> N
 
 
 def choose(app: AppTest, file: str) -> AppTest:
-    """The page after a click on a file's row: this test bed cannot click, but a widget's state can be set."""
+    """Return the page after a click on a file's row: this test bed cannot click, but a widget's state can be set."""
     [table] = app.dataframe
     row = list(table.value["File"]).index(file)
     app.session_state[str(table.key)] = {"selection": {"rows": [row], "columns": [], "cells": []}}

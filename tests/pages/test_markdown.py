@@ -1,4 +1,4 @@
-"""Nothing that a document, a model or a person wrote acts in a page."""
+"""Markdown: no text of a document, a model or a person acts in a page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOSTILE = [
 
 
 def shown(markdown: str) -> str:
-    """What a reader of CommonMark sees: our empty directives drawn as nothing, backslashes taken away."""
+    """Return what a reader of CommonMark sees: our empty directives drawn as nothing, backslashes taken away."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown.replace(":small[]", ""))
 
 

@@ -149,9 +149,7 @@ def _printed(
 
 
 def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
-    """True when what the page shows is not in its text: a picture, a picture with a stamp, unmapped or scrambled
-    glyphs.
-    """
+    """Return whether what the page shows is not in its text: a picture, with a stamp or without, unmapped glyphs."""
     text = " ".join(row.text for row in rows.rows)
     unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
     if unmapped > 0.3 * len(text) or is_scrambled(text):

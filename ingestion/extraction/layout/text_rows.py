@@ -50,7 +50,7 @@ class PageRows:
 
 
 def rows_of(lines: Sequence[PrintedLine]) -> tuple[Row, ...]:
-    """Printed lines of one block that stand side by side become one row, from left to right.
+    """Return printed lines of one block that stand side by side become one row, from left to right.
 
     So do the lines of a cell that runs over several, when the cell beside it shows that they are one row.
     """
@@ -70,7 +70,7 @@ def rows_of(lines: Sequence[PrintedLine]) -> tuple[Row, ...]:
 
 
 def is_upright(box: Box) -> bool:
-    """True for a line that runs from bottom to top or top to bottom of the page."""
+    """Return True for a line that runs from bottom to top or top to bottom of the page."""
     return box.y1 - box.y0 > 3 * (box.x1 - box.x0)
 
 

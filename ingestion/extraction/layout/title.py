@@ -28,7 +28,7 @@ STRONG = 2.6
 
 
 def looks_like_title(text: str) -> bool:
-    """True for words a person would put above a text; false for file names, document numbers and programs."""
+    """Return True for words a person would put above a text; false for file names, document numbers and programs."""
     enough_words = len(_WORD.findall(text)) >= 2
     return enough_words and len(text) <= _LONGEST and not _PROGRAM.match(text) and not _FILE_NAME.search(text)
 

@@ -164,7 +164,7 @@ def _body_size(blocks: Sequence[Block]) -> float:
 
 
 def _by_size(front: Sequence[_Piece], body: float) -> list[PrintedTitle]:
-    """Groups of lines of one size, rated by size, words and place."""
+    """Return groups of lines of one size, rated by size, words and place."""
     groups: list[list[_Piece]] = []
     for piece in front:
         above = groups[-1][-1] if groups and groups[-1] else None

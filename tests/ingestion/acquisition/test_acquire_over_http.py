@@ -24,7 +24,7 @@ NOW = "2026-11-22T10:00:00+00:00"
 
 
 def conditional(body: bytes, tag: str) -> Answer:
-    """A file that answers 304 to whoever knows its tag."""
+    """Return a file that answers 304 to whoever knows its tag."""
 
     def answer(request: http.server.BaseHTTPRequestHandler) -> None:
         if request.headers.get("If-None-Match") == tag:
@@ -105,7 +105,7 @@ def test_a_portals_files_are_found_by_their_heads_and_never_stored(tmp_path: Pat
     sent: list[int] = []
 
     def file(request: http.server.BaseHTTPRequestHandler) -> None:
-        """A file of four hundred megabytes, of which it is counted how much anybody took."""
+        """Send a file of four hundred megabytes, of which it is counted how much anybody took."""
         request.send_response(200)
         request.send_header("Content-Type", "application/pdf")
         request.send_header("Content-Length", "400000000")

@@ -71,7 +71,7 @@ def by_entry(records: Sequence[IndexRecord]) -> dict[str, IndexRecord]:
 
 
 def table_pdf(path: Path, rows: Sequence[Sequence[str]], lefts: Sequence[float]) -> Path:
-    """A table without rules, a cell at each of the given distances from the left."""
+    """Return a table without rules, a cell at each of the given distances from the left."""
     document = pymupdf.open()
     page = document.new_page()
     for number, row in enumerate(rows):
@@ -219,7 +219,7 @@ def test_an_index_that_is_a_picture_is_reported_where_no_ocr_may_read_it(
 
 
 def pictured(book: Path, path: Path) -> Path:
-    """The book with a picture in the place of its index."""
+    """Return the book with a picture in the place of its index."""
     with pymupdf.open(book) as document:
         picture = document[12].get_pixmap(dpi=200)
         document.delete_page(12)

@@ -49,7 +49,7 @@ def upload(engine: Engine, name: str, text: str) -> Path:
 
 
 def await_run(jobs: JobQueue, condition: Callable[[Run], bool], seconds: float = 60) -> Run:
-    """The latest run, as soon as it is as it should be."""
+    """Return the latest run, as soon as it is as it should be."""
     deadline = time.monotonic() + seconds
     while not condition(run := jobs.runs()[0]):
         assert time.monotonic() < deadline, run

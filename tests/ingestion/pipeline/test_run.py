@@ -66,7 +66,7 @@ def _code(store: SourceStore, name: str) -> str:
 
 
 def _desk(store: SourceStore, engine: Engine) -> Desk:
-    """The workspace with a worker that never starts: runs are carried out by the tests themselves."""
+    """Return the workspace with a worker that never starts: runs are carried out by the tests themselves."""
     return Desk(engine, store, JobQueue(engine.catalog), lambda _: None)
 
 
