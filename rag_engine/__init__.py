@@ -1,1 +1,48 @@
-"""From a question to an answer with citations."""
+"""From a question to an answer with citations: the names that other programs may rely on.
+
+Each is loaded at its first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rag_engine.config import Config, RetrievalConfig, read_config
+    from rag_engine.engine import Engine, open_engine
+    from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
+    from rag_engine.types import Answer, Citation, DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
+
+__all__ = [
+    "Answer",
+    "BackendError",
+    "Citation",
+    "Config",
+    "DocumentRecord",
+    "Engine",
+    "Evidence",
+    "Hit",
+    "InputError",
+    "Metadata",
+    "QueryPlan",
+    "RetrievalConfig",
+    "SextantError",
+    "Source",
+    "WorkspaceError",
+    "open_engine",
+    "read_config",
+]
+
+_MODULES = {
+    "config": ("Config", "RetrievalConfig", "read_config"),
+    "engine": ("Engine", "open_engine"),
+    "errors": ("BackendError", "InputError", "SextantError", "WorkspaceError"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'rag_engine' has no attribute {name!r}")
+    module = next((module for module, names in _MODULES.items() if name in names), "types")
+    return getattr(import_module(f"rag_engine.{module}"), name)

@@ -82,7 +82,7 @@ class Calibration:
 
 
 def languages_of(asked: str, spoken: str) -> Languages:
-    """Whether a question and a passage are in the same language; "any" where one of them is not known ("")."""
+    """Return whether a question and a passage are in the same language; "any" where one of them is not known ("")."""
     return "any" if not asked or not spoken else "same" if asked == spoken else "different"
 
 

@@ -37,10 +37,10 @@ def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
     }
 
 
-def parse_filters(spoken: Sequence[str]) -> Filter:
+def parse_filters(texts: Sequence[str]) -> Filter:
     """Return a filter from KEY=VALUE texts; the same key twice means either value."""
     parsed: dict[str, tuple[str, ...]] = {}
-    for text in spoken:
+    for text in texts:
         key, equals, value = text.partition("=")
         name = re.sub(r"[\s-]+", "_", key.strip().lower())
         if not equals or not value.strip():
@@ -52,7 +52,7 @@ def parse_filters(spoken: Sequence[str]) -> Filter:
 
 
 def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
-    """Keys of the documents that have, for every facet asked for, one of its values; None allows all.
+    """Return the keys of the documents that have, for every facet asked for, one of its values; None allows all.
 
     Values are matched whatever their case; a year may be a range (2015-2020, 2015-, ..2020). A value that no
     document has is an error that lists those which exist.
@@ -71,7 +71,7 @@ def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
 def answering_documents(
     wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int] | None:
-    """Keys of the allowed documents that answer: of each work one version and one translation; None allows all.
+    """Return the keys of the allowed documents that answer: one version and translation of each work; None allows all.
 
     The newest version answers, or with `as_of` the one that stood on that date; of translations the preferred one,
     unless the filter leaves it out. With `versions=all` every one answers.
@@ -101,7 +101,7 @@ def answering_documents(
 
 
 def _stood(metadata: Metadata, date: str) -> bool:
-    """Whether this version of its work was the one that stood on a date."""
+    """Return whether this version of its work was in force on a date."""
     begun = not metadata.date or metadata.date <= date or date.startswith(metadata.date)
     over = metadata.superseded and (metadata.superseded == "unknown" or metadata.superseded <= date)
     return begun and not over

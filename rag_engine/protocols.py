@@ -27,7 +27,7 @@ class Embedder(Protocol):
 
     @property
     def prefixes(self) -> tuple[str, str]:
-        """What is put before a query and before a passage."""
+        """The texts put before a query and before a passage."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class Embedder(Protocol):
         ...
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the text under the model's tokenizer, special tokens included."""
+        """Count the tokens of the text under the model's tokenizer, special tokens included."""
         ...
 
 
@@ -185,11 +185,11 @@ class Reranker(Protocol):
 
     @property
     def languages(self) -> frozenset[str] | None:
-        """ISO 639-1 codes in which it was measured to help; None for a model that someone chose for all."""
+        """The ISO 639-1 codes in which it was measured to help; None for a model that someone chose for all."""
         ...
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """One score a text, of shape (len(texts),), higher for the better answer; BackendError when it breaks off."""
+        """Return one score a text, of shape (len(texts),), higher for the better answer; BackendError when it fails."""
         ...
 
 
@@ -204,13 +204,13 @@ class Generator(Protocol):
 
     @property
     def context_window(self) -> int:
-        """Tokens the model can read and write together."""
+        """The number of tokens that the model can read and write together."""
         ...
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Pieces of the answer as they come; BackendError when the model is away or breaks off."""
+        """Yield pieces of the answer as they come; BackendError when the model is unavailable or fails."""
         ...
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """One JSON object that follows the schema, at temperature 0; BackendError when there is none in time."""
+        """Return one JSON object that follows the schema, at temperature 0; BackendError when there is none in time."""
         ...

@@ -205,7 +205,7 @@ class QueryPlan:
     """A question taken apart: what to search, how to answer, where in the world.
 
     `queries` holds the cleaned question first, then up to three variants. `keywords` are acronyms and quoted
-    phrases that the keyword leg searches on their own. `planner` says who made the plan.
+    phrases that are searched on their own. `planner` says who made the plan.
     """
 
     question: str
@@ -223,7 +223,7 @@ class Hit:
     """A child that was found, with every score and rank that put it where it is.
 
     `cosine` is the best over the query variants; `similarity` maps it to 0..1 so that it means the same
-    for every encoder; ranks count from 1 and are None where a leg did not find it; `start` and `end` are
+    for every encoder; ranks count from 1 and are None where that retriever did not find it; `start` and `end` are
     offsets into the document's text. `act`, `section`, `clause` and `headings` say where it stands in the document;
     `indexed_under` the entries of an index under which it is listed; `reranked` is the reranker's score, None where
     it was not asked; `provenance` what the hit gained because the question names its section or act.

@@ -1,4 +1,4 @@
-"""A collection of its own for an evaluation: real stores in a temporary workspace that is gone afterwards."""
+"""Temporary collection of an evaluation: real stores in a workspace that is removed afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors that were computed once, kept beside the models in the user's cache, so that a second run encodes nothing."""
+"""Vector cache of evaluations, in the user's cache folder, so that a second run encodes nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CachedEmbedder:
         return self._vectors(self.prefixes[0], texts, self._embedder.encode_queries)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the text, special tokens included."""
+        """Count the tokens of the text, special tokens included."""
         return self._embedder.count_tokens(text)
 
     def _vectors(self, prefix: str, texts: Sequence[str], encode: Callable[[Sequence[str]], Vectors]) -> Vectors:

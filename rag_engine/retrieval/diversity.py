@@ -1,4 +1,4 @@
-"""Which of the ranked children are admitted: a floor, a cap for each document, each parent once."""
+"""Admission of ranked children: a floor, a cap for each document, each parent once, and diversity."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Candidate:
 
 
 def per_document_cap(top_k: int, documents: int) -> int:
-    """How many passages one document may bring: 2 up to ten results, 3 beyond (Buriasco 2026, table of section 5.3).
+    """Return how many passages one document may bring: 2 up to ten results, 3 beyond (Buriasco 2026, section 5.3).
 
     Where only few documents are asked they may bring enough to fill the results.
     """
@@ -38,7 +38,7 @@ def admit(
 ) -> dict[int, list[Candidate]]:
     """Return the admitted parents in rank order, each with its children that were found, best first.
 
-    A child below the floor is left out; one that the keyword leg found only has to reach the keyword floor.
+    A child below the floor is left out; one that was found by keywords only has to reach the keyword floor.
     A further child of an admitted parent joins it and uses up neither the cap nor the places.
     """
     admitted: dict[int, list[Candidate]] = {}
@@ -73,7 +73,7 @@ def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
 
 
 def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int) -> list[int]:
-    """Places of at most `top_k` passages, in the order in which they are chosen (Carbonell and Goldstein 1998).
+    """Return the positions of at most `top_k` passages, in the order of their choice (Carbonell and Goldstein 1998).
 
     Each choice has the largest lambda x score - (1 - lambda) x cosine, where the score is brought to 0..1 by the
     smallest and largest of `scores` and the cosine is the largest to a passage already chosen, 0 for the first.
