@@ -68,6 +68,7 @@ class Desk:
 
     @property
     def workspace(self) -> Path:
+        """Folder of the workspace."""
         return self.engine.config.workspace
 
 

@@ -67,8 +67,10 @@ class LanguageModel(Protocol):
     """A language model that fills a JSON schema; BackendError when it does not in time."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the model."""
+        ...
 
-    def complete_json(
-        self, system: str, user: str, schema: dict[str, object], *, seconds: float
-    ) -> dict[str, object]: ...
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        """Return the reply, valid under the schema; BackendError when there is none in time."""
+        ...

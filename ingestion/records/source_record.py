@@ -81,26 +81,32 @@ class SourceRecord:
 
     @property
     def download(self) -> Download | None:
+        """Evidence of acquisition: the file."""
         return self._evidence("acquisition", Download)
 
     @property
     def findings(self) -> PortalFindings | None:
+        """Evidence of the portals: the documents found."""
         return self._evidence("portals", PortalFindings)
 
     @property
     def extraction(self) -> Extraction | None:
+        """Evidence of extraction: the text in figures."""
         return self._evidence("extraction", Extraction)
 
     @property
     def quality(self) -> Quality | None:
+        """Evidence of quality: the score."""
         return self._evidence("quality", Quality)
 
     @property
     def relation(self) -> Relation | None:
+        """Evidence of deduplication: how the source relates to others."""
         return self._evidence("deduplication", Relation)
 
     @property
     def description(self) -> Description | None:
+        """Evidence of metadata: the values."""
         return self._evidence("metadata", Description)
 
     @property
