@@ -20,10 +20,14 @@ class Embedder(Protocol):
     """Text to unit vectors. `name` identifies model and weights, `execution` the runtime that computes."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the model and its weights."""
+        ...
 
     @property
-    def dimension(self) -> int: ...
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
 
     @property
     def prefixes(self) -> tuple[str, str]:
@@ -31,7 +35,9 @@ class Embedder(Protocol):
         ...
 
     @property
-    def execution(self) -> str: ...
+    def execution(self) -> str:
+        """Runtime that computes."""
+        ...
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
@@ -54,7 +60,9 @@ class VectorFile(Protocol):
     """Unit vectors of one model by row; the catalog knows which text each row belongs to."""
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """Name of the encoder whose vectors these are."""
+        ...
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -178,10 +186,14 @@ class Reranker(Protocol):
     """Question and passage read together. `name` identifies model and weights, `execution` the runtime."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the model and its weights."""
+        ...
 
     @property
-    def execution(self) -> str: ...
+    def execution(self) -> str:
+        """Runtime that computes."""
+        ...
 
     @property
     def languages(self) -> frozenset[str] | None:
@@ -197,10 +209,14 @@ class Generator(Protocol):
     """Words from a prompt. `quotes_only` is true for the extractive answerer, which has no model."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the model and its weights."""
+        ...
 
     @property
-    def quotes_only(self) -> bool: ...
+    def quotes_only(self) -> bool:
+        """Whether it quotes and has no model."""
+        ...
 
     @property
     def context_window(self) -> int:

@@ -270,8 +270,9 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A parent that will be read, numbered as [Source n], with the hits that brought it (best first) and the
-    passages that it refers to, in the order of its text.
+    """A parent that will be read, numbered as [Source n].
+
+    With the hits that brought it (best first) and the passages that it refers to, in the order of its text.
     """
 
     n: int

@@ -47,6 +47,7 @@ class ChromaIndex:
             )
 
     def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
+        """Put the vectors in, instead of those of the same keys."""
         for some in _batches(len(keys)):
             with _reported(self.name):
                 self._collection.upsert(
@@ -56,6 +57,7 @@ class ChromaIndex:
                 )
 
     def delete(self, keys: Keys) -> None:
+        """Delete the vectors of the keys."""
         for some in _batches(len(keys)):
             with _reported(self.name):
                 self._collection.delete(ids=[str(key) for key in keys[some].tolist()])
@@ -63,6 +65,7 @@ class ChromaIndex:
     def search(
         self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
     ) -> list[tuple[Keys, Vectors]]:
+        """Return the nearest keys of each query with their cosines, best first."""
         with _reported(self.name):
             count = self._collection.count()
             # Chroma refuses an empty list.
@@ -78,6 +81,7 @@ class ChromaIndex:
         ]
 
     def keys(self) -> set[int]:
+        """Return the keys of all vectors."""
         found: set[int] = set()
         with _reported(self.name):
             for first in range(0, self._collection.count(), _BATCH):
@@ -103,6 +107,7 @@ class ChromaIndex:
         return [collection.name for collection in self._client.list_collections()]
 
     def close(self) -> None:
+        """Close the client and give the folder free."""
         self._client.close()
         if self._lock is not None:
             self._lock.release()

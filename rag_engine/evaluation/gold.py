@@ -25,9 +25,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """A question with the quotes that answer it. Quotes of one document belong together; another document's are an
-    answer on their own. `kind` is that of the documents, `cross_lingual` true where none speaks the question's
-    language.
+    """A question with the quotes that answer it.
+
+    Quotes of one document belong together; another document's are an answer on their own. `kind` is that of the
+    documents, `cross_lingual` true where none is in the question's language.
     """
 
     id: str
@@ -62,8 +63,9 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
 
 
 def spread(questions: Sequence[GoldQuestion], count: int) -> tuple[GoldQuestion, ...]:
-    """At most so many of the questions, in their order and evenly spread over it, so that every part of a file that
-    is ordered by language or document is asked about.
+    """Return at most so many of the questions, in their order and evenly spread over it.
+
+    So every part of a file that is ordered by language or document is asked about.
     """
     if len(questions) <= count:
         return tuple(questions)

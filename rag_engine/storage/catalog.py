@@ -116,6 +116,7 @@ class ChildRecord:
 
     @property
     def text(self) -> str:
+        """Text of the child."""
         return self.parent_text[self.start : self.end]
 
 
@@ -249,6 +250,7 @@ class Catalog:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
+        """Close the connections."""
         self._engine.dispose()
 
 

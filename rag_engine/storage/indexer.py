@@ -169,9 +169,7 @@ class Indexer:
         return len(children)
 
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
-        """Makes every document added so far visible, with whatever else must change at the same instant, and
-        removes what they replace.
-        """
+        """Make every document added so far visible, with `also` in the same transaction, and remove the replaced."""
         self._put_dense()
         self._stores.sparse.commit()
         with self._stores.catalog.begin() as connection:

@@ -193,6 +193,7 @@ def open_onnx(folder: Path) -> PairRuntime:
 
 
 def open_onnx_file(file: Path) -> PairRuntime:
+    """Return the exported graph of this file in ONNX Runtime."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
