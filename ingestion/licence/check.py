@@ -258,7 +258,7 @@ def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
         "RED": f"Rights are reserved ({verdict.licence}).",
         "YELLOW": "What it says of its licence contradicts itself."
         if verdict.conflict
-        else "It does not say under which licence it stands.",
+        else "No licence statement found.",
     }[verdict.light]
     return " ".join(filter(None, (opening + limits, quoted and f"Evidence: {quoted}.", *notes)))
 

@@ -51,7 +51,7 @@ def describe_source(
         gazetteer=gazetteer,
     )
     if language_model is None or not config.use_model:
-        return _outcome(rules, (), "Described by rules.", "by rules, without a model")
+        return _outcome(rules, (), "Metadata extracted automatically.", "by rules, without a model")
     taxonomy = load_taxonomy()
     title = next((value.value for value in rules if value.field == "title"), source.title)
     start = ExtractedText(
@@ -65,7 +65,7 @@ def describe_source(
         language_model, clean(start, language).text, title, taxonomy, seconds=config.model_seconds
     )
     if reply is None:
-        message = f"Described by rules alone, since the model {language_model.name} gave no answer that can be used."
+        message = f"Metadata extracted by rules alone, since the model {language_model.name} gave no usable answer."
         how = f"by rules, since the model {language_model.name} gave no answer that can be used"
         return replace(_outcome(rules, failures, message, how), reason="model_failed")
     answer = read_answer(

@@ -78,7 +78,7 @@ def _by_rules(
         clues=clues_of(source, declared),
         gazetteer=gazetteer,
     )
-    values: dict[str, Any] = {"notes": " ".join(("Described by rules.", *notes_on(found)))}
+    values: dict[str, Any] = {"notes": " ".join(("Metadata extracted automatically.", *notes_on(found)))}
     for one in found:
         if one.field in LIST_FIELDS:
             values.setdefault(one.field, []).append(one.value)

@@ -175,12 +175,12 @@ def title_beside_code(record: SourceRecord) -> str:
     return "" if title == record.source.code else title
 
 
-def spoken_reason(reason: str) -> str:
+def display_reason(reason: str) -> str:
     """Return a reason of the fixed list as words."""
     return reason.replace("_", " ")
 
 
-def counted(number: int, noun: str) -> str:
+def pluralised(number: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
 

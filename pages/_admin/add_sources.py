@@ -1,4 +1,4 @@
-"""What is put on the list of sources: a list of addresses or a feed's entries, seen before they are taken."""
+"""Adding sources: seed lists, own documents, and entries of feeds, each previewed before it is added."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ingestion import operations
 from ingestion.seeds.merge import SeedReport
 from ingestion.spreadsheets.row import RejectedRow
-from ingestion.status.views import counted
+from ingestion.status.views import pluralised
 from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
-from pages._admin.uploaded_file import forget, kept
+from pages._admin.uploaded_file import discard_preview, stored_preview
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
 _LIST = "seed list"
-_TOLD = "seeds added"
+_ADDED = "seeds added"
 _WARNINGS = 5
 
 
 def draw_seed_upload() -> None:
-    """Nothing; takes a list of addresses, shows what it would add, and adds it when the person says so."""
+    """Take a seed list, preview what it would add, and add it on confirmation."""
     batch = st.session_state.setdefault("seed batch", 0)
     file = st.file_uploader(
         "Seed list: a workbook, CSV, sitemap, feed or text with one address a line",
@@ -35,57 +35,57 @@ def draw_seed_upload() -> None:
         key=f"seed upload {batch}",
     )
     if file is None:
-        forget(_LIST)
-        st.caption("Nothing is added before you have seen what is in it. Columns are recognised by their headings.")
+        discard_preview(_LIST)
+        st.caption("You see a preview before anything is added. Columns are recognised by their headings.")
         return
     with show_errors():
-        path = kept(_LIST, file)
+        path = stored_preview(_LIST, file)
         report = read_report(path)
         draw_counts(report)
         # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
-            label = f"Add {counted(len(report.new), 'source')}"
+            label = f"Add {pluralised(len(report.new), 'source')}"
             if st.button(label, type="primary", icon=":material/playlist_add:", disabled=not report.new):
                 add_sources(report.new)
                 _leave(batch)
-            if st.button("Leave it", key="leave seeds"):
+            if st.button("Discard", key="leave seeds"):
                 _leave(batch)
         draw_rows(report)
 
 
 def draw_added() -> None:
-    """Nothing; says what was added a moment ago and what to do next."""
-    added = st.session_state.pop(_TOLD, "")
+    """Draw what was just added and what to do next."""
+    added = st.session_state.pop(_ADDED, "")
     if added:
         st.session_state["seeds added notice"] = added
     if st.session_state.get("seeds added notice"):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/check_circle: {plain(st.session_state['seeds added notice'])}")
-            st.button("Go to Run", icon=":material/play_circle:", on_click=_go_on, type="primary", key="go to run")
+            st.markdown(f":material/check_circle: {escape(st.session_state['seeds added notice'])}")
+            st.button("Go to Run", icon=":material/play_circle:", on_click=_go_to_run, type="primary", key="go to run")
 
 
 def add_sources(new: Sequence[SeedSource]) -> None:
-    """Nothing; the sources are on the list, and the page will say so."""
+    """Add the sources to the list, and report it at the next drawing."""
     operations.add_sources(resources.desk(), new)
     _remember_added(len(new))
 
 
 def read_report(path: Path) -> SeedReport:
-    """What a list would add to the sources that are known now."""
+    """Return what a list would add to the existing sources."""
     known = resources.store().sources()
     return _read_report(str(path), len(known), known)
 
 
 def draw_counts(report: SeedReport) -> None:
-    """Nothing; draws how much is new, known, and cannot be used."""
-    new, known, rejected = st.columns(3)
+    """Draw how many rows are new, existing, and rejected."""
+    new, existing, rejected = st.columns(3)
     new.metric("New", f"{len(report.new):,}")
-    known.metric("Known already", f"{report.known:,}")
-    rejected.metric("Rows not usable", f"{len(report.rejected):,}")
+    existing.metric("Already listed", f"{report.known:,}")
+    rejected.metric("Rejected rows", f"{len(report.rejected):,}")
 
 
 def draw_rows(report: SeedReport) -> None:
-    """Nothing; draws what is new, and what cannot be used and why."""
+    """Draw the new sources, and the rejected rows with their reasons."""
     if report.new:
         st.dataframe(
             pd.DataFrame([_source(one) for one in report.new]),
@@ -96,22 +96,22 @@ def draw_rows(report: SeedReport) -> None:
         )
     draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
-        st.caption(f":material/info: {plain(warning)}")
+        st.caption(f":material/info: {escape(warning)}")
     if len(report.warnings) > _WARNINGS:
-        with st.expander(f"{len(report.warnings) - _WARNINGS:,} more remarks"):
+        with st.expander(f"{len(report.warnings) - _WARNINGS:,} more warnings"):
             st.text("\n".join(report.warnings[_WARNINGS:]))
 
 
 def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
-    """Nothing; draws rows that were not taken, with where they stand and why."""
+    """Draw rejected rows with their place and the reason."""
     if rejected:
-        st.markdown(f":material/warning: **{counted(len(rejected), 'row')} not usable**")
+        st.markdown(f":material/warning: **{pluralised(len(rejected), 'row')} rejected**")
         st.dataframe(
             pd.DataFrame([{"Where": one.place, "Why": one.reason} for one in rejected]),
             hide_index=True,
             height=min(38 + 35 * len(rejected), 260),
             key="rows not usable",
-            alt="Rows that cannot be used",
+            alt="Rejected rows with their reasons",
         )
 
 
@@ -122,12 +122,12 @@ def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedRep
 
 
 def _leave(batch: int) -> None:
-    forget(_LIST)
+    discard_preview(_LIST)
     st.session_state["seed batch"] = batch + 1
     st.rerun()
 
 
-def _go_on() -> None:
+def _go_to_run() -> None:
     st.session_state.pop("seeds added notice", None)
     open_tab("run")
 
@@ -147,18 +147,20 @@ _FOUND = "seeds proposed"
 
 
 def draw_discovery() -> None:
-    """Nothing; asks an address for its sitemap or feed and shows the entries, of which some may be added."""
+    """Ask an address for its sitemap or feed and draw the entries, of which some may be added."""
     with st.form("discovery", border=False):
         address = st.text_input(
-            "Address of a feed, a sitemap, or a page that names one", placeholder="https://example.org/feed.xml"
+            "Address of a feed, a sitemap, or a page that links to one", placeholder="https://example.org/feed.xml"
         )
         words = st.text_input(
-            "Only entries that contain one of these words", placeholder="flood, heat", help="Several words by commas."
+            "Only entries that contain one of these words",
+            placeholder="flood, heat",
+            help="Separate words with commas.",
         )
-        asked = st.form_submit_button("Look for sources", icon=":material/travel_explore:", type="primary")
+        asked = st.form_submit_button("Find sources", icon=":material/travel_explore:", type="primary")
     if asked:
         st.session_state.pop(_FOUND, None)
-        with show_errors(), st.spinner(f"Asking {plain(address)} (at most a minute) …", show_time=True):
+        with show_errors(), st.spinner(f"Asking {escape(address)} (at most a minute) …", show_time=True):
             contains = [word.strip() for word in words.split(",") if word.strip()]
             st.session_state[_FOUND] = operations.discover_sources(resources.desk(), address.strip(), contains)
     if _FOUND in st.session_state:
@@ -167,29 +169,29 @@ def draw_discovery() -> None:
 
 def _draw_found(report: SeedReport) -> None:
     for warning in report.warnings:
-        st.caption(f":material/info: {plain(warning)}")
+        st.caption(f":material/info: {escape(warning)}")
     draw_rejected(report.rejected)
     if not report.new:
-        st.info(f"Nothing new: {report.known:,} entries are on the list already.", icon=":material/done_all:")
+        st.info(f"Nothing new: {report.known:,} entries are already on the list.", icon=":material/done_all:")
         return
-    rows = [{"Take": True, "Title": one.title, "Address": one.url, "Notes": one.notes} for one in report.new]
+    rows = [{"Add": True, "Title": one.title, "Address": one.url, "Notes": one.notes} for one in report.new]
     edited = st.data_editor(
         pd.DataFrame(rows),
         hide_index=True,
         disabled=["Title", "Address", "Notes"],
         height=min(38 + 35 * len(rows), 360),
-        column_config={"Take": st.column_config.CheckboxColumn(width=60)},
+        column_config={"Add": st.column_config.CheckboxColumn(width=60)},
         key="proposals",
-        alt="Proposed sources with a box to take each",
+        alt="Proposed sources with a box to add each",
     )
-    chosen = [one for one, take in zip(report.new, edited["Take"], strict=True) if take]
-    st.caption(f"{len(report.new):,} proposed, {report.known:,} on the list already.")
+    chosen = [one for one, add in zip(report.new, edited["Add"], strict=True) if add]
+    st.caption(f"{len(report.new):,} proposed, {report.known:,} already on the list.")
     with st.container(horizontal=True):
         if st.button(f"Add {len(chosen):,} of {len(report.new):,}", type="primary", disabled=not chosen, key="accept"):
             add_sources(chosen)
             del st.session_state[_FOUND]
             st.rerun()
-        if st.button("Leave them", key="leave proposals"):
+        if st.button("Discard", key="leave proposals"):
             del st.session_state[_FOUND]
             st.rerun()
 
@@ -198,30 +200,30 @@ _TYPES = [
     "pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "rtf", "html", "htm", "xhtml",
     "md", "txt", "doc", "ppt", "xls",
 ]  # fmt: skip
-_REFUSED = "documents refused"
+_REJECTED = "documents rejected"
 
 
 def draw_document_upload() -> None:
-    """Nothing; takes files and puts them on the list."""
+    """Take files and add them to the list."""
     batch = st.session_state.setdefault("document batch", 0)
     files = st.file_uploader(
-        "Documents of your own", type=_TYPES, accept_multiple_files=True, key=f"document upload {batch}"
+        "Your own documents", type=_TYPES, accept_multiple_files=True, key=f"document upload {batch}"
     )
-    st.caption("They stay in the workspace and go through every phase, as downloaded ones do.")
+    st.caption("They are stored in the workspace and go through every phase, like downloaded documents.")
     label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
     if st.button(label, type="primary", icon=":material/note_add:", disabled=not files):
         with show_errors():
-            _take(files)
+            _add_files(files)
         st.session_state["document batch"] = batch + 1
         st.rerun()
-    draw_rejected(st.session_state.get(_REFUSED, ()))
+    draw_rejected(st.session_state.get(_REJECTED, ()))
 
 
-def _take(files: Sequence[UploadedFile]) -> None:
+def _add_files(files: Sequence[UploadedFile]) -> None:
     report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
     _remember_added(len(report.new))
-    st.session_state[_REFUSED] = report.rejected
+    st.session_state[_REJECTED] = report.rejected
 
 
 def _remember_added(count: int) -> None:
-    st.session_state[_TOLD] = f"{counted(count, 'source')} added. Their licences are checked by the next run."
+    st.session_state[_ADDED] = f"{pluralised(count, 'source')} added. Their licences are checked by the next run."

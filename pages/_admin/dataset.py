@@ -1,4 +1,4 @@
-"""The collection as a file to take away, and an edited workbook taken back in."""
+"""Dataset: its export, and the import of an edited workbook."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from ingestion.dataset.corrections import CorrectionReport
 from ingestion.operations import exported_bytes, import_corrections, read_edited, run
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
-from ingestion.status.views import counted
+from ingestion.status.views import pluralised
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_rejected
 from pages._admin.field_editor import HEADINGS
 from pages._admin.tabs import open_tab
-from pages._admin.uploaded_file import forget, kept
+from pages._admin.uploaded_file import discard_preview, stored_preview
 from pages._shared import resources
 from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 _FORMATS = {
-    ".xlsx": ("Excel workbook", ":material/table_view:", "For editing: what you change in it can be imported again."),
-    ".csv": ("CSV", ":material/csv:", "One table; can be imported again too."),
-    ".jsonl": ("JSON Lines", ":material/data_object:", "One document a line, for programs."),
+    ".xlsx": ("Excel workbook", ":material/table_view:", "For editing: changes can be imported again."),
+    ".csv": ("CSV", ":material/csv:", "One table; changes can be imported again."),
+    ".jsonl": ("JSON Lines", ":material/data_object:", "One document per line, for programs."),
     ".bib": ("BibTeX", ":material/menu_book:", "For LaTeX and reference managers."),
     ".ris": ("RIS", ":material/menu_book:", "For Zotero, EndNote, Mendeley."),
 }
 _WORKBOOK = "edited workbook"
-_TAKEN = "corrections taken"
+_APPLIED = "corrections applied"
 
 
 def draw_dataset() -> None:
-    """Nothing; draws the ways out and the way back in."""
+    """Draw the export and the import."""
     found = list(resources.records().values())
     if not found:
-        st.info("There is nothing to export yet: put sources on the list first, in the part “Sources”.")
+        st.info("Nothing to export yet. Add sources on the Sources tab first.")
         return
     count = sum(1 for one in found if is_document(one))
     st.subheader("Export", anchor=False)
     st.markdown(
-        f"{counted(count, 'document')}; the workbook also holds the {len(found) - count:,} other sources with their "
-        "reasons, and the evidence on every licence."
+        f"{pluralised(count, 'document')}; the workbook also lists the {len(found) - count:,} other sources with their "
+        "reasons, and the evidence for every licence."
     )
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
@@ -59,7 +59,7 @@ def draw_dataset() -> None:
                 on_click="ignore",
             )
     st.subheader("Import an edited workbook", anchor=False)
-    _draw_taken()
+    _draw_applied()
     _draw_import(draw_author())
 
 
@@ -69,33 +69,33 @@ def _draw_import(author: str) -> None:
         "The workbook or CSV that was exported and edited", type=["xlsx", "xlsm", "csv"], key=f"workbook {batch}"
     )
     if file is None:
-        forget(_WORKBOOK)
-        st.caption("You see what would change before anything does.")
+        discard_preview(_WORKBOOK)
+        st.caption("You see a preview before anything is changed.")
         return
     with show_errors():
-        path = kept(_WORKBOOK, file)
+        path = stored_preview(_WORKBOOK, file)
         report = read_edited(resources.desk(), path, author)
         _draw_report(report)
         with st.container(horizontal=True):
-            label = f"Take over {counted(len(report.corrections), 'correction')}"
-            if st.button(
-                label, type="primary", icon=":material/save:", disabled=not report.corrections, key="take over"
-            ):
-                st.session_state[_TAKEN] = len(import_corrections(resources.desk(), path, author).corrections)
+            label = f"Apply {pluralised(len(report.corrections), 'correction')}"
+            if st.button(label, type="primary", icon=":material/save:", disabled=not report.corrections, key="apply"):
+                st.session_state[_APPLIED] = len(import_corrections(resources.desk(), path, author).corrections)
                 _leave(batch)
-            if st.button("Leave it", key="leave workbook"):
+            if st.button("Discard changes", key="leave workbook"):
                 _leave(batch)
 
 
 def _draw_report(report: CorrectionReport) -> None:
     source_records = resources.records()
-    st.caption(f"{counted(len(report.corrections), 'value')} changed, {counted(report.unchanged, 'row')} as before.")
+    st.caption(
+        f"{pluralised(len(report.corrections), 'value')} changed, {pluralised(report.unchanged, 'row')} unchanged."
+    )
     rows = [
         {
             "Code": one.code,
             "Field": HEADINGS[one.field],
             "Now": "; ".join(shown_values(source_records[one.code])[one.field]),
-            "Will be": "; ".join(one.values) or "(emptied)",
+            "New": "; ".join(one.values) or "(empty)",
         }
         for one in report.corrections
     ]
@@ -109,21 +109,21 @@ def _draw_report(report: CorrectionReport) -> None:
         )
     draw_rejected(report.rejected)
     for warning in report.warnings:
-        st.caption(f":material/info: {plain(warning)}")
+        st.caption(f":material/info: {escape(warning)}")
 
 
-def _draw_taken() -> None:
-    if _TAKEN in st.session_state:
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key="taken over"):
-            st.markdown(f":material/check_circle: {counted(st.session_state[_TAKEN], 'correction')} taken over.")
+def _draw_applied() -> None:
+    if _APPLIED in st.session_state:
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key="applied"):
+            st.markdown(f":material/check_circle: {pluralised(st.session_state[_APPLIED], 'correction')} applied.")
             if st.button("Update the index", icon=":material/sync:", type="primary", key="index imported"):
-                del st.session_state[_TAKEN]
+                del st.session_state[_APPLIED]
                 run(resources.desk(), RunRequest(phases=("indexing",)))
                 open_tab("run")
                 st.rerun()
 
 
 def _leave(batch: int) -> None:
-    forget(_WORKBOOK)
+    discard_preview(_WORKBOOK)
     st.session_state["workbook batch"] = batch + 1
     st.rerun()

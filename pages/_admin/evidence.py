@@ -1,4 +1,4 @@
-"""What a decision rests on: marks of a licence, parts of a score, the file itself."""
+"""Evidence for decisions: licence evidence, parts of a quality score, the file itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.types import LicenceMark, Light, Quality
 from pages._shared import resources
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 _LIGHTS: Mapping[str, tuple[str, str]] = {
     "GREEN": ("green", ":material/check_circle:"),
@@ -36,48 +36,48 @@ _SHOWN_MARKS = 12
 
 
 def light_badge(light: Light | str) -> str:
-    """Markdown of a light: colour, sign and word."""
+    """Return the markdown of a licence status: colour, sign and word."""
     colour, sign = _LIGHTS.get(light, ("gray", ":material/help:"))
-    return f":{colour}-badge[{sign} {plain(light)}]"
+    return f":{colour}-badge[{sign} {escape(light)}]"
 
 
 def draw_marks(marks: Sequence[LicenceMark]) -> None:
-    """Nothing; draws each piece of evidence with its light, what it says and where it stood."""
+    """Draw each piece of licence evidence with its status, its quote and its place."""
     if not marks:
-        st.caption("No statement on a licence was found.")
+        st.caption("No licence statement found.")
     for mark in marks[:_SHOWN_MARKS]:
         layer = _LAYERS.get(mark.layer, mark.layer)
         st.markdown(
-            f"{light_badge(mark.light)} **{plain(mark.licence) or 'no licence named'}** · {plain(mark.place)} · {layer}"
-            + (f" · rule {plain(mark.rule)}" if mark.rule else "")
-            + (f"  \n“{plain(mark.quote)}”" if mark.quote else "")
+            f"{light_badge(mark.light)} **{escape(mark.licence) or 'not named'}** · {escape(mark.place)} · {layer}"
+            + (f" · rule {escape(mark.rule)}" if mark.rule else "")
+            + (f"  \n“{escape(mark.quote)}”" if mark.quote else "")
         )
     if len(marks) > _SHOWN_MARKS:
         st.caption(f"and {len(marks) - _SHOWN_MARKS:,} more")
 
 
 def draw_quality(quality: Quality) -> None:
-    """Nothing; draws the score and its four parts as bars."""
+    """Draw the quality score and its four parts as bars."""
     st.markdown(f"Quality **{quality.score:.0f} of 100**")
     for place, (name, field, most) in zip(st.columns(4), _PARTS, strict=True):
         value = float(getattr(quality, field))
         place.progress(min(max(value / most, 0.0), 1.0), text=f"{name} {value:.0f}/{most}")
     if quality.readability < 1:
-        st.caption(f"{quality.readability:.0%} of the text read by OCR looks like words.")
+        st.caption(f"{quality.readability:.0%} of the OCR text looks like words.")
 
 
 def draw_address(record: SourceRecord, key: str) -> None:
-    """Nothing; draws where a source is, its address as text with a link or its file's path, and its file."""
+    """Draw a source's address as text with a link, or its file's path, and its file."""
     source = record.source
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key} address"):
-        st.caption(plain(source.url or source.path), width="content")
+        st.caption(escape(source.url or source.path), width="content")
         if urlsplit(source.url).scheme in ("http", "https"):
             st.link_button("Open", source.url, icon=":material/open_in_new:", type="tertiary")
         _draw_file(record, key)
 
 
 def _draw_file(record: SourceRecord, key: str) -> None:
-    """Nothing; draws the button that hands out the source's file, where there is one."""
+    """Draw the button to download the source's file, where there is one."""
     download = record.download
     path = file_of(resources.workspace(), download) if download is not None and download.path else None
     if path is None:

@@ -1,4 +1,4 @@
-"""One field of one document: its values, what justifies each, and the way to correct it."""
+"""Editor of one field of one document: its values with their evidence, and their correction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.source_detail import draw_events
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain, plain_paragraphs
+from pages._shared.markdown import escape, escape_paragraphs
 
 HEADINGS: Mapping[FieldName, str] = {
     "title": "Title",
@@ -34,13 +34,13 @@ _SOURCES = {
     "model": ("blue", ":material/smart_toy:", "language model"),
     "rule": ("gray", ":material/rule:", "rule"),
     "person": ("green", ":material/person:", "a person"),
-    "seed": ("gray", ":material/list_alt:", "the list of seeds"),
+    "seed": ("gray", ":material/list_alt:", "seed list"),
 }
 _LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
 
 
 def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[FieldName, Sequence[str]]) -> None:
-    """Nothing; lets the person choose a document and a field, and draws what is known of that value."""
+    """Draw the choice of a document and a field, and the values of that field."""
     by_code = {one.source.code: one for one in shown}
     if st.session_state.get("values document") not in by_code:
         st.session_state["values document"] = next(iter(by_code))
@@ -52,7 +52,7 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
         record = by_code[code]
         found = field_values(record, field)
         if not found:
-            st.caption("Nothing has filled this field.")
+            st.caption("This field is empty.")
         for value in found:
             _draw_value(value)
         _draw_correction(record, field, author, labels.get(field, ()))
@@ -62,11 +62,11 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
 
 def _draw_value(value: FieldValue) -> None:
     colour, sign, name = _SOURCES[value.source]
-    sure = "" if value.source == "person" else f" · {value.confidence:.0%} sure"
-    st.markdown(f"**{plain(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")
+    sure = "" if value.source == "person" else f" · confidence {value.confidence:.0%}"
+    st.markdown(f"**{escape(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")
     if value.sentence:
         page = f" (page {value.page})" if value.page is not None else ""
-        said = plain_paragraphs(value.sentence)
+        said = escape_paragraphs(value.sentence)
         st.caption(f"{said}" if value.source == "person" else f"“{said}”{page}")
 
 
@@ -75,13 +75,15 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
     key = f"correct {code} {field} {st.session_state.get('grid batch', 0)}"
     with st.form(f"{key} form", border=False):
         after = _draw_input(field, before, labels, key)
-        note = st.text_input("Note", placeholder="Where it stands, why it is so", key=f"{key} note", max_chars=1000)
+        note = st.text_input(
+            "Note", placeholder="Where it is stated, why it is correct", key=f"{key} note", max_chars=1000
+        )
         saved = st.form_submit_button("Save correction", icon=":material/save:", key="save correction")
     by = next((one for one in record.corrections if one.field == field), None)
     back = False
     if by is not None:
-        st.caption(f"Corrected by {plain(by.author)}, {plain(by.when[:10])}.")
-        back = st.button("Take back", icon=":material/undo:", help="The extractor's value again", key="take back")
+        st.caption(f"Corrected by {escape(by.author)}, {escape(by.when[:10])}.")
+        back = st.button("Revert", icon=":material/undo:", help="Return to the extracted value", key="revert")
     if saved or back:
         with show_errors():
             if back:
@@ -94,18 +96,18 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
 
 
 def _draw_input(field: FieldName, before: Sequence[str], labels: Sequence[str], key: str) -> list[str]:
-    """The values as the person leaves them."""
+    """Draw the input for a field and return the values entered."""
     options = list(dict.fromkeys([*labels, *before]))
     if field in LIST_FIELDS:
         return list(
-            st.multiselect("Right values", options, list(before), accept_new_options=not labels, key=f"{key} values")
+            st.multiselect("Correct values", options, list(before), accept_new_options=not labels, key=f"{key} values")
         )
     value = next(iter(before), "")
     if labels:
         index = options.index(value) if value else None
-        chosen = st.selectbox("Right value", options, index, placeholder="None", key=f"{key} value")
+        chosen = st.selectbox("Correct value", options, index, placeholder="None", key=f"{key} value")
         return [chosen] if chosen else []
     if field in _LONG:
-        return [st.text_area("Right value", value, key=f"{key} value")]
+        return [st.text_area("Correct value", value, key=f"{key} value")]
     help = {"date": "2020-12-31, 2020-12 or 2020", "language": "Two letters, such as en or pt"}.get(field)
-    return [st.text_input("Right value", value, key=f"{key} value", help=help)]
+    return [st.text_input("Correct value", value, key=f"{key} value", help=help)]

@@ -1,4 +1,4 @@
-"""The documents' descriptions as a grid in which people correct them; what they say wins over every extractor."""
+"""Metadata of the documents as a grid for corrections, which win over every extractor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from ingestion.operations import correct_all, run, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
-from ingestion.status.views import counted
+from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, RunRequest
 from pages._admin.field_editor import HEADINGS, draw_values
 from pages._admin.tabs import open_tab
@@ -31,16 +31,16 @@ _ORDER: tuple[FieldName, ...] = (
 
 
 def draw_metadata() -> None:
-    """Nothing; draws the grid and, beside it, what speaks for one value."""
+    """Draw the grid and, next to it, the evidence for one value."""
     found = documents(resources.records().values())
     if not found:
-        st.info("No document is described yet. Run the phases up to metadata in the part “Run”.")
+        st.info("No document has metadata yet. Run the phases up to metadata on the Run tab.")
         return
     author = draw_author()
     _draw_saved()
     shown = _narrowed(found)
     if not shown:
-        st.info("Every document is well described in that respect.", icon=":material/done_all:")
+        st.info("No documents match.", icon=":material/done_all:")
         return
     # Side by side where there is room, one below the other where there is not.
     with st.container(horizontal=True):
@@ -57,16 +57,16 @@ def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
             ["all", "unsure", "missing"],
             default="all",
             required=True,
-            format_func=lambda one: {"all": "All", "unsure": "With unsure values", "missing": "With empty fields"}[one],
+            format_func=lambda one: {"all": "All", "unsure": "Low-confidence values", "missing": "Empty fields"}[one],
             key="metadata which",
         )
         field: FieldName | None = st.selectbox(
-            "In the field", _ORDER, index=None, placeholder="Any field", format_func=HEADINGS.__getitem__,
+            "Field", _ORDER, index=None, placeholder="Any field", format_func=HEADINGS.__getitem__,
             key="metadata narrowed field", width=220,
         )  # fmt: skip
         words = st.text_input("Search", placeholder="Code or title", icon=":material/search:", key="metadata words")
         below = (
-            st.slider("Unsure below", 0.1, 1.0, _UNSURE, 0.05, key="metadata unsure", width=220)
+            st.slider("Confidence below", 0.1, 1.0, _UNSURE, 0.05, key="metadata unsure", width=220)
             if which == "unsure"
             else _UNSURE
         )
@@ -111,12 +111,12 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
             if one.source.code in values
         )
         with st.container(horizontal=True):
-            label = "Save corrections" if not count else f"Save {counted(count, 'correction')}"
+            label = "Save corrections" if not count else f"Save {pluralised(count, 'correction')}"
             if st.button(label, type="primary", icon=":material/save:", disabled=not count, key="save corrections"):
                 st.session_state[_SAVED] = len(correct_all(resources.desk(), values, author))
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
-            if st.button("Leave them", disabled=not changed, key="leave corrections"):
+            if st.button("Discard changes", disabled=not changed, key="leave corrections"):
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
 
@@ -126,7 +126,7 @@ def _draw_saved() -> None:
     if saved:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="corrections saved box"):
             st.markdown(
-                f":material/check_circle: {counted(saved, 'correction')} saved. Answers show them once the "
+                f":material/check_circle: {pluralised(saved, 'correction')} saved. Answers show them once the "
                 "index is updated."
             )
             if st.button("Update the index", icon=":material/sync:", key="index corrections"):
@@ -155,7 +155,7 @@ def _texts(cell: object) -> list[str]:
 
 def _row(record: SourceRecord) -> dict[str, str | list[str] | None]:
     unsure, empty = len(unsure_fields(record, _UNSURE)), len(missing_fields(record))
-    check = ", ".join([f"{unsure} unsure"] * (unsure > 0) + [f"{empty} empty"] * (empty > 0))
+    check = ", ".join([f"{unsure} low confidence"] * (unsure > 0) + [f"{empty} empty"] * (empty > 0))
     row: dict[str, str | list[str] | None] = {"code": record.source.code, "check": check}
     for field, values in shown_values(record).items():
         row[field] = list(values) if field in LIST_FIELDS else next(iter(values), None)

@@ -1,4 +1,4 @@
-"""What was rejected, with the reason and the figures, and the way back."""
+"""Quarantine: rejected sources with reasons and figures, and their restoration."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import streamlit as st
 
 from ingestion.operations import decide, run
 from ingestion.records.source_record import SourceRecord
-from ingestion.status.views import in_quarantine, spoken_reason, title_beside_code
+from ingestion.status.views import display_reason, in_quarantine, title_beside_code
 from ingestion.types import RunRequest
 from pages._admin.evidence import draw_address, draw_quality
 from pages._admin.tabs import open_tab
 from pages._shared import resources
 from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 _PAGE = 20
 
 
 def draw_quarantine() -> None:
-    """Nothing; draws each rejected source with what it was rejected for."""
+    """Draw each rejected source with its reason."""
     source_records = resources.records()
     rejected = in_quarantine(source_records.values())
     author = draw_author()
     if not rejected:
-        st.info("Nothing is in quarantine: no source was rejected for its file, text or likeness to another.")
+        st.info("Quarantine is empty: no source was rejected for its file, its text or as a duplicate.")
     counts = Counter(one.stopped[1].reason for one in rejected if one.stopped)
     wanted = (
         st.pills(
             "Rejected for",
             list(counts),
             selection_mode="multi",
-            format_func=lambda reason: f"{spoken_reason(reason).capitalize()} ({counts[reason]:,})",
+            format_func=lambda reason: f"{display_reason(reason).capitalize()} ({counts[reason]:,})",
             key="quarantine reasons",
         )
         if counts
@@ -43,12 +43,12 @@ def draw_quarantine() -> None:
     for record in shown[:_PAGE]:
         _draw_card(record, author, source_records.get(_original(record)))
     if len(shown) > _PAGE:
-        st.caption(f"{len(shown) - _PAGE:,} more; choose a reason above to narrow them down.")
+        st.caption(f"{len(shown) - _PAGE:,} more; choose a reason above to filter them.")
     _draw_restored(list(source_records.values()), author)
 
 
 def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> None:
-    assert record.stopped is not None, "what is rejected was stopped"
+    assert record.stopped is not None, "a rejected source was stopped"
     code, (phase, outcome) = record.source.code, record.stopped
     with st.container(border=True, gap="small", key=f"quarantine {code}"):
         if kept is not None:
@@ -59,18 +59,18 @@ def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> 
                 _draw_side(kept, "Kept instead", f"instead of {code}")
         else:
             _draw_side(record, "Rejected", f"rejected {code}")
-        reason = spoken_reason(outcome.reason)
-        st.markdown(f":orange-badge[:material/block: {phase.capitalize()}: {plain(reason)}] {plain(outcome.message)}")
+        reason = display_reason(outcome.reason)
+        st.markdown(f":orange-badge[:material/block: {phase.capitalize()}: {escape(reason)}] {escape(outcome.message)}")
         if record.relation is not None and record.relation.duplicate_of and record.relation.how:
             relation = record.relation
-            st.caption(f"Alike by {plain(relation.how)}: {relation.similarity:.2f} of 1.")
+            st.caption(f"Similarity by {escape(relation.how)}: {relation.similarity:.2f} of 1.")
         if record.quality is not None:
             draw_quality(record.quality)
         _draw_form(code, author)
 
 
 def _draw_side(record: SourceRecord, what: str, key: str) -> None:
-    st.markdown(f":small[{what}]  \n**{plain(record.source.code)}** {plain(title_beside_code(record))}")
+    st.markdown(f":small[{what}]  \n**{escape(record.source.code)}** {escape(title_beside_code(record))}")
     draw_address(record, key)
     if record.extraction is not None:
         found = record.extraction
@@ -91,21 +91,21 @@ def _draw_form(code: str, author: str) -> None:
 
 
 def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
-    restored = [(one, word) for one in source_records for word in one.decisions if word.choice == "restore"]
+    restored = [(one, decision) for one in source_records for decision in one.decisions if decision.choice == "restore"]
     if not restored:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Restored", anchor=False)
-        if st.button("Run their next phases", icon=":material/play_arrow:", key="run restored"):
+        if st.button("Run next phases", icon=":material/play_arrow:", key="run restored"):
             run(resources.desk(), RunRequest(codes=tuple(one.source.code for one, _ in restored)))
             open_tab("run")
             st.rerun()
-    for record, word in restored:
+    for record, decision in restored:
         code = record.source.code
         with st.container(horizontal=True, vertical_alignment="center", key=f"restored {code}"):
             st.markdown(
-                f"**{plain(code)}** {plain(title_beside_code(record))}  \n"
-                f"{plain(word.author)} on {word.phase}: {plain(word.note)}",
+                f"**{escape(code)}** {escape(title_beside_code(record))}  \n"
+                f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}",
                 width="stretch",
             )
             if st.button(

@@ -1,4 +1,4 @@
-"""Asking for a run of the phases by buttons or words, watching it, and seeing how far the sources are."""
+"""Run tab: starting a run by buttons or plain language, watching it, and the progress of the pipeline."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import streamlit as st
 from ingestion.jobs.plain_language import Command
 from ingestion.operations import run, understand
 from ingestion.status.source_status import FunnelStage, funnel, state_of
-from ingestion.status.views import next_due, spoken_reason
+from ingestion.status.views import display_reason, next_due
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs, is_active
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 # Told apart by lightness too, so that they can be read without seeing colours.
-_COLOURS = {"came through": "#1a7f3c", "waiting": "#9bb8d3", "stopped": "#d9822b"}
+_COLOURS = {"passed": "#1a7f3c", "waiting": "#9bb8d3", "stopped": "#d9822b"}
 _NAMES = {"raw": "On the list"}
 
 
@@ -54,7 +54,7 @@ def draw_funnel() -> None:
 
 def _bars(stage: FunnelStage) -> list[dict[str, str | int]]:
     stopped = sum(stage.stopped.values())
-    counts = {"came through": stage.reached, "waiting": stage.waiting, "stopped": stopped}
+    counts = {"passed": stage.reached, "waiting": stage.waiting, "stopped": stopped}
     return [
         {
             "Stage": _name(stage),
@@ -70,7 +70,7 @@ def _bars(stage: FunnelStage) -> list[dict[str, str | int]]:
 def _row(stage: FunnelStage) -> dict[str, str | int]:
     return {
         "Stage": _name(stage),
-        "Came through": stage.reached,
+        "Passed": stage.reached,
         "Waiting": stage.waiting,
         "Stopped": sum(stage.stopped.values()),
         "Why": _why(stage),
@@ -78,7 +78,7 @@ def _row(stage: FunnelStage) -> dict[str, str | int]:
 
 
 def _why(stage: FunnelStage) -> str:
-    return ", ".join(f"{count:,} {spoken_reason(reason)}" for reason, count in stage.stopped.items())
+    return ", ".join(f"{count:,} {display_reason(reason)}" for reason, count in stage.stopped.items())
 
 
 def _name(stage: FunnelStage) -> str:
@@ -89,24 +89,24 @@ _COMMAND = "admin command"
 _FUNNEL_SECONDS = 5.0
 _LOOKED_AT = 50
 _WHICH: dict[Which, str] = {
-    "due": "What is new or changed",
-    "failed": "Only what failed",
+    "due": "New or changed sources",
+    "failed": "Failed sources only",
     "all": "Everything again",
 }
 
 
 def draw_run() -> None:
-    """Nothing; draws what can be asked for, the work that goes on, and the funnel."""
+    """Draw the ways to start a run, the runs in progress, and the funnel."""
     sources = resources.records()
     if not sources:
-        st.info("There is nothing to run: put sources on the list first, in the part “Sources”.")
+        st.info("Nothing to run yet. Add sources on the Sources tab first.")
         return
     failed = sum(1 for one in sources.values() if state_of(one) == "failed")
     with st.container(border=True):
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
     draw_runs()
-    st.subheader("How far the sources are", anchor=False)
+    st.subheader("Pipeline progress", anchor=False)
     active = any(is_active(one) for one in resources.jobs().runs(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
@@ -121,7 +121,7 @@ def _draw_buttons(due: int, failed: int) -> None:
         if st.button(
             "Refresh",
             icon=":material/sync:",
-            help="Asks the addresses of files at hand whether there are newer ones.",
+            help="Checks the addresses of downloaded files for newer versions.",
             key="run refresh",
         ):
             _ask(RunRequest(refresh=True))
@@ -135,8 +135,8 @@ def _draw_choice() -> None:
             "Phases", PHASES, selection_mode="multi", format_func=str.capitalize, default=list(PHASES)
         )
         which: Which = st.radio("For", list(_WHICH), format_func=lambda one: _WHICH[one]) or "due"
-        refresh = st.checkbox("Look for newer files at known addresses")
-        if st.form_submit_button("Run these", type="primary", icon=":material/play_arrow:"):
+        refresh = st.checkbox("Check known addresses for newer files")
+        if st.form_submit_button("Run selected phases", type="primary", icon=":material/play_arrow:"):
             if chosen:
                 _ask(RunRequest(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
             st.error("Choose at least one phase.")
@@ -147,8 +147,10 @@ def _draw_words() -> None:
         st.form("command", border=False, clear_on_submit=True),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        words = st.text_input("Or say what to do", placeholder="check the licences of the new rows", max_chars=500)
-        asked = st.form_submit_button("Understand", icon=":material/chat:")
+        words = st.text_input(
+            "Or describe what to run", placeholder="check the licences of the new sources", max_chars=500
+        )
+        asked = st.form_submit_button("Interpret", icon=":material/chat:")
     if asked and words.strip():
         with show_errors(), st.spinner("Reading what you wrote …"):
             st.session_state[_COMMAND] = words, understand(resources.desk(), words)
@@ -159,18 +161,18 @@ def _draw_words() -> None:
 def _draw_command(words: str, command: Command | None) -> None:
     with st.container(border=True, key="command asked"):
         if command is None:
-            st.markdown(f":material/help: “{plain(words)}” was not understood.")
+            st.markdown(f":material/help: “{escape(words)}” could not be interpreted.")
             st.caption("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”.")
             return
         st.markdown(
-            f"“{plain(words)}” would do this: **{plain(command.request.describe(len(command.request.codes)))}**"
+            f"“{escape(words)}” would start: **{escape(command.request.describe(len(command.request.codes)))}**"
         )
-        st.caption(f"Understood by {plain(command.by)}. Nothing has begun.")
+        st.caption(f"Interpreted by {escape(command.by)}. Nothing has been started.")
         with st.container(horizontal=True):
             if st.button("Confirm", type="primary", icon=":material/check:", key="confirm command"):
                 del st.session_state[_COMMAND]
                 _ask(command.request)
-            if st.button("Leave it", key="leave command"):
+            if st.button("Cancel", key="leave command"):
                 del st.session_state[_COMMAND]
                 st.rerun()
 

@@ -1,4 +1,4 @@
-"""All that is known of one source: where it stands, what speaks for it, and what happened to it."""
+"""One source: its status, its evidence and its history."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import streamlit as st
 
 from ingestion.records.source_record import SourceRecord, metadata_of
 from ingestion.status.source_status import STATES, source_status, state_of
-from ingestion.status.views import marks_of, spoken_reason
+from ingestion.status.views import display_reason, marks_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 _SIGNS = {
     "done": ":material/check:",
@@ -24,7 +24,7 @@ _SIGNS = {
 
 
 def draw_source(code: str) -> None:
-    """Nothing; draws the source with this code, or says that there is none."""
+    """Draw the source with this code, or a notice that there is none."""
     record = resources.records().get(code)
     if record is None:
         st.info("This source is not on the list.", icon=":material/search_off:")
@@ -32,10 +32,10 @@ def draw_source(code: str) -> None:
         return
     with st.container(border=True, gap="small", key="source"):
         with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-            st.header(plain(f"{code} {metadata_of(record).title}"), anchor=False)
+            st.header(escape(f"{code} {metadata_of(record).title}"), anchor=False)
             st.button("", icon=":material/close:", help="Close", key="close source", type="tertiary", on_click=_close)
         where = source_status(record)
-        st.markdown(f":gray-badge[{STATES[state_of(record)]}] {plain(where.message)}")
+        st.markdown(f":gray-badge[{STATES[state_of(record)]}] {escape(where.message)}")
         draw_address(record, "source")
         licence, quality, relations, words, past = st.tabs(
             ["Licence", "Phases", "Relations", "Decisions", "History"], key="source tabs"
@@ -53,28 +53,28 @@ def draw_source(code: str) -> None:
 
 
 def draw_relation(record: SourceRecord) -> None:
-    """Nothing; draws how the source stands to others."""
+    """Draw the links of the source to others."""
     relation, source = record.relation, record.source
-    lines = [f"Found under {plain(source.parent)}."] if source.parent else []
+    lines = [f"Found under {escape(source.parent)}."] if source.parent else []
     under = [one for one in resources.records().values() if one.source.parent == source.code]
     if under:
-        lines.append(f"Portal of {len(under):,} sources: {plain(', '.join(one.source.code for one in under[:20]))}")
+        lines.append(f"Portal of {len(under):,} sources: {escape(', '.join(one.source.code for one in under[:20]))}")
     lines += _relations(relation) if relation is not None else []
-    st.markdown("  \n".join(lines) if lines else "Nothing is known of versions, translations or copies.")
+    st.markdown("  \n".join(lines) if lines else "No versions, translations or copies known.")
 
 
 def draw_events(code: str) -> None:
-    """Nothing; draws what happened to a source, the latest first."""
+    """Draw the history of a source, the latest first."""
     events = resources.store().history(code)
     if not events:
-        st.caption("Nothing has happened to it yet.")
+        st.caption("No history yet.")
         return
     rows = [
         {
             "When": datetime.fromisoformat(one.when).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
-            "What": one.event,
+            "Event": one.event,
             "Result": one.status,
-            "Reason": spoken_reason(one.reason),
+            "Reason": display_reason(one.reason),
             "Message": one.message,
             "Who": one.author,
             "Seconds": one.seconds,
@@ -97,12 +97,12 @@ def draw_events(code: str) -> None:
 def _draw_licence(record: SourceRecord) -> None:
     verdict = record.verdict
     if verdict is None:
-        st.caption("The licence was not checked yet.")
+        st.caption("The licence has not been checked yet.")
         return
-    limits = f" · limits: {plain(', '.join(verdict.restrictions))}" if verdict.restrictions else ""
-    st.markdown(f"{light_badge(verdict.light)} **{plain(verdict.licence) or 'no licence named'}**{limits}")
+    limits = f" · limits: {escape(', '.join(verdict.restrictions))}" if verdict.restrictions else ""
+    st.markdown(f"{light_badge(verdict.light)} **{escape(verdict.licence) or 'no licence named'}**{limits}")
     if verdict.conflict:
-        st.caption(":material/warning: The statements contradict each other.")
+        st.caption(":material/warning: The licence statements contradict each other.")
     draw_marks(marks_of(record))
 
 
@@ -123,20 +123,20 @@ def _draw_phases(record: SourceRecord) -> None:
             f"{extraction.size:,} bytes."
         )
         for warning in extraction.warnings[:5]:
-            st.caption(f":material/info: {plain(warning)}")
+            st.caption(f":material/info: {escape(warning)}")
     if download is not None and len(download.urls) > 1:
-        st.caption("The way to the file: " + plain(" → ".join(download.urls)))
+        st.caption("Redirects: " + escape(" → ".join(download.urls)))
 
 
 def _detail(outcome: Outcome) -> str:
     evidence = outcome.evidence
     passages = f"{evidence.children:,} passages" if isinstance(evidence, Indexed) else ""
-    said = outcome.message or spoken_reason(outcome.reason)
-    return plain(" ".join(part for part in (said, passages) if part))
+    said = outcome.message or display_reason(outcome.reason)
+    return escape(" ".join(part for part in (said, passages) if part))
 
 
 def _relations(relation: Relation) -> list[str]:
-    likeness = f" (alike by {relation.how}: {relation.similarity:.2f})" if relation.how else ""
+    likeness = f" (similarity by {relation.how}: {relation.similarity:.2f})" if relation.how else ""
     told = {
         "Copy of": relation.duplicate_of,
         "Translation of": relation.translation_of,
@@ -145,7 +145,7 @@ def _relations(relation: Relation) -> list[str]:
         "Work": relation.work,
     }
     return [
-        f"**{name}** {plain(value)}{plain(likeness) if name in ('Copy of', 'Translation of') else ''}"
+        f"**{name}** {escape(value)}{escape(likeness) if name in ('Copy of', 'Translation of') else ''}"
         for name, value in told.items()
         if value
     ]
@@ -153,18 +153,18 @@ def _relations(relation: Relation) -> list[str]:
 
 def _draw_words(record: SourceRecord) -> None:
     if not record.decisions and not record.corrections:
-        st.caption("Nobody has decided or corrected anything.")
+        st.caption("No decisions or corrections.")
     for one in record.decisions:
         st.markdown(
-            f"**{plain(one.choice)}** on {one.phase} by {plain(one.author)}, {_day(one.when)}: {plain(one.note)}"
+            f"**{escape(one.choice)}** on {one.phase} by {escape(one.author)}, {_day(one.when)}: {escape(one.note)}"
         )
-    for said in record.corrections:
-        values = plain("; ".join(said.values)) or "nothing"
-        st.markdown(f"**{said.field}** is {values}, says {plain(said.author)}, {_day(said.when)}")
+    for one in record.corrections:
+        values = escape("; ".join(one.values)) or "nothing"
+        st.markdown(f"**{one.field}** set to {values} by {escape(one.author)}, {_day(one.when)}")
 
 
 def _day(when: str) -> str:
-    return plain(when[:10])
+    return escape(when[:10])
 
 
 def _close() -> None:

@@ -1,4 +1,4 @@
-"""The list of sources: how it grows, where each one stands, and what is done with some of them."""
+"""Sources tab: adding to the list, the status of each source, and acts on chosen ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 
 from ingestion.operations import remove_sources, run
 from ingestion.status.source_status import STATES, State
-from ingestion.status.views import SourceRow, find_rows, source_rows, spoken_reason
+from ingestion.status.views import SourceRow, display_reason, find_rows, source_rows
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
 from pages._admin.source_detail import draw_source
@@ -18,11 +18,11 @@ from pages._admin.tabs import open_tab
 from pages._shared import resources
 from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 
 def draw_sources() -> None:
-    """Nothing; draws the ways in, the table, and the source that is open."""
+    """Draw the ways to add sources, the table, and the source that is open."""
     rows = source_rows(resources.records().values())
     with st.expander("Add sources", icon=":material/playlist_add:", expanded=not rows, key="add sources"):
         listed, own, found = st.tabs(["Seed list", "Documents", "Discover"])
@@ -34,7 +34,7 @@ def draw_sources() -> None:
             draw_discovery()
     draw_added()
     if not rows:
-        st.info("The list is empty. Begin with a workbook of addresses, or with documents of your own.")
+        st.info("The list is empty. Start with a workbook of addresses, or with your own documents.")
         return
     _draw_list(rows)
     if "source" in st.query_params:
@@ -47,14 +47,16 @@ def _draw_list(rows: Sequence[SourceRow]) -> None:
         "Search the list", placeholder="Code, title, address, reason or origin", icon=":material/search:", key="words"
     )
     states: list[State] = st.pills(
-        "Only sources that are",
+        "Status",
         [state for state in STATES if state in counts],
         selection_mode="multi",
         format_func=lambda state: f"{STATES[state]} ({counts[state]:,})",
         key="states",
     )
     found = find_rows(rows, words, states)
-    st.caption(f"{len(found):,} of {len(rows):,} sources. Tick a row to open it; tick several to run or remove them.")
+    st.caption(
+        f"{len(found):,} of {len(rows):,} sources. Select a row to open it; select several to run or remove them."
+    )
     # Streamlit keeps a selection as positions: a key for each set of rows keeps it from naming other sources.
     with st.container(key="source list"):
         chosen = st.dataframe(
@@ -65,7 +67,7 @@ def _draw_list(rows: Sequence[SourceRow]) -> None:
             selection_mode="multi-row",
             height=min(38 + 35 * max(len(found), 1), 420),
             column_config=_COLUMNS,
-            alt="The sources with where each one stands",
+            alt="The sources with their status",
         )
     _draw_actions([found[position].code for position in chosen["selection"]["rows"]])
 
@@ -75,23 +77,23 @@ def _draw_actions(codes: Sequence[str]) -> None:
     if not codes:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="source actions"):
-        st.markdown(f"**{plain(codes[0]) if len(codes) == 1 else f'{len(codes):,} sources'}**")
+        st.markdown(f"**{escape(codes[0]) if len(codes) == 1 else f'{len(codes):,} sources'}**")
         if st.button(
-            "Run chosen", icon=":material/play_arrow:", type="primary", help="All phases, where they are due."
+            "Run selected", icon=":material/play_arrow:", type="primary", help="Runs all phases that are pending."
         ):
             run(resources.desk(), RunRequest(codes=tuple(codes)))
             open_tab("run")
             st.rerun()
-        if st.button("Remove chosen", icon=":material/playlist_remove:", key="remove chosen"):
+        if st.button("Remove selected", icon=":material/playlist_remove:", key="remove chosen"):
             _confirm(codes)
 
 
-@st.dialog("Take off the list?", icon=":material/playlist_remove:")
+@st.dialog("Remove from the list?", icon=":material/playlist_remove:")
 def _confirm(codes: Sequence[str]) -> None:
-    st.markdown(f"**{plain(', '.join(codes[:12]))}**" + (f" and {len(codes) - 12:,} more" if len(codes) > 12 else ""))
+    st.markdown(f"**{escape(', '.join(codes[:12]))}**" + (f" and {len(codes) - 12:,} more" if len(codes) > 12 else ""))
     st.markdown(
-        "What the phases found out about them is forgotten; decisions, corrections and the history stay. Documents "
-        "made from them leave the index at once."
+        "The results of the phases are deleted; decisions, corrections and history are kept. Their documents "
+        "are removed from the index at once."
     )
     author = draw_author()
     with st.container(horizontal=True):
@@ -100,12 +102,12 @@ def _confirm(codes: Sequence[str]) -> None:
                 remove_sources(resources.desk(), codes, author)
                 st.query_params.pop("source", None)
                 st.rerun()
-        if st.button("Keep them", key="remove refused"):
+        if st.button("Cancel", key="remove refused"):
             st.rerun()
 
 
 def _remember(code: str) -> None:
-    # Only a new choice changes the address: the row stays ticked when the source is closed.
+    # Only a new choice changes the address: the row stays selected when the source is closed.
     if st.session_state.get("source choice", "") != code:
         st.session_state["source choice"] = code
         if code:
@@ -116,7 +118,7 @@ _COLUMNS = {
     "Code": st.column_config.TextColumn(width=100, pinned=True),
     "Title": st.column_config.TextColumn(width=260),
     "State": st.column_config.TextColumn(width=140),
-    "Phase": st.column_config.TextColumn(width=110, help="The phase that it stands at"),
+    "Phase": st.column_config.TextColumn(width=110, help="The phase it has reached"),
     "Reason": st.column_config.TextColumn(width=140),
     "Message": st.column_config.TextColumn(width=300),
     "Address": st.column_config.TextColumn(width=260),
@@ -131,7 +133,7 @@ def _row(row: SourceRow) -> dict[str, str]:
         "Title": row.title,
         "State": STATES[row.state],
         "Phase": row.phase,
-        "Reason": spoken_reason(row.reason),
+        "Reason": display_reason(row.reason),
         "Message": row.message,
         "Address": row.address,
         "Under": row.parent,

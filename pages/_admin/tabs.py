@@ -1,4 +1,4 @@
-"""Which part of the admin page is open, kept in the address; and the numbers that call for attention."""
+"""Tabs of the admin page: the open one, stored in the address, and the numbers that need attention."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ICONS = {
 
 
 def choose_tab(names: Sequence[str]) -> str:
-    """The name of the part that is open; draws the row of parts."""
+    """Draw the row of tabs and return the name of the open one."""
     found = list(resources.records().values())
     waiting = {
         "review": sum(1 for one in found if state_of(one) == "review"),
@@ -34,7 +34,7 @@ def choose_tab(names: Sequence[str]) -> str:
         st.session_state[key] = asked
     chosen: str = (
         st.segmented_control(
-            "Part of the page",
+            "Tab",
             names,
             default=None if key in st.session_state else names[0],
             format_func=lambda name: _label(name, waiting.get(name, 0)),
@@ -51,7 +51,7 @@ def choose_tab(names: Sequence[str]) -> str:
 
 
 def open_tab(name: str) -> None:
-    """Nothing; the address names another part. For a widget's callback."""
+    """Name another tab in the address; for a widget's callback."""
     st.query_params["tab"] = name
 
 

@@ -1,4 +1,4 @@
-"""A list or workbook that was uploaded to be looked at: on the disk while it is, gone after."""
+"""Uploaded lists and workbooks, stored while they are previewed."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ingestion.operations import discard_upload, preview_upload
 from pages._shared import resources
 
 
-def kept(place: str, file: UploadedFile) -> Path:
-    """Where the uploaded file lies, written once; the one that was there before at this place of the page is gone."""
+def stored_preview(place: str, file: UploadedFile) -> Path:
+    """Store the uploaded file once and return its path; the one before it at this place of the page is discarded."""
     before = st.session_state.get(place)
     if before is not None and before[0] == file.file_id and Path(before[1]).exists():
         return Path(before[1])
-    forget(place)
+    discard_preview(place)
     path = preview_upload(resources.desk(), file.name, file)
     st.session_state[place] = file.file_id, str(path)
     return path
 
 
-def forget(place: str) -> None:
-    """Nothing; removes the file: what was taken from it is in the source store."""
+def discard_preview(place: str) -> None:
+    """Remove the file: what was taken from it is in the source store."""
     before = st.session_state.pop(place, None)
     if before is not None:
         discard_upload(Path(before[1]))

@@ -10,8 +10,8 @@ import streamlit as st
 from pages._ask.passage import cited_place, excerpt, index_entries
 from pages._shared import resources
 from pages._shared.errors import show_error, show_errors
-from pages._shared.filter_widgets import count_active, spoken
-from pages._shared.markdown import answer_markdown, highlighted, plain, plain_paragraphs
+from pages._shared.filter_widgets import count_active, display_text
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Tier
@@ -51,13 +51,13 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     if reply.status == "error":
         show_error(reply.text)
     elif reply.status == "insufficient_evidence":
-        st.info(plain_paragraphs(reply.text), icon=":material/search_off:")
+        st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
     else:
         st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
     for warning in reply.warnings:
         if warning != reply.text:
-            st.caption(f":material/info: {plain(warning)}")
+            st.caption(f":material/info: {escape(warning)}")
     if reply.sources:
         _draw_sources(reply, turn, latest=latest)
     if reply.queries:
@@ -74,8 +74,8 @@ def badges(
 ) -> str:
     """Return the markdown of a document's facets, a badge for each."""
     where = ", ".join(countries) if level == "National" and countries else level
-    values = [str(year or ""), *hazards, where, spoken("language", language) if language else "", kind]
-    return " ".join(f":gray-badge[{plain(value)}]" for value in values if value)
+    values = [str(year or ""), *hazards, where, display_text("language", language) if language else "", kind]
+    return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
 
 
 def tier_badge(tier: Tier, similarity: float) -> str:
@@ -129,8 +129,8 @@ def _citations(reply: Reply, source: ShownSource) -> tuple[Citation, ...]:
 def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int, opened: bool) -> None:
     key = _anchor(turn, source.n)
     with st.container(border=True, key=key):
-        st.subheader(f":green-badge[{source.n}] {plain(source.title)}", anchor=key)
-        st.caption(" · ".join(part for part in (plain(source.authority), _place(source), plain(source.file)) if part))
+        st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
+        st.caption(" · ".join(part for part in (escape(source.authority), _place(source), escape(source.file)) if part))
         if place := cited_place(source):
             st.markdown(place)
         st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
@@ -180,14 +180,14 @@ def _draw_links(source: ShownSource, key: str) -> None:
     """Draw what the source refers to, each behind a button of its own."""
     with st.container(horizontal=True):
         for number, link in enumerate(source.linked):
-            label = f"Refers to {plain(link.label)}"
+            label = f"Refers to {escape(link.label)}"
             with st.popover(label, icon=":material/link:", type="tertiary", key=f"{key} link {number}"):
                 _draw_link(source, link, f"{key} link {number}")
 
 
 def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
     place = f" · {page_word(source.file)} {link.page}" if source.pages > 1 else ""
-    st.markdown(f"**{plain(link.label)}**{place}")
+    st.markdown(f"**{escape(link.label)}**{place}")
     st.text(link.text)
     document = resources.find_document(link.document_id)
     # Drawn when it is asked for: a passage may refer to ten others.
@@ -256,13 +256,13 @@ def _badges(source: ShownSource) -> str:
 def _draw_details(reply: Reply) -> None:
     total = sum(reply.seconds.get(step, 0.0) for step in _CONSECUTIVE_STEPS)
     with st.expander(f"How this was found · {total:.1f} s", type="compact"):
-        lines = [f"Searched for: {' · '.join(f'“{plain(query)}”' for query in reply.queries)}"]
+        lines = [f"Searched for: {' · '.join(f'“{escape(query)}”' for query in reply.queries)}"]
         if reply.keywords:
-            lines.append(f"Exact terms: {' · '.join(map(plain, reply.keywords))}")
+            lines.append(f"Exact terms: {' · '.join(map(escape, reply.keywords))}")
         if reply.places:
-            lines.append(f"Places: {', '.join(map(plain, reply.places))}")
+            lines.append(f"Places: {', '.join(map(escape, reply.places))}")
         generator = _GENERATORS.get(reply.generator, reply.generator)
-        lines.append(f"Query analysis: {plain(reply.planner)}. Answer: {plain(generator) or 'none'}.")
+        lines.append(f"Query analysis: {escape(reply.planner)}. Answer: {escape(generator) or 'none'}.")
         steps = ", ".join(
             f"{name} {reply.seconds[step]:.2f} s" for step, name in _STEPS.items() if step in reply.seconds
         )

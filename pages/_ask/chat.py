@@ -11,7 +11,7 @@ from pages._ask.answer import draw_reply, partial_answer
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain_paragraphs
+from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations import (
     Conversation,
@@ -35,7 +35,7 @@ for (const question of document.querySelectorAll(".st-key-question-%d")) {
 def draw_question(question: str, turn: int) -> None:
     """Draw a question."""
     with st.container(key=f"question-{turn}"), st.chat_message("user", avatar=":material/person:"):
-        st.markdown(plain_paragraphs(question))
+        st.markdown(escape_paragraphs(question))
 
 
 def scroll_to_question(turn: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.conversations import ShownSource
 from rag_engine.text.sentences import Span
@@ -19,14 +19,14 @@ def cited_place(source: ShownSource) -> str:
     section = cited(source.section, source.clause)
     act = "" if _same(source.act, source.title) else source.act
     named = (source.title, source.act, source.section)
-    headings = [plain(one) for one in source.headings if not any(_same(one, other) for other in named)]
-    place = " · ".join(part for part in (f"**{plain(section)}**" if section else "", plain(act)) if part)
+    headings = [escape(one) for one in source.headings if not any(_same(one, other) for other in named)]
+    place = " · ".join(part for part in (f"**{escape(section)}**" if section else "", escape(act)) if part)
     return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
 
 
 def index_entries(source: ShownSource) -> str:
     """Return the index entries of the passage, one a line: "Listed in the index under “loss and damage”"."""
-    return "  \n".join(f":material/toc: {plain(one[:1].upper() + one[1:])}" for one in source.indexed_under)
+    return "  \n".join(f":material/toc: {escape(one[:1].upper() + one[1:])}" for one in source.indexed_under)
 
 
 def _same(one: str, other: str) -> bool:

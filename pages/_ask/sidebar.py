@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.filter_widgets import count_active, draw_filters, spoken
-from pages._shared.markdown import plain
+from pages._shared.filter_widgets import count_active, display_text, draw_filters
+from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations import delete_conversation, recent_conversations
 from rag_engine.engine import Engine
@@ -84,14 +84,14 @@ def draw_collection(engine: Engine) -> None:
         right.metric("Languages", f"{len(figures.languages):,}")
         if figures.languages:
             ordered = sorted(figures.languages, key=lambda language: -figures.languages[language])
-            st.caption(", ".join(plain(spoken("language", language)) for language in ordered))
+            st.caption(", ".join(escape(display_text("language", language)) for language in ordered))
     _draw_answerer()
 
 
 def _draw_conversation(workspace: Path, id: str, title: str, current: str) -> None:
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.button(
-            plain(title),
+            escape(title),
             key=f"open {id}",
             type="tertiary",
             icon=":material/chat:" if id == current else ":material/chat_bubble_outline:",
@@ -120,12 +120,12 @@ def _delete(workspace: Path, id: str, current: str) -> None:
 def _draw_answerer() -> None:
     model, error = resources.language_model()
     if model is not None:
-        st.caption(f":material/smart_toy: Answers are written by **{plain(model.name)}**.")
+        st.caption(f":material/smart_toy: Answers are written by **{escape(model.name)}**.")
         return
     st.caption(":material/format_quote: Answers are **quotations only**: no language model is connected.")
     with st.popover("Connect a model", icon=":material/help:", type="tertiary"):
         if error:
-            st.caption(plain(error))
+            st.caption(escape(error))
         st.markdown(
             "Start [Ollama](https://ollama.com) on this machine and give it a model, for example "
             "`ollama pull qwen3:8b`. It is found within a minute. Another model: `SEXTANT_OLLAMA_MODEL`; "

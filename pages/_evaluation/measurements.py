@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 from rag_engine.config import DATA, ROOT
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.evaluation.report import Kept, KeptTable, kept_measurements
@@ -37,7 +37,7 @@ def draw_measurements() -> None:
     for table in chosen.tables:
         _draw(table)
     if chosen.notes:
-        st.caption("  \n".join(plain(note) for note in chosen.notes))
+        st.caption("  \n".join(escape(note) for note in chosen.notes))
     st.caption("To measure with your own documents and questions (the results appear in this list):")
     st.code(f"sextant eval chunking --documents FOLDER --gold FILE --results {shlex.quote(str(own))}", language=None)
 

@@ -1,4 +1,4 @@
-"""One document of the collection: what is known of it, its first page, and the way to delete it."""
+"""Documents of the collection: their table, and one with its metadata, first page and deletion."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from pages._ask.answer import badges, draw_download, draw_page
 from pages._shared import resources
 from pages._shared.author import draw_author
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import spoken
-from pages._shared.markdown import plain, plain_paragraphs
+from pages._shared.filter_widgets import display_text
+from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.text.folding import fold
 from rag_engine.types import DocumentRecord
 
 
 def draw_document(document_id: str) -> None:
-    """Nothing; draws the document with this id, or says that there is none."""
+    """Draw the document with this id, or a notice that there is none."""
     document = resources.find_document(document_id)
     if document is None:
         st.info("This document is not in the collection.", icon=":material/search_off:")
         return
     with st.container(border=True, key="document"):
         with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-            st.header(plain(document.metadata.title), anchor=False)
+            st.header(escape(document.metadata.title), anchor=False)
             st.button("", icon=":material/close:", help="Close", key="close", type="tertiary", on_click=_close)
         _draw_facts(document)
         with st.container(horizontal=True):
             draw_download(document, "document")
             if st.button("Delete", icon=":material/delete:", key="delete document", type="tertiary"):
                 _confirm(document)
-        if st.toggle("Show the first page", value=True, key="document page"):
+        if st.toggle("Show first page", value=True, key="document page"):
             draw_page(document, (0, 0), (), 0)
 
 
@@ -50,32 +50,32 @@ def _draw_facts(document: DocumentRecord) -> None:
         )
     )
     if metadata.description:
-        st.markdown(plain_paragraphs(metadata.description))
+        st.markdown(escape_paragraphs(metadata.description))
     facts = {
         "Authority": metadata.authority,
         "Date": metadata.date,
-        "For whom": metadata.target,
+        "Intended audience": metadata.target,
         "Key criteria": ", ".join(metadata.key_criteria),
         "Tags": ", ".join(metadata.tags),
         "Licence": metadata.licence,
         "Source": metadata.source_url,
         "File": document.file,
-        "Extent": _extent(document),
-        "Cut by": _cut_by(document),
+        "Length": _length(document),
+        "Segmentation": _segmentation(document),
         "Notes": metadata.notes,
         "Id": document.document_id,
     }
-    st.markdown("  \n".join(f"**{name}** {plain(value)}" for name, value in facts.items() if value))
+    st.markdown("  \n".join(f"**{name}** {escape(value)}" for name, value in facts.items() if value))
 
 
-def _extent(document: DocumentRecord) -> str:
+def _length(document: DocumentRecord) -> str:
     pages = "1 page" if document.pages == 1 else f"{document.pages:,} pages"
     read = f", {document.ocr_pages:,} of them read by OCR" if document.ocr_pages else ""
     return f"{pages}{read}, {document.children:,} passages, {document.characters:,} characters"
 
 
-def _cut_by(document: DocumentRecord) -> str:
-    """How the text was cut into passages, and why so."""
+def _segmentation(document: DocumentRecord) -> str:
+    """Return how the text was divided into passages, and why."""
     return f"{document.strategy}: {document.why}" if document.why else document.strategy
 
 
@@ -85,9 +85,9 @@ def _close() -> None:
 
 @st.dialog("Delete this document?", icon=":material/delete:")
 def _confirm(document: DocumentRecord) -> None:
-    st.markdown(f"**{plain(document.metadata.title)}**")
+    st.markdown(f"**{escape(document.metadata.title)}**")
     st.markdown(
-        "Its file, its text and its entries in the indexes are removed from this machine and cannot be brought back. "
+        "Its file, its text and its index entries are removed from this machine and cannot be recovered. "
         "Conversations keep the sentences they have quoted from it."
     )
     author, note = "", ""
@@ -102,12 +102,12 @@ def _confirm(document: DocumentRecord) -> None:
                 queue_erasure(resources.desk(), document.source, author, note)
                 _close()
                 st.rerun()
-        if st.button("Keep it", key="delete refused"):
+        if st.button("Cancel", key="delete refused"):
             st.rerun()
 
 
 def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[DocumentRecord]:
-    """The documents whose title, authority or file name holds every word, folded; newest first."""
+    """Return the documents whose title, authority or file name holds every word, folded; newest first."""
     wanted = fold(words).split()
     return [
         document
@@ -119,7 +119,7 @@ def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[Docum
 
 
 def draw_table(documents: Sequence[DocumentRecord]) -> None:
-    """Nothing; draws the documents, and choosing a row puts its document into the address."""
+    """Draw the documents; choosing a row puts its document into the address."""
     # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
     shown = hash(tuple(document.key for document in documents))
     chosen = st.dataframe(
@@ -153,7 +153,7 @@ def _row(document: DocumentRecord) -> dict[str, str | int]:
     return {
         "Title": metadata.title,
         "Year": str(metadata.year or ""),
-        "Language": spoken("language", metadata.language) if metadata.language else "",
+        "Language": display_text("language", metadata.language) if metadata.language else "",
         "Type": metadata.document_type,
         "Hazard": ", ".join(metadata.hazards),
         "Level": metadata.geographical_level,

@@ -1,4 +1,4 @@
-"""Files from the browser into the collection."""
+"""Upload of files into the collection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_engine.types import DocumentRecord
 
 
 def draw_upload() -> None:
-    """Nothing; draws the place where files are dropped, and hands them on to be added."""
+    """Draw the place where files are dropped, and queue them for addition."""
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
     files = st.file_uploader(

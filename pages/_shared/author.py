@@ -1,4 +1,4 @@
-"""Name of the person at the page, kept with every decision and correction."""
+"""Author of decisions and corrections: the name of whoever is at the page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAME = "admin author"
 
 
 def draw_author() -> str:
-    """Draw the field for the person's name, filled with the system's user; return the name, "" for none."""
+    """Draw the input for the name, filled from SEXTANT_USER or the system's user; return the name, "" for none."""
     st.session_state.setdefault(_NAME, system_user())
     return str(
         st.text_input(
@@ -18,7 +18,7 @@ def draw_author() -> str:
             key=_NAME,
             max_chars=80,
             icon=":material/person:",
-            help="Kept with every decision and correction that you make.",
+            help="Stored with every decision and correction you make.",
             persist_state="session",
             width=340,
         )

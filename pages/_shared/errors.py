@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 from rag_engine.errors import SextantError
 
 
@@ -22,4 +22,4 @@ def show_errors() -> Iterator[None]:
 
 def show_error(message: str) -> None:
     """Draw an error message."""
-    st.error(plain(message), icon=":material/error:")
+    st.error(escape(message), icon=":material/error:")

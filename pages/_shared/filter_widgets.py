@@ -67,7 +67,7 @@ def clear_filters(place: str) -> None:
         st.session_state[_key(place, AS_OF)] = None
 
 
-def spoken(name: str, value: str) -> str:
+def display_text(name: str, value: str) -> str:
     """Return a facet's value as display text: languages by name, everything else unchanged."""
     if name != "language":
         return value
@@ -75,13 +75,13 @@ def spoken(name: str, value: str) -> str:
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    options = sorted(counts, key=lambda value: (-counts[value], spoken(name, value)))
+    options = sorted(counts, key=lambda value: (-counts[value], display_text(name, value)))
     # A value may have left the collection since it was chosen.
     st.session_state[key] = [value for value in st.session_state.get(key, []) if value in counts]
     chosen = st.multiselect(
         LABELS[name],
         options,
-        format_func=lambda value: f"{spoken(name, value)} ({counts[value]})",
+        format_func=lambda value: f"{display_text(name, value)} ({counts[value]})",
         key=key,
         placeholder="All",
         persist_state="session",

@@ -1,4 +1,4 @@
-"""Work that a process of its own does: asking for it, watching it, and what came of it."""
+"""Runs of the worker: their progress, controls and results."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import streamlit as st
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations import control
-from ingestion.status.views import rate_per_minute, seconds_left, spoken_reason
+from ingestion.status.views import display_reason, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.errors import show_error
-from pages._shared.markdown import plain
+from pages._shared.markdown import escape
 
 _EVENTS = 500
 
 
 def run_title(run: Run) -> str:
-    """What a run does, as markdown."""
-    return plain(run.request.describe())
+    """Return what a run does, as markdown."""
+    return escape(run.request.describe())
 
 
 def phase_rate(now: Progress) -> float | None:
-    """Sources a minute that the phase has ended lately; None while too few are known."""
+    """Return the sources a minute that the phase has finished lately; None while too few are known."""
     return rate_per_minute(resources.store().latest(_EVENTS), now.phase, datetime.now(UTC))
 
 
 def draw_summaries(run: Run) -> None:
-    """Nothing; draws what each phase of a run did."""
+    """Draw what each phase of a run did."""
     rows = [
         {
             "Phase": str(summary["phase"]).capitalize(),
@@ -41,7 +41,7 @@ def draw_summaries(run: Run) -> None:
             "Skipped": int(summary["skipped"]),
             "Rejected": int(summary["rejected"]),
             "Failed": int(summary["failed"]),
-            "Reasons": ", ".join(f"{count} {spoken_reason(reason)}" for reason, count in summary["reasons"].items()),
+            "Reasons": ", ".join(f"{count} {display_reason(reason)}" for reason, count in summary["reasons"].items()),
             "Seconds": float(summary["seconds"]),
         }
         for summary in run.results
@@ -63,25 +63,25 @@ _WATCHED = "run watched"
 
 
 def draw_runs() -> None:
-    """Nothing; draws the work that goes on, looking again each second while there is any, and the latest results."""
+    """Draw the active runs, polling each second while there are any, and the latest results."""
     active = [run for run in resources.jobs().runs(_LOOKED_AT) if is_active(run)]
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
 def is_active(run: Run) -> bool:
-    """Whether the run waits or goes on."""
+    """Return whether the run is queued or running."""
     return run.status in ("queued", "running")
 
 
 def time_left(progress: Progress, seconds: float) -> float | None:
-    """Seconds that remain, from the bytes done in `seconds`; None while too little is done to tell."""
+    """Return the seconds that remain, from the bytes done in `seconds`; None while too little is done to tell."""
     if progress.done_bytes <= 0 or seconds < 2:
         return None
     return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
 
 
-def spoken_time(seconds: float) -> str:
-    """A duration as people say it: 40 s, 12 min, 3 h."""
+def display_duration(seconds: float) -> str:
+    """Return a duration as display text: 40 s, 12 min, 3 h."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -106,7 +106,7 @@ def _draw_runs(*, watching: bool) -> None:
     finished = [run for run in runs if not is_active(run) and run.status != "paused"][:_SHOWN]
     if finished:
         with st.expander(
-            "Latest work", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
+            "Recent activity", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
         ):
             for run in finished:
                 _draw_finished(run)
@@ -121,16 +121,16 @@ def _draw_active(run: Run) -> None:
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
-            st.caption(plain(run.progress.current))
+            st.caption(escape(run.progress.current))
         if run.action in ("add", "run"):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
 
 
 def _draw_signals(run: Run) -> None:
-    """Nothing; draws how to stop the run, for a while or for good."""
+    """Draw how to pause or cancel the run."""
     if run.action == "run" and run.signal == "pause":
-        if st.button("Pausing … go on", key=f"resume {run.id}", icon=":material/play_arrow:"):
+        if st.button("Pausing … resume", key=f"resume {run.id}", icon=":material/play_arrow:"):
             control(resources.desk(), "resume", run.id)
     elif run.action == "run" and st.button(
         "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
@@ -154,30 +154,30 @@ def _draw_paused(run: Run) -> None:
             if st.button("Cancel", key=f"cancel {run.id}", icon=":material/close:"):
                 control(resources.desk(), "cancel", run.id)
                 st.rerun()
-        st.caption("What is done stays done; nothing goes on before you resume it.")
+        st.caption("Completed work is kept. The run continues when you resume it.")
 
 
 def _progress(run: Run, now: Progress) -> str:
     if run.action == "run":
         return _sources_done(now)
     seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
-    parts = [f"{now.done} of {now.total} files", plain(now.current)]
+    parts = [f"{now.done} of {now.total} files", escape(now.current)]
     left = time_left(now, seconds)
     if left is not None:
-        parts += [f"{now.done_bytes / seconds / 1e6:.1f} MB/s", f"{spoken_time(left)} left"]
+        parts += [f"{now.done_bytes / seconds / 1e6:.1f} MB/s", f"{display_duration(left)} left"]
     return " · ".join(part for part in parts if part)
 
 
 def _sources_done(now: Progress) -> str:
-    """How far a run over the sources is: its phase, rate, time left, and the source it is at."""
+    """Return the progress of a run over the sources: its phase, rate, time left, and the source it is at."""
     rate = phase_rate(now)
     left = seconds_left(now.done, now.total, rate)
     parts = [
-        f"**{plain(now.phase.capitalize())}**" if now.phase else "",
+        f"**{escape(now.phase.capitalize())}**" if now.phase else "",
         f"{now.done:,} of {now.total:,} sources",
         f"{rate:,.0f} a minute" if rate is not None else "",
-        f"{spoken_time(left)} left in this phase" if left else "",
-        plain(now.current),
+        f"{display_duration(left)} left in this phase" if left else "",
+        escape(now.current),
     ]
     return " · ".join(part for part in parts if part)
 
@@ -199,9 +199,9 @@ def _title(run: Run) -> str:
     if run.action == "run":
         return run_title(run)
     if run.action == "erase":
-        return f"Deleting {plain(_first_file(run.results) or str(run.arguments.get('document_id', '')))}"
+        return f"Deleting {escape(_first_file(run.results) or str(run.arguments.get('document_id', '')))}"
     names = [Path(path).name for path in run.arguments.get("paths", ())]
-    return f"Adding {plain(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
+    return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
 
 
 def _ending(run: Run) -> str:
@@ -228,5 +228,5 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
 
 def _erased(result: Mapping[str, Any]) -> str:
     left = ", ".join(map(str, result["left_behind"]))
-    gone = f"{result['children']} passages and {result['vectors']} vectors removed, looked for again, "
-    return plain(gone + (f"and still found: {left}" if left else "nothing left behind."))
+    gone = f"{result['children']} passages and {result['vectors']} vectors removed and checked: "
+    return escape(gone + (f"still found: {left}" if left else "nothing left behind."))

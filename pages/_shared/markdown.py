@@ -20,7 +20,7 @@ _BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
 _NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
 
 
-def plain(text: str) -> str:
+def escape(text: str) -> str:
     """Return markdown that shows the text unchanged, in one line: no link, picture, HTML, formula, icon or colour.
 
     Control characters and those that reverse the direction of writing are dropped.
@@ -29,14 +29,14 @@ def plain(text: str) -> str:
     return _BREAK.join(_PUNCTUATION.sub(r"\\\1", piece) for piece in _LATE.split(visible))
 
 
-def plain_paragraphs(text: str) -> str:
+def escape_paragraphs(text: str) -> str:
     """Return the same for several lines, each on a line of its own."""
-    return "  \n".join(plain(line) for line in text.strip().splitlines())
+    return "  \n".join(escape(line) for line in text.strip().splitlines())
 
 
 def highlighted(pieces: Sequence[tuple[str, bool]]) -> str:
     """Return the markdown of pieces of a text in one line, those that are flagged marked as with a highlighter."""
-    return "".join(f":green-background[{plain(text)}]" if marked else _spaced(text) for text, marked in pieces)
+    return "".join(f":green-background[{escape(text)}]" if marked else _spaced(text) for text, marked in pieces)
 
 
 def answer_markdown(text: str, mark: Callable[[int], str]) -> str:
@@ -76,4 +76,4 @@ def _spaced(text: str) -> str:
     """Return the text escaped, with the blanks at its ends, which separate it from its neighbours."""
     if not text.strip():
         return text and " "
-    return f"{' ' if text[0].isspace() else ''}{plain(text)}{' ' if text[-1].isspace() else ''}"
+    return f"{' ' if text[0].isspace() else ''}{escape(text)}{' ' if text[-1].isspace() else ''}"

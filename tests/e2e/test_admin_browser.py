@@ -59,7 +59,7 @@ def test_a_seed_workbook_is_looked_at_before_its_rows_are_added(page: Page, admi
     page.get_by_text("Add sources").click()
 
     page.locator("input[type=file]").first.set_input_files(tmp_path / "seeds.xlsx")
-    expect(page.get_by_text("1 row not usable")).to_be_visible()
+    expect(page.get_by_text("1 row rejected")).to_be_visible()
     expect(page.get_by_text("25 of 25 sources")).to_be_visible()
     page.get_by_role("button", name="Add 2 sources").click()
 
@@ -72,14 +72,14 @@ def test_a_seed_workbook_is_looked_at_before_its_rows_are_added(page: Page, admi
     # The heading and the one row that is left.
     expect(rows).to_have_css("height", "72px")
     rows.click(position={"x": 16, "y": 52}, force=True)
-    page.get_by_role("button", name="Remove chosen").click()
+    page.get_by_role("button", name="Remove selected").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("of 26 sources")).to_be_visible()
 
     page.get_by_role("button", name="Go to Run").click()
-    expect(page.get_by_text("How far the sources are")).to_be_visible()
+    expect(page.get_by_text("Pipeline progress")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("How far the sources are")).to_be_visible()
+    expect(page.get_by_text("Pipeline progress")).to_be_visible()
 
 
 def test_a_run_waits_pauses_goes_on_and_is_cancelled(page: Page, admin: str, own: tuple[str, Path]) -> None:
@@ -109,10 +109,10 @@ def test_words_are_said_back_before_a_worker_does_what_they_ask(page: Page, own:
     put_on_list(page, address, "cool-rooms.txt", PLAN.replace("Esempio", "Prova"))
     page.goto(f"{address}?tab=run")
 
-    page.get_by_label("Or say what to do").fill("check the licences of the new rows")
-    page.get_by_role("button", name="Understand").click()
+    page.get_by_label("Or describe what to run").fill("check the licences of the new rows")
+    page.get_by_role("button", name="Interpret").click()
     expect(page.get_by_text("Run the phase licence for what is new or changed.")).to_be_visible()
-    expect(page.get_by_text("Nothing has begun.")).to_be_visible()
+    expect(page.get_by_text("Nothing has been started.")).to_be_visible()
     page.get_by_role("button", name="Confirm").click()
 
     expect(page.get_by_text("· done")).to_be_visible()
@@ -133,10 +133,10 @@ def test_a_licence_is_decided_with_a_reason_and_the_decision_is_undone(page: Pag
     expect(card.get_by_text("© 2020. All rights reserved.")).to_be_visible()
     expect(page.locator("a[href*=evil], img[src*=evil], .katex")).to_have_count(0)
 
-    card.get_by_role("button", name="May be used").click()
+    card.get_by_role("button", name="Approve").click()
     expect(card.get_by_text("Write a note first")).to_be_visible()
-    card.get_by_label("Why").fill("The agency allows it by mail.")
-    card.get_by_role("button", name="May be used").click()
+    card.get_by_label("Reason").fill("The agency allows it by mail.")
+    card.get_by_role("button", name="Approve").click()
 
     decided = page.locator(".st-key-decided-REV004")
     expect(decided.get_by_text("The agency allows it by mail.")).to_be_visible()
@@ -176,10 +176,10 @@ def test_a_field_is_corrected_in_the_grid_and_beside_it(page: Page, admin: str) 
     expect(page.locator(".st-key-values").get_by_text("Flood plan of the region").last).to_be_visible()
     expect(page.get_by_text("Corrected by Ada Lovelace")).to_be_visible()
 
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Revert").click()
     expect(page.get_by_text("Corrected by Ada Lovelace")).to_have_count(0)
 
-    page.get_by_label("Right value").fill("Flood plan, second try")
+    page.get_by_label("Correct value").fill("Flood plan, second try")
     page.get_by_role("button", name="Save correction", exact=True).click()
     expect(page.get_by_text("Corrected by Ada Lovelace")).to_be_visible()
 
@@ -198,9 +198,9 @@ def test_the_dataset_is_taken_away_and_its_edited_workbook_taken_back(page: Page
 
     page.locator("input[type=file]").first.set_input_files(tmp_path / "edited.xlsx")
     expect(page.get_by_text("1 value changed")).to_be_visible()
-    page.get_by_role("button", name="Take over 1 correction").click()
+    page.get_by_role("button", name="Apply 1 correction").click()
 
-    expect(page.get_by_text("1 correction taken over.")).to_be_visible()
+    expect(page.get_by_text("1 correction applied.")).to_be_visible()
     expect(page.get_by_role("button", name="Update the index")).to_be_visible()
 
 

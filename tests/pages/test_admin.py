@@ -124,12 +124,12 @@ def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Star
     assert "2021\\-05\\-18" in words(app)
     assert "Approved on 18 May 2021" in words(app)
 
-    value = next(one for one in app.text_input if one.label == "Right value")
+    value = next(one for one in app.text_input if one.label == "Correct value")
     value.set_value("18 May")
     app.button(key="save correction").click().run()
     assert "is no date" in app.error[0].value
 
-    next(one for one in app.text_input if one.label == "Right value").set_value("2021-06")
+    next(one for one in app.text_input if one.label == "Correct value").set_value("2021-06")
     app.button(key="save correction").click().run()
     assert resources.store().records()["ADM002"].metadata.date == "2021-06"
     app.button(key="take back").click().run()
@@ -150,7 +150,7 @@ def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, chang
     with paths.work_lock(changed):
         app = admin(start(changed), "run")
         next(one for one in app.text_input if one.label.startswith("Or say")).set_value("download what failed")
-        next(one for one in app.button if one.label == "Understand").click().run()
+        next(one for one in app.button if one.label == "Interpret").click().run()
         assert "what failed" in words(app)
         assert runs_of() == []
 
@@ -164,9 +164,9 @@ def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, chang
 def test_words_that_ask_for_nothing_are_not_understood(start: Start, listed: Path) -> None:
     app = admin(start(listed), "run")
     next(one for one in app.text_input if one.label.startswith("Or say")).set_value("what a nice day")
-    next(one for one in app.button if one.label == "Understand").click().run()
+    next(one for one in app.button if one.label == "Interpret").click().run()
 
-    assert "was not understood" in words(app)
+    assert "could not be interpreted" in words(app)
 
 
 def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
@@ -176,7 +176,7 @@ def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
         app.session_state[key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
         app.run()
         app.session_state[key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}
-        next(one for one in app.button if one.label == "Run chosen").click().run()
+        next(one for one in app.button if one.label == "Run selected").click().run()
 
         [arguments] = runs_of()
         assert arguments["codes"] == ["NEW001", "NEW002"]

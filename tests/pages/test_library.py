@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from ingestion.add_files import add_paths
 from ingestion.types import Progress
 from pages._library.documents import search_titles
-from pages._shared.jobs import spoken_time, time_left
+from pages._shared.jobs import display_duration, time_left
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.rag_engine.backends.test_page_renderer import page_of_shadings
@@ -113,7 +113,7 @@ def test_the_time_left_is_told_from_the_bytes_done(done: int, seconds: float, le
 
 @pytest.mark.parametrize(("seconds", "words"), [(41.6, "42 s"), (90.0, "2 min"), (7200.0, "2.0 h")])
 def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None:
-    assert spoken_time(seconds) == words
+    assert display_duration(seconds) == words
 
 
 def test_a_page_that_is_slow_to_draw_says_so_and_the_rest_of_the_library_is_there(start: Start, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages._shared.markdown import answer_markdown, highlighted, plain, plain_paragraphs
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 
 HOSTILE = [
     "![x](http://evil.example/x.png)",
@@ -37,17 +37,17 @@ def shown(markdown: str) -> str:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_letter_by_letter(text: str) -> None:
-    assert shown(plain(text)) == " ".join(text.split())
+    assert shown(escape(text)) == " ".join(text.split())
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zs", "Zl", "Zp", "Cs"])))
 def test_no_sign_of_markdown_is_left_unescaped(text: str) -> None:
-    markdown = plain(text).replace(":small[]", "")
+    markdown = escape(text).replace(":small[]", "")
 
     assert re.sub(r"\\[!-/:-@\[-`{-~]", "", markdown).isalnum() or not re.search(
         r"[!-/:-@\[-`{-~]", re.sub(r"\\[!-/:-@\[-`{-~]", "", markdown)
     )
-    assert shown(plain(text)) == text
+    assert shown(escape(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_no_sign_of_markdown_is_left_unescaped(text: str) -> None:
     ],
 )
 def test_patterns_that_are_replaced_after_parsing_are_kept_apart(text: str, pattern: str) -> None:
-    apart = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", plain(text)).split(":small[]")
+    apart = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", escape(text)).split(":small[]")
 
     assert not any(re.search(pattern, piece) for piece in apart)
 
 
 def test_signs_that_turn_the_direction_of_writing_are_dropped() -> None:
-    assert plain("in\u202evoice\u202c.pdf") == r"invoice\.pdf"
+    assert escape("in\u202evoice\u202c.pdf") == r"invoice\.pdf"
 
 
 def test_the_lines_of_a_question_stay_lines() -> None:
-    assert plain_paragraphs("One\n    two") == "One  \ntwo"
+    assert escape_paragraphs("One\n    two") == "One  \ntwo"
 
 
 def test_an_answers_sources_become_marks_and_its_lists_stay_lists() -> None:

@@ -43,7 +43,7 @@ def test_rules_describe_what_nobody_described() -> None:
     assert metadata.countries == ("Colombia",)
     assert metadata.geographical_level == "National"
     assert "Flood" in metadata.hazards
-    assert metadata.notes.startswith("Described by rules.")
+    assert metadata.notes.startswith("Metadata extracted automatically.")
 
 
 def test_a_place_or_a_year_that_is_given_is_not_added_to_by_rules() -> None:
