@@ -158,9 +158,9 @@ def _draw_words(record: SourceRecord) -> None:
         st.markdown(
             f"**{escape(one.choice)}** on {one.phase} by {escape(one.author)}, {_day(one.when)}: {escape(one.note)}"
         )
-    for one in record.corrections:
-        values = escape("; ".join(one.values)) or "nothing"
-        st.markdown(f"**{one.field}** set to {values} by {escape(one.author)}, {_day(one.when)}")
+    for correction in record.corrections:
+        values = escape("; ".join(correction.values)) or "nothing"
+        st.markdown(f"**{correction.field}** set to {values} by {escape(correction.author)}, {_day(correction.when)}")
 
 
 def _day(when: str) -> str:
