@@ -12,7 +12,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Ask questions of your own documents; every claim is tied to a page you can look at.",
+    help="Ask questions of your own documents; every claim links to the page it comes from.",
 )
 
 for verbs in (collection, ask, doctor, serve, index_table, chunk, sources, runs, review, dataset):

@@ -161,13 +161,13 @@ def _wait_for(url: str, name: str, process: subprocess.Popen[bytes], log: Path) 
                 return
             # The server is another process: there is nothing to wait on but its answer.
             time.sleep(0.1)
-    raise BackendError(f"No answer from {url} within {_WAIT:.0f} s.", help=f"Its words are in {log}.", retryable=True)
+    raise BackendError(f"No answer from {url} within {_WAIT:.0f} s.", help=f"See {log}.", retryable=True)
 
 
 def _check_alive(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
     if process.poll() is not None:
         raise BackendError(
-            f"The {name} server ended with code {process.returncode}.", help=f"Its words are in {log}.", retryable=True
+            f"The {name} server ended with code {process.returncode}.", help=f"See {log}.", retryable=True
         )
 
 

@@ -1,4 +1,4 @@
-"""Where a downloaded file lies: beside the others, or apart from them while its source does not pass.
+"""Quarantine of downloaded files: those of a source that does not pass are kept apart.
 
 Nothing is deleted: a file moves to quarantine with its source's refusal and back when that is lifted.
 """

@@ -72,7 +72,7 @@ class SourceRecord:
 
     @property
     def verdict(self) -> LicenceVerdict | None:
-        """What is known of the licence; what the document itself says against its page makes it a conflict."""
+        """Return the licence verdict; evidence in the document against its page makes it a conflict."""
         verdict, extraction = self._evidence("licence", LicenceVerdict), self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict

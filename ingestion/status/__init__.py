@@ -1,1 +1,1 @@
-"""How far sources have come, as rows for page and terminal."""
+"""Progress of the sources, as rows for page and terminal."""

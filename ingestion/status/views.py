@@ -62,7 +62,7 @@ class StatusReport:
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """What is known of a source at present."""
+    """A source as it is at present."""
 
     title: str
     language: str

@@ -55,7 +55,7 @@ class PageLink:
 
     @property
     def name(self) -> str:
-        """What the link's target is called."""
+        """Return the name of the link's target."""
         return self.context or self.text
 
     @property

@@ -50,7 +50,7 @@ class Page:
 
     @property
     def name(self) -> str:
-        """What the page calls itself: its heading, else its title."""
+        """Return the page's heading, else its title."""
         return self.heading or self.title
 
 

@@ -22,7 +22,7 @@ _NAMES = {"raw": "On the list"}
 
 
 def draw_funnel() -> None:
-    """Nothing; draws the stages with what reached them, what waits and what was stopped on the way."""
+    """Draw the stages with how many sources reached them, wait, and were stopped on the way."""
     stages = funnel(resources.records().values())
     rows = [row for stage in stages for row in _bars(stage)]
     names = [_name(stage) for stage in stages]

@@ -1,4 +1,4 @@
-"""What stands where no conversation has begun."""
+"""Start page of Ask, shown until a conversation has begun."""
 
 from __future__ import annotations
 

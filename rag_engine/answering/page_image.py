@@ -1,4 +1,4 @@
-"""Where a passage stands on its pages."""
+"""Position of a passage on its pages."""
 
 from __future__ import annotations
 

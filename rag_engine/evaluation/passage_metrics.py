@@ -1,4 +1,4 @@
-"""How well retrieved passages cover the ideal ones, token by token (after the comparison of paragraph chunking).
+"""Coverage of the ideal passages by the retrieved ones, token by token (after the comparison of paragraph chunking).
 
 A token is a word of a document, known by its place; the same word elsewhere is another token.
 """

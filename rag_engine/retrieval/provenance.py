@@ -1,4 +1,4 @@
-"""Whether a passage stands where the question says: the act and the section it names."""
+"""Match between the act and section that a question names and those of a passage."""
 
 from __future__ import annotations
 

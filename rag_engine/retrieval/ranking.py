@@ -204,7 +204,7 @@ def _reranked(
     try:
         reranker = retrievers.reranker()
     except SextantError as error:
-        return replace(ranked, warnings=(f"The passages were not reranked: {error}",))
+        return replace(ranked, warnings=(f"Quick search used, detailed ranking skipped: {error}",))
     known = reranker.languages
     if known is not None and plan.language not in known:
         return ranked

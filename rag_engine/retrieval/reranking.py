@@ -62,7 +62,7 @@ def rerank(
     try:
         read = _read(question, [texts[row] for row in rows], reranker, seconds, clock)
     except (SextantError, RuntimeError) as error:
-        return _unread(given, f"The passages were not reranked: {error}")
+        return _unread(given, f"Quick search used, detailed ranking skipped: {error}")
     mixed = interpolate(given[rows], read, weight)
     final = given.copy()
     final[rows] = given[rows].min() + np.ptp(given[rows]) * mixed

@@ -1,4 +1,4 @@
-"""What an administrator does with the list of sources, in a real browser with a real worker."""
+"""An administrator's work on the list of sources, in a real browser with a real worker."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_the_dataset_is_taken_away_and_its_edited_workbook_taken_back(page: Page
 
 
 def put_on_list(page: Page, address: str, name: str, text: str) -> None:
-    """Nothing; the text is a document of the person's own on the list."""
+    """Put the text on the list as a document of the person's own."""
     page.goto(f"{address}?tab=sources")
     expander = page.locator(".st-key-add-sources")
     expect(expander.locator("details")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What an analyst sees and does, in a real browser against a fresh server."""
+"""An analyst's work in a real browser against a fresh server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person meets before the first question: documents that come in, or a collection that cannot be opened."""
+"""The page before the first question: documents coming in, or a collection that cannot be opened."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Portal:
 
     @property
     def intranet(self) -> str:
-        """What may be asked although it is not public."""
+        """Networks that may be asked although they are not public."""
         return f"127.0.0.1:{self.site.port},127.0.0.1:{self.secure.port}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingestion.extraction.layout.numerals import roman
-from ingestion.extraction.layout.text_rows import PageRows, Row, is_upright
+from ingestion.extraction.layout.text_rows import PageRows, TextRow, is_upright
 
 MARGIN = 0.12
 # A number on its own may stand further in: it is told by moving with the pages.
@@ -43,7 +43,7 @@ def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
         counts.update(set().union(*of_page))
     enough = max(MINIMUM_PAGES, MINIMUM_SHARE * len(pages))
 
-    def runs(row: Row, of_row: frozenset[Key]) -> bool:
+    def runs(row: TextRow, of_row: frozenset[Key]) -> bool:
         if not of_row:
             return False
         least = MINIMUM_PAGES if _BARE.fullmatch(row.text.lower()) else enough
@@ -55,7 +55,7 @@ def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
     ]
 
 
-def _keys(row: Row, page: PageRows) -> frozenset[Key]:
+def _keys(row: TextRow, page: PageRows) -> frozenset[Key]:
     """Return the keys by which rows of pages are equal: the very text, or that with one number relative."""
     bare = len(row.text) <= _LONGEST_NUMBER and _BARE.fullmatch(row.text.lower()) is not None
     share = NUMBER_MARGIN if bare else MARGIN

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, with_header
 from ingestion.extraction.layout.hyphenation import join_lines
-from ingestion.extraction.layout.text_rows import LABEL, PageRows, Row
+from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
 from rag_engine.types import BlockKind
 
 # No sentence ends in more quotation marks, brackets and note numbers than this.
@@ -47,7 +47,7 @@ def blocks_of(page: PageRows, body: float, vocabulary: frozenset[str]) -> list[D
     return drafts + [_draft(rows, "note", page, vocabulary) for rows in _joined(notes, page)]
 
 
-def _draft(rows: Sequence[Row], kind: BlockKind, page: PageRows, vocabulary: frozenset[str]) -> DraftBlock:
+def _draft(rows: Sequence[TextRow], kind: BlockKind, page: PageRows, vocabulary: frozenset[str]) -> DraftBlock:
     size = None if page.recognised else round(max(rows, key=lambda row: len(row.text)).size, 1)
     if kind == "table":
         lines = [DraftLine(row.text, row.box, "\n") for row in rows]
@@ -57,7 +57,7 @@ def _draft(rows: Sequence[Row], kind: BlockKind, page: PageRows, vocabulary: fro
     return DraftBlock(page.number, kind, joined, size)
 
 
-def _is_header(rows: Sequence[Row]) -> bool:
+def _is_header(rows: Sequence[TextRow]) -> bool:
     """Return whether the first row of a table names its columns: no figures in it, and figures below."""
     first, below = rows[0], rows[1:]
     if first.cells < 2 or _DIGIT.search(first.text):
@@ -65,10 +65,12 @@ def _is_header(rows: Sequence[Row]) -> bool:
     return 2 * sum(_DIGIT.search(row.text) is not None for row in below) > len(below)
 
 
-def _noted(paragraphs: Sequence[list[Row]], page: PageRows, body: float) -> tuple[list[list[Row]], list[list[Row]]]:
+def _noted(
+    paragraphs: Sequence[list[TextRow]], page: PageRows, body: float
+) -> tuple[list[list[TextRow]], list[list[TextRow]]]:
     """Return the paragraphs of the text and those of the notes below it, each in reading order."""
-    texts: list[list[Row]] = []
-    notes: list[list[Row]] = []
+    texts: list[list[TextRow]] = []
+    notes: list[list[TextRow]] = []
     after_note = False
     for rows in paragraphs:
         after_note = not page.recognised and _is_note(rows, page, body, after_note)
@@ -81,9 +83,9 @@ def _noted(paragraphs: Sequence[list[Row]], page: PageRows, body: float) -> tupl
     return texts, notes
 
 
-def _unmarked(texts: list[list[Row]], page: PageRows, body: float) -> list[list[Row]]:
+def _unmarked(texts: list[list[TextRow]], page: PageRows, body: float) -> list[list[TextRow]]:
     """Return the rest of the notes of the page before, which has no mark of its own; cut from the end of the texts."""
-    unmarked: list[list[Row]] = []
+    unmarked: list[list[TextRow]] = []
     while texts and _is_note(texts[-1], page, body, True) and not LABEL.match(texts[-1][0].text):
         unmarked.insert(0, texts.pop())
         if not unmarked[0][0].text[0].islower():
@@ -91,7 +93,7 @@ def _unmarked(texts: list[list[Row]], page: PageRows, body: float) -> list[list[
     return unmarked
 
 
-def _is_note(rows: Sequence[Row], page: PageRows, body: float, after_note: bool) -> bool:
+def _is_note(rows: Sequence[TextRow], page: PageRows, body: float, after_note: bool) -> bool:
     first = rows[0]
     if first.size > 0.87 * body or first.box.y0 <= 0.4 * page.height:
         return False
@@ -103,14 +105,14 @@ def _is_note(rows: Sequence[Row], page: PageRows, body: float, after_note: bool)
     return after_note or _NOTE_MARK.match(first.text) is not None
 
 
-def _paragraphs(rows: Sequence[Row]) -> list[list[Row]]:
+def _paragraphs(rows: Sequence[TextRow]) -> list[list[TextRow]]:
     """Rows cut where a paragraph ends inside a block, and at every block."""
-    paragraphs: list[list[Row]] = []
+    paragraphs: list[list[TextRow]] = []
     edges: dict[int, tuple[float, float]] = {}
     for row in rows:
         left, right = edges.get(row.block, (row.box.x0, row.box.x1))
         edges[row.block] = min(left, row.box.x0), max(right, row.box.x1)
-    above: Row | None = None
+    above: TextRow | None = None
     for row in rows:
         if above is not None and row.block == above.block and not _begins(row, above, *edges[row.block]):
             paragraphs[-1].append(row)
@@ -120,7 +122,7 @@ def _paragraphs(rows: Sequence[Row]) -> list[list[Row]]:
     return paragraphs
 
 
-def _begins(row: Row, above: Row, left_edge: float, right_edge: float) -> bool:
+def _begins(row: TextRow, above: TextRow, left_edge: float, right_edge: float) -> bool:
     if row.cells > 1 or above.cells > 1:
         # A wrapped cell of a table stands alone on its row and still belongs to the table.
         return row.cells == 1 and _BULLET.match(row.text) is not None
@@ -142,9 +144,9 @@ def _begins(row: Row, above: Row, left_edge: float, right_edge: float) -> bool:
     return half and above.box.x0 < left_edge + above.size and _NUMBERED.match(above.text) is not None
 
 
-def _joined(paragraphs: Iterable[list[Row]], page: PageRows) -> list[list[Row]]:
+def _joined(paragraphs: Iterable[list[TextRow]], page: PageRows) -> list[list[TextRow]]:
     """Paragraphs that the library cut, because of wide leading or the end of a column, made whole again."""
-    joined: list[list[Row]] = []
+    joined: list[list[TextRow]] = []
     tabular_before = False
     for rows in paragraphs:
         tabular = _tabular(rows)
@@ -159,7 +161,7 @@ def _joined(paragraphs: Iterable[list[Row]], page: PageRows) -> list[list[Row]]:
     return joined
 
 
-def _continues(row: Row, above: Row, page: PageRows) -> bool:
+def _continues(row: TextRow, above: TextRow, page: PageRows) -> bool:
     if row.bold != above.bold or row.cells > 1 or above.cells > 1 or abs(row.size - above.size) > 0.05 * above.size:
         return False
     if ends_sentence(above.text) or LABEL.match(row.text):
@@ -172,17 +174,17 @@ def _continues(row: Row, above: Row, page: PageRows) -> bool:
     return near and abs(row.box.x0 - above.box.x0) < 4 * above.size and (filled or row.text[0].islower())
 
 
-def _tabular(rows: Sequence[Row]) -> bool:
+def _tabular(rows: Sequence[TextRow]) -> bool:
     if len(rows) == 1:
         return rows[0].cells > 1
     return 2 * sum(row.cells > 1 for row in rows) >= len(rows)
 
 
-def _is_table(rows: Sequence[Row]) -> bool:
+def _is_table(rows: Sequence[TextRow]) -> bool:
     return _tabular(rows) and (rows[0].cells > 2 or sum(row.cells > 1 for row in rows) > 1)
 
 
-def _kind(rows: Sequence[Row], page: PageRows, body: float) -> BlockKind:
+def _kind(rows: Sequence[TextRow], page: PageRows, body: float) -> BlockKind:
     if _is_table(rows):
         return "table"
     if page.recognised:

@@ -27,7 +27,7 @@ class PrintedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TextRow:
     """Everything that stands at one height in one block; `cells` > 1 when wide gaps part it."""
 
     text: str
@@ -45,11 +45,11 @@ class PageRows:
     number: int
     width: float
     height: float
-    rows: tuple[Row, ...]
+    rows: tuple[TextRow, ...]
     recognised: bool = False
 
 
-def rows_of(lines: Sequence[PrintedLine]) -> tuple[Row, ...]:
+def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:
     """Return printed lines of one block that stand side by side become one row, from left to right.
 
     So do the lines of a cell that runs over several, when the cell beside it shows that they are one row.
@@ -132,10 +132,10 @@ def _apart(a: Box, b: Box) -> bool:
     return a.x0 >= b.x1 - 1 or a.x1 <= b.x0 + 1
 
 
-def _row(group: list[PrintedLine]) -> Row:
+def _row(group: list[PrintedLine]) -> TextRow:
     if len(group) == 1:
         only = group[0]
-        return Row(only.text, only.box, only.size, only.bold, only.block, 1)
+        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1)
     columns = _columns(group)
     widest = max(group, key=lambda line: len(line.text))
     text = _cell_text(columns[0])
@@ -152,7 +152,7 @@ def _row(group: list[PrintedLine]) -> Row:
         max(line.box.x1 for line in group),
         max(line.box.y1 for line in group),
     )
-    return Row(text, box, widest.size, all(line.bold for line in group), widest.block, cells)
+    return TextRow(text, box, widest.size, all(line.bold for line in group), widest.block, cells)
 
 
 def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:

@@ -1,4 +1,4 @@
-"""Where an encoder's weights come from."""
+"""Source of an encoder's weights: a folder, the hub's cache, a package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a reranker's weights come from."""
+"""Source of a reranker's weights: a folder, the hub's cache, a package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an administrator looks at, made from source records and events."""
+"""An administrator's views, made from source records and events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What robots.txt permits, how long it is remembered, and limiter at a host."""
+"""robots.txt, how long it is cached, and the rate limiter of a host."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
     assert found.keys.tolist() == plain.keys.tolist()
     assert found.scores.tolist() == plain.scores.tolist()
     assert found.reranked == {}
-    assert found.warnings == (f"The passages were not reranked: {why}",)
+    assert found.warnings == (f"Quick search used, detailed ranking skipped: {why}",)
 
 
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
@@ -216,7 +216,7 @@ def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engi
     plan, view = QueryPlan(SANDBAGS, "en", (SANDBAGS,)), engine.collection.view()
     found = rank(plan, None, view, retrievers, engine.retrieval(rerank=True))
     assert found.keys.tolist() == ranked(SANDBAGS).keys.tolist()
-    assert found.warnings == ("The passages were not reranked: Reranker 'x' is nowhere. Give another.",)
+    assert found.warnings == ("Quick search used, detailed ranking skipped: Reranker 'x' is nowhere. Give another.",)
 
 
 def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(

@@ -115,7 +115,7 @@ def test_the_ranking_stays_and_says_so_when_the_time_is_up() -> None:
     found = rerank("q", texts, scores, reader, weight=0.5, seconds=0.35, clock=lambda: next(ticks))
     assert found.order == tuple(range(20))
     assert found.scores == tuple(scores)
-    assert found.warning == "The passages were not reranked: reader would have taken longer than 0.35 s."
+    assert found.warning == "Quick search used, detailed ranking skipped: reader would have taken longer than 0.35 s."
     assert len(reader.batches) < 5, "the rest is not read in vain"
 
 
@@ -153,7 +153,7 @@ def test_the_ranking_stays_and_says_why_when_the_reranker_fails(of: Callable[[st
     found = rerank("q", TEXTS, SCORES, Reader(of), weight=0.5, seconds=9)
     assert found.order == (0, 1, 2)
     assert found.scores == tuple(SCORES)
-    assert found.warning == f"The passages were not reranked: {why}"
+    assert found.warning == f"Quick search used, detailed ranking skipped: {why}"
 
 
 def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

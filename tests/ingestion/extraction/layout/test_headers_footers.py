@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.extraction.layout.headers_footers import without_running_heads
-from ingestion.extraction.layout.text_rows import PageRows, Row
+from ingestion.extraction.layout.text_rows import PageRows, TextRow
 from rag_engine.types import Box
 
 
-def row(text: str, top: float) -> Row:
-    return Row(text, Box(72, top, 300, top + 12), 11, False, 0, 1)
+def row(text: str, top: float) -> TextRow:
+    return TextRow(text, Box(72, top, 300, top + 12), 11, False, 0, 1)
 
 
 def kept(heads: list[str]) -> list[str]:
