@@ -80,7 +80,7 @@ def _serving(workspace: Path, log: Path, **settings: str) -> Iterator[str]:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
         try:
             # The transport tries again, at growing distances, while nothing listens yet.
-            with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:
+            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60.0) as client:
                 client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
             yield f"http://127.0.0.1:{port}"
         finally:

@@ -78,7 +78,7 @@ def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed:
 
     assert "QUA003" in app.header[0].value
     assert "ADM001" in words(app)
-    assert next(iter(app.dataframe[-1].value["What"])) == "deduplication"
+    assert next(iter(app.dataframe[-1].value["Event"])) == "deduplication"
 
 
 def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Star
     next(one for one in app.text_input if one.label == "Correct value").set_value("2021-06")
     app.button(key="save correction").click().run()
     assert resources.store().records()["ADM002"].metadata.date == "2021-06"
-    app.button(key="take back").click().run()
+    app.button(key="revert").click().run()
     assert resources.store().records()["ADM002"].metadata.date == "2021-05-18"
 
 
@@ -149,7 +149,7 @@ def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, chang
     # As while a worker is at it, so that none is started here.
     with paths.work_lock(changed):
         app = admin(start(changed), "run")
-        next(one for one in app.text_input if one.label.startswith("Or say")).set_value("download what failed")
+        next(one for one in app.text_input if one.label.startswith("Or describe")).set_value("download what failed")
         next(one for one in app.button if one.label == "Interpret").click().run()
         assert "what failed" in words(app)
         assert runs_of() == []
@@ -163,7 +163,7 @@ def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, chang
 
 def test_words_that_ask_for_nothing_are_not_understood(start: Start, listed: Path) -> None:
     app = admin(start(listed), "run")
-    next(one for one in app.text_input if one.label.startswith("Or say")).set_value("what a nice day")
+    next(one for one in app.text_input if one.label.startswith("Or describe")).set_value("what a nice day")
     next(one for one in app.button if one.label == "Interpret").click().run()
 
     assert "could not be interpreted" in words(app)
@@ -195,7 +195,7 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
     app = admin(start(listed), "run")
 
     table = next(one.value for one in app.dataframe if "Stage" in one.value)
-    assert list(table["Came through"]) == [24, 17, 13, 11, 9, 8, 8, 8]
+    assert list(table["Passed"]) == [24, 17, 13, 11, 9, 8, 8, 8]
     assert "licence conflict" in table["Why"][1]
 
 

@@ -95,7 +95,7 @@ def test_a_link_to_a_document_shows_what_is_known_of_it(start: Start, collection
     assert not app.exception
     assert app.header[0].value == "Flood Act"
     assert any("Parliament of Ireland" in one.value for one in app.markdown)
-    assert any("**Cut by**" in one.value for one in app.markdown)
+    assert any("**Segmentation**" in one.value for one in app.markdown)
 
 
 def test_a_link_to_a_document_that_is_gone_says_so(start: Start, collection: Path) -> None:

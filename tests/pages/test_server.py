@@ -14,6 +14,9 @@ import pytest
 
 from tests.conftest import ROOT
 
+# Patience with a server on a busy machine.
+_SECONDS = 60.0
+
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
@@ -25,11 +28,13 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
     with (tmp_path_factory.mktemp("server") / "log").open("wb") as log:
         server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
-        with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:
-            client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
-        yield port
-        server.terminate()
-        server.wait(20)
+        try:
+            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=_SECONDS) as client:
+                client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
+            yield port
+        finally:
+            server.terminate()
+            server.wait(_SECONDS)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
@@ -46,7 +51,7 @@ def test_the_name_of_another_site_is_refused(port: int, host: str) -> None:
 
 
 def _page(port: int, host: str) -> int:
-    return httpx.get(f"http://127.0.0.1:{port}/", headers={"Host": host}).status_code
+    return httpx.get(f"http://127.0.0.1:{port}/", headers={"Host": host}, timeout=_SECONDS).status_code
 
 
 def _websocket(port: int, host: str) -> int:
@@ -59,5 +64,5 @@ def _websocket(port: int, host: str) -> int:
         "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": base64.b64encode(secrets.token_bytes(16)).decode("ascii"),
     }
-    with httpx.stream("GET", f"http://127.0.0.1:{port}/_stcore/stream", headers=headers) as answer:
+    with httpx.stream("GET", f"http://127.0.0.1:{port}/_stcore/stream", headers=headers, timeout=_SECONDS) as answer:
         return answer.status_code
