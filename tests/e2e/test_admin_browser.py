@@ -134,7 +134,7 @@ def test_a_licence_is_decided_with_a_reason_and_the_decision_is_undone(page: Pag
     expect(page.locator("a[href*=evil], img[src*=evil], .katex")).to_have_count(0)
 
     card.get_by_role("button", name="Approve").click()
-    expect(card.get_by_text("Write a note first")).to_be_visible()
+    expect(card.get_by_text("needs a reason")).to_be_visible()
     card.get_by_label("Reason").fill("The agency allows it by mail.")
     card.get_by_role("button", name="Approve").click()
 
