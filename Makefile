@@ -4,7 +4,7 @@ PORT ?= 8501
 BIN := .venv/bin
 export HF_HUB_OFFLINE ?= 1
 # The least coverage of each package, in percent.
-FLOORS := rag_engine:90 ingestion:85 pages:75 cli:40
+FLOORS := rag_engine:85 ingestion:75 pages:60 cli:30
 
 .PHONY: run test quick check lock measure clean
 
