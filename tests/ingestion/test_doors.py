@@ -382,7 +382,7 @@ def _acts(folder: Path) -> dict[str, Act]:
         ),
         "import corrections": Act(
             ["import", str(folder / "dataset.xlsx"), "--by", ADA],
-            _press("dataset", "take over"),
+            _press("dataset", "apply"),
             lambda desk: operations.import_corrections(desk, folder / "dataset.xlsx", ADA),
             [folder / "dataset.xlsx"],
         ),
@@ -426,7 +426,7 @@ def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: 
         def by_page(app: AppTest) -> AppTest:
             app = _admin(app, "sources")
             next(one for one in app.text_input if one.label.startswith("Address of a feed")).set_value(address)
-            next(one for one in app.button if one.label == "Look for sources").click().run()
+            next(one for one in app.button if one.label == "Find sources").click().run()
             return app.button(key="accept").click().run()
 
         act = Act(
