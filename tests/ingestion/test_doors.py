@@ -285,20 +285,24 @@ def _delete(source: str) -> Callable[[AppTest], AppTest]:
 
 # A dialog cannot be clicked in this test bed: its function is drawn as a page of its own.
 def _draw_deletion(source: str) -> None:
+    import inspect
+
     from pages._library.documents import _confirm
     from pages._shared import resources
 
     for document in resources.engine().collection.documents():
         if document.source.endswith(source):
-            _confirm.__wrapped__(document)
+            inspect.unwrap(_confirm)(document)
 
 
 def _draw_removal(code: str) -> None:
+    import inspect
+
     from pages._admin.sources import _confirm
     from pages._shared import resources
 
     if code in resources.records():
-        _confirm.__wrapped__([code])
+        inspect.unwrap(_confirm)([code])
 
 
 def _remove(_app: AppTest) -> AppTest:

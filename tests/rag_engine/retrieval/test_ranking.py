@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker, Scores
 from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.storage.catalog import Catalog
 from rag_engine.types import QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand, indexed
@@ -255,7 +257,7 @@ def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> 
             return getattr(view.catalog, name)
 
     reader = ByHand(reads_reports)
-    changed = replace(view, catalog=Without())
+    changed = replace(view, catalog=cast(Catalog, Without()))
     retrievers = replace(engine.retrievers(), reranker=lambda: reader)
     config = engine.retrieval(rerank=True, rerank_seconds=9.0, rerank_weight=0.5, reference_weight=0.2)
     found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, retrievers, config)
