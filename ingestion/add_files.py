@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,9 +17,9 @@ from typing import Any, Literal
 
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.file_names import file_hash
 from ingestion.metadata.sidecar import NAME, describe, read_descriptions
+from ingestion.protocols import Extractor
 from ingestion.tools import open_reader
 from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
@@ -86,8 +85,8 @@ def add_paths(
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
     results: list[Added] = []
-    with engine.indexer() as indexer, open_reader(engine.config.ocr, limits) as sandbox:
-        reader = _Reader(engine, files, descriptions, sandbox)
+    with engine.indexer() as indexer, open_reader(engine.config.ocr, limits) as extractor:
+        reader = _Reader(engine, files, descriptions, extractor)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
                 progress(Progress(position, len(files), sum(sizes[:position]), sum(sizes), files[position].name))
@@ -117,12 +116,14 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
 class _Reader:
     """Reads the files of one addition, each from a copy of its own, and knows what the collection holds already."""
 
-    def __init__(self, engine: Engine, files: Sequence[Path], descriptions: _Descriptions, sandbox: Sandbox) -> None:
+    def __init__(
+        self, engine: Engine, files: Sequence[Path], descriptions: _Descriptions, extractor: Extractor
+    ) -> None:
         self._workspace = engine.config.workspace
         self._chunking = engine.config.chunking
         self._files = files
         self._descriptions = descriptions
-        self._sandbox = sandbox
+        self._extractor = extractor
         self._gazetteer = load_gazetteer()
         self._by_source: dict[str, tuple[str, Added]] = {}
         self._by_content: dict[str, tuple[str, Added]] = {}
@@ -167,9 +168,8 @@ class _Reader:
                 yield ahead.popleft().result()
         finally:
             # Broken off: nobody waits for the file that is being read, which may take minutes.
-            child = self._sandbox.process_id if ahead else None
-            if child is not None:
-                os.kill(child, signal.SIGKILL)
+            if ahead:
+                self._extractor.abort()
             pool.shutdown(cancel_futures=True)
 
     def _read(self, path: Path) -> _Read | Added:
@@ -194,7 +194,7 @@ class _Reader:
         copy = _keep_copy(path, paths.files(self._workspace))
         sha256 = copy.parent.name.rpartition("-")[2]
         try:
-            reading = self._sandbox.read(copy)
+            reading = self._extractor.read(copy)
         except Refusal:
             remove_copy(copy)
             raise
@@ -349,10 +349,10 @@ def read_documents(
         )
     descriptions, gazetteer = read_descriptions(folder), load_gazetteer()
     documents: list[Document] = []
-    with open_reader(ocr) as sandbox:
+    with open_reader(ocr) as extractor:
         for done, name in enumerate(wanted):
             progress(done, len(wanted), name)
             path, given = folder / name, descriptions.get(name, {})
-            sha256, reading = file_hash(path), sandbox.read(path)
+            sha256, reading = file_hash(path), extractor.read(path)
             documents.append(_document(reading, given, gazetteer, source=f"quoted:{name}", path=path, sha256=sha256))
     return documents

@@ -62,6 +62,10 @@ class Extractor(Protocol):
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered."""
         ...
 
+    def abort(self) -> None:
+        """End what is being read, from any thread. Whoever waits for it gets a refusal."""
+        ...
+
 
 class LanguageModel(Protocol):
     """A language model that fills a JSON schema; BackendError when it does not in time."""

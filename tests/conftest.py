@@ -54,6 +54,7 @@ SHARED = Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared"))
 _NEEDS = {
     "chromium": (CHROMIUM.exists(), "apt-get install chromium"),
     "tesseract": (shutil.which("tesseract") is not None, "apt-get install tesseract-ocr tesseract-ocr-ita ..."),
+    "linux": (sys.platform == "linux", "other kernels do not kill a process when a pipe closes"),
     "shared": (SHARED.is_dir(), "set SEXTANT_SHARED to the folder of real documents"),
 }
 

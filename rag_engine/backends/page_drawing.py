@@ -6,9 +6,12 @@ is there at once and a document that takes it over finds little.
 
 from __future__ import annotations
 
+import fcntl
 import html
 import json
+import os
 import resource
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -37,6 +40,7 @@ def main() -> None:
     descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _end_with_parent()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with Connection(descriptor) as parent:
@@ -47,6 +51,14 @@ def main() -> None:
                 return
             _limit_processor_time(seconds)
             parent.send_bytes(answer(request))
+
+
+def _end_with_parent() -> None:
+    """Have the kernel kill us once the parent has closed our standard input, also in the middle of a page."""
+    if sys.platform == "linux":
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(0, fcntl.F_SETFL, os.O_ASYNC)
 
 
 def answer(request: Mapping[str, Any]) -> bytes:

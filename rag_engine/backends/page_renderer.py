@@ -114,7 +114,8 @@ class _Child:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", script, str(descriptor), str(memory_bytes), str(seconds)],
                 pass_fds=[descriptor],
-                stdin=subprocess.DEVNULL,
+                # Nothing is ever written on it: its end tells the child that we are gone.
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -132,9 +133,9 @@ class _Child:
 
     def end(self) -> int:
         """End the process, and return its exit code."""
-        self._process.kill()
-        self._connection.close()
-        return self._process.wait()
+        with self._process, self._connection:
+            self._process.kill()
+        return self._process.returncode
 
 
 def _end_all(children: Sequence[_Child]) -> None:

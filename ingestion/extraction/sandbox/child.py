@@ -1,16 +1,19 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
 It reads requests from the pipe that was its standard input and answers on the one that was its standard
-output; both are moved away first, so that no library and no document can write on them.
+output; both are moved away first, so that no library and no document can write on them. What was its standard error
+carries the messages of a start that fails, and is then the line on which the kernel tells that the parent is gone.
 """
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import queue
 import resource
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -38,7 +41,8 @@ _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
 
 def main() -> None:
     """Serve requests until the parent closes the pipe."""
-    requests_from, answers_to = _take_over_streams()
+    requests_from, answers_to, lifeline = _take_over_streams()
+    _end_with_parent(lifeline)
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests_from, requests.put), daemon=True).start()
     settings = requests.get()
@@ -101,12 +105,24 @@ def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | N
         return None, str(refusal)
 
 
-def _take_over_streams() -> tuple[int, int]:
-    requests_from, answers_to = os.dup(0), os.dup(1)
+def _take_over_streams() -> tuple[int, int, int]:
+    requests_from, answers_to, lifeline = os.dup(0), os.dup(1), os.dup(2)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
-    return requests_from, answers_to
+    return requests_from, answers_to, lifeline
+
+
+def _end_with_parent(lifeline: int) -> None:
+    """Have the kernel kill our group once the other end, which nobody reads, is closed.
+
+    A parser that holds the interpreter keeps `_listen` from seeing it. PR_SET_PDEATHSIG would not do: it fires when
+    the thread ends that started us, and spares the programs that we started.
+    """
+    if sys.platform == "linux":
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_WRONLY | os.O_ASYNC)
 
 
 def _listen(descriptor: int, deliver: Callable[[Message], None]) -> None:

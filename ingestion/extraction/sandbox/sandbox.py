@@ -53,6 +53,13 @@ class Sandbox:
     ) -> None:
         self._stop()
 
+    def abort(self) -> None:
+        """Kill the child, from any thread. Whoever waits for it gets a refusal."""
+        process_id = self.process_id
+        if process_id is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process_id, signal.SIGKILL)
+
     @property
     def process_id(self) -> int | None:
         """Process id of the child; None while there is none."""
@@ -77,11 +84,7 @@ class Sandbox:
 
     def _ask(self, path: Path, request: Message) -> Message:
         """Return the child's first answer to a request about a file."""
-        try:
-            _send(self._started(), request)
-        except (BrokenPipeError, ValueError) as error:
-            self._stop()
-            raise _crashed(path, str(error)) from error
+        _send(self._started(), request)
         return self._await(path)
 
     def _await(self, path: Path) -> Message:
@@ -128,6 +131,7 @@ class Sandbox:
             [sys.executable, "-P", "-m", "ingestion.extraction.sandbox.child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             start_new_session=True,
             env=_environment(),
         )
@@ -136,13 +140,12 @@ class Sandbox:
         return self._child
 
     def _stop(self) -> None:
+        self.abort()
         child, self._child = self._child, None
         if child is None:
             return
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-        for stream in (child.stdin, child.stdout):
+        for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:
                 stream.close()
 
@@ -163,7 +166,9 @@ def _widen(child: subprocess.Popen[bytes]) -> None:
 
 def _send(child: subprocess.Popen[bytes], message: Message) -> None:
     assert child.stdin is not None
-    write_all(child.stdin.fileno(), encode(message))
+    # A child that has ended gives no answer, and is asked for its exit code then.
+    with suppress(BrokenPipeError):
+        write_all(child.stdin.fileno(), encode(message))
 
 
 def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
@@ -192,7 +197,9 @@ def _ended(path: Path, child: subprocess.Popen[bytes], limits: ExtractionLimits)
     code = child.wait()
     if code == -signal.SIGXCPU:
         return _too_slow(path, limits)
-    return _crashed(path, f"signal {-code}" if code < 0 else f"exit code {code}")
+    assert child.stderr is not None
+    *_, said = [f"exit code {code}", *child.stderr.read().decode("utf-8", "replace").splitlines()]
+    return _crashed(path, f"signal {-code}" if code < 0 else said)
 
 
 def _crashed(path: Path, cause: str) -> Refusal:
@@ -220,10 +227,7 @@ class Sandboxes:
     def abort(self) -> None:
         """Kill the child processes. Whoever waits for them gets a refusal."""
         for sandbox in self._all:
-            child = sandbox.process_id
-            if child is not None:
-                with suppress(ProcessLookupError):
-                    os.killpg(child, signal.SIGKILL)
+            sandbox.abort()
 
     def read(self, path: Path) -> FileReading:
         """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits."""

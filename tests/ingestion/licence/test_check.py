@@ -55,7 +55,7 @@ class Reader:
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         raise AssertionError("not asked for")
 
-    def printed(self, path: Path, pages: Collection[int]) -> Any:
+    def abort(self) -> None:
         raise AssertionError("not asked for")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from concurrent.futures import wait
 from pathlib import Path
 
 import numpy as np
+import psutil  # type: ignore[import-untyped]
 import pymupdf
 import pytest
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.types import Box
+from tests.conftest import ROOT
 
 
 def page_of_shadings(count: int = 20_000) -> bytes:
@@ -214,3 +218,29 @@ def test_closing_ends_what_is_being_drawn(endless: Path) -> None:
     renderer.close()
     assert time.monotonic() - begun < 10
     assert drawing.cancelled() or isinstance(drawing.exception(), WorkspaceError)
+
+
+@pytest.mark.needs("linux")
+def test_a_process_in_the_middle_of_a_page_ends_with_its_parent(endless: Path) -> None:
+    script = (
+        "from pathlib import Path\n"
+        "from rag_engine.backends.page_renderer import PageRenderer\n"
+        "renderer = PageRenderer()\n"
+        "renderer.text('Words', [], []).result()\n"
+        f"renderer.page(Path({str(endless)!r}), 1, [])\n"
+        "print('drawing', flush=True)\n"
+        "input()\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "drawing\n"
+    children = psutil.Process(parent.pid).children()
+    assert len(children) == 1
+    began = time.monotonic()
+    parent.kill()
+    parent.communicate()
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+    assert time.monotonic() - began < 10

@@ -77,10 +77,13 @@ def test_a_file_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
         assert sandbox.read(pdf(tmp_path / "a.pdf", ["Words"])).extracted.text == "Words"
 
 
-def test_the_child_dies_when_its_parent_is_killed() -> None:
+@pytest.mark.parametrize("busy", [False, pytest.param(True, marks=pytest.mark.needs("linux"))])
+def test_the_child_dies_when_its_parent_is_killed(tmp_path: Path, busy: bool) -> None:
     script = (
+        "from pathlib import Path\n"
         "from ingestion.extraction.sandbox.sandbox import Sandbox\n"
         "with Sandbox(ocr='none') as sandbox:\n"
+        f"    sandbox.read(Path({str(pdf(tmp_path / 'a.pdf', ['Words']))!r}))\n"
         "    print(sandbox.process_id, flush=True)\n"
         "    input()\n"
     )
@@ -88,12 +91,23 @@ def test_the_child_dies_when_its_parent_is_killed() -> None:
         [sys.executable, "-c", script], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert parent.stdout is not None
-    assert parent.stdin is not None
     child = psutil.Process(int(parent.stdout.readline()))
+    if busy:
+        # As one whose parser never lets the interpreter look at the pipe.
+        child.suspend()
     parent.kill()
     parent.communicate()
     _, alive = psutil.wait_procs([child], timeout=20)
     assert all(process.status() == psutil.STATUS_ZOMBIE for process in alive)
+
+
+def test_a_child_that_cannot_start_is_refused_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "resource.py").write_text("raise ImportError('no limits')", encoding="utf-8")
+    monkeypatch.setattr("ingestion.extraction.sandbox.sandbox.ROOT", tmp_path)
+    with Sandbox(ocr="none") as sandbox, pytest.raises(Refusal, match="ImportError: no limits"):
+        sandbox.read(pdf(tmp_path / "a.pdf", ["Words"]))
 
 
 def test_the_child_is_gone_after_the_sandbox_is_closed() -> None:
