@@ -11,10 +11,11 @@ from pathlib import Path
 from rapidfuzz import fuzz, process
 
 from ingestion.dataset.columns import COLUMNS, COUNTRIES, DATASET, EXPORTED, LEVEL_AND_COUNTRIES, Column
-from ingestion.records.source_record import Correction, SourceRecord, metadata_of
+from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.spreadsheets.read import read_rows
 from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
 from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe
+from ingestion.status.document_fields import shown_values
 from ingestion.types import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
@@ -188,8 +189,9 @@ class _Comparison:
             except _Wrong as error:
                 wrong.append(RejectedRow(f"{self.row.place}, {column.name}", str(error)))
         changed: dict[FieldName, tuple[str, ...]] = {}
+        present = shown_values(self.record)
         for field, edit in edits.items():
-            if edit.values == _present(self.record, field) or edit.values == _said(self.record, field):
+            if edit.values in (present[field], _said(self.record, field)):
                 continue
             if _even(edit.exported) != _even(edit.present):
                 wrong.append(RejectedRow(f"{self.row.place}, {edit.column}", _clash(edit)))
@@ -336,20 +338,6 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
             hint = f"did you mean “{labels[near[0]]}”?" if near else f"choose from {'; '.join(labels.values())}"
             raise _Wrong(f"“{value[:_SHOWN]}” is not in the vocabulary; {hint}")
     return tuple(dict.fromkeys(labels[fold(value)] for value in values))
-
-
-def _present(record: SourceRecord, field: FieldName) -> tuple[str, ...]:
-    """Return the values that the export shows of a field."""
-    metadata = metadata_of(record)
-    shown: dict[FieldName, str | tuple[str, ...]] = {
-        "title": metadata.title, "authority": metadata.authority, "document_type": metadata.document_type,
-        "hazards": metadata.hazards, "target": metadata.target, "key_criteria": metadata.key_criteria,
-        "tags": metadata.tags, "description": metadata.description, "language": metadata.language,
-        "date": metadata.date, "geographical_level": metadata.geographical_level, "countries": metadata.countries,
-        "notes": metadata.notes,
-    }  # fmt: skip
-    value = shown[field]
-    return value if isinstance(value, tuple) else ((value,) if value else ())
 
 
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ingestion.dataset.bibliography import to_bibtex, to_ris
-from ingestion.dataset.columns import COLUMNS, DATASET, EXPORTED, IMPORTING, NOT_DOCUMENTS
-from ingestion.records.source_record import SourceRecord, metadata_of
+from ingestion.dataset.columns import COLUMNS, DATASET, EDITING, EXPORTED, NOT_DOCUMENTS
+from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, neutral, storable, to_workbook
 from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
@@ -50,9 +50,9 @@ def export(path: Path, source_records: Sequence[SourceRecord], *, workspace: Pat
     elif suffix == ".jsonl":
         body = "".join(f"{json.dumps(_record(one), ensure_ascii=False)}\n" for one in documents).encode(*_UTF8)
     elif suffix == ".bib":
-        body = to_bibtex([(one.source.code, metadata_of(one)) for one in documents]).encode(*_UTF8)
+        body = to_bibtex([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
     elif suffix == ".ris":
-        body = to_ris([(one.source.code, metadata_of(one)) for one in documents]).encode(*_UTF8)
+        body = to_ris([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
     else:
         raise InputError(f"{path.name} names no format.", help=f"End the name in {', '.join(SUFFIXES)}.")
     _write(path, body)
@@ -82,7 +82,7 @@ def _sheets(
     )  # fmt: skip
     beside = Sheet(NOT_DOCUMENTS, headings, [])
     for record in others:
-        source, where, title = record.source, source_status(record), metadata_of(record).title
+        source, where, title = record.source, source_status(record), record.metadata.title
         texts = (
             source.code, "" if title == source.code else title, source.url or source.path, where.status, where.phase,
             where.reason, where.message, source.origin,
@@ -94,8 +94,9 @@ def _sheets(
             ]
         )
     about = Sheet("About", (("Column", 24), ("What it means", 100)), [])
-    about.rows.extend([Cell(one.name), Cell(one.meaning)] for one in COLUMNS)
-    about.rows.extend([Cell(""), Cell(sentence)] for sentence in IMPORTING)
+    for one in COLUMNS:
+        about.rows.append([Cell(one.name), Cell(f"{one.meaning} You may edit it." if one.field else one.meaning)])
+    about.rows.extend([Cell(""), Cell(sentence)] for sentence in EDITING)
     return [main, beside, _evidence([*documents, *others], warnings), about, _exported(main)]
 
 
@@ -160,7 +161,7 @@ def _record(record: SourceRecord) -> dict[str, object]:
     return {
         "code": record.source.code,
         "parent": record.source.parent,
-        **asdict(metadata_of(record)),
+        **asdict(record.metadata),
         "file": download.path if download else "",
         "text_hash": extraction.text_hash if extraction else "",
         "licence_light": record.verdict.light if record.verdict else "",

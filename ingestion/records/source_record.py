@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ingestion.types import (
     FIELDS,
@@ -15,6 +15,7 @@ from ingestion.types import (
     Extraction,
     FieldName,
     FieldValue,
+    Indexed,
     LicenceMark,
     LicenceVerdict,
     Light,
@@ -95,6 +96,11 @@ class SourceRecord:
         return self._evidence("extraction", Extraction)
 
     @property
+    def indexed(self) -> Indexed | None:
+        """Evidence of indexing: the entry in the index."""
+        return self._evidence("indexing", Indexed)
+
+    @property
     def quality(self) -> Quality | None:
         """Evidence of quality: the score."""
         return self._evidence("quality", Quality)
@@ -158,8 +164,22 @@ class SourceRecord:
 
     @property
     def metadata(self) -> Metadata:
-        """The description as the index takes it."""
-        return metadata_of(self)
+        """The description as the index takes it; title and language fall back to extraction's and the list's."""
+        values, extraction, source = self.values, self.extraction, self.source
+        described: dict[str, Any] = {
+            field: _all(values, field) if field in LIST_FIELDS else _one(values, field) for field in FIELDS
+        }
+        described["title"] = described["title"] or source.title or (extraction.title if extraction else "")
+        described["title"] = described["title"] or source.code
+        described["language"] = described["language"] or (extraction.language if extraction else "")
+        described["authority"] = described["authority"] or source.authority
+        date = described["date"]
+        return Metadata(
+            **described,
+            year=int(date[:4]) if date[:4].isdigit() else None,
+            licence=self.verdict.licence if self.verdict else source.licence,
+            source_url=source.url,
+        )
 
     def _evidence(self, phase: Phase, kind: type[_Evidence]) -> _Evidence | None:
         outcome = self.outcomes.get(phase)
@@ -196,33 +216,6 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
     judged = LicenceVerdict(light, licence, marks, restrictions, verdict.language if verdict else "")
     message = f"{decision.author} decided: {light}. {decision.note}".strip()
     return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
-
-
-def metadata_of(record: SourceRecord) -> Metadata:
-    """Return the description of a source as one Metadata.
-
-    Title and language fall back to extraction's and the list's.
-    """
-    values, extraction, source, verdict = record.values, record.extraction, record.source, record.verdict
-    date = _one(values, "date")
-    return Metadata(
-        title=_one(values, "title") or source.title or (extraction.title if extraction else "") or source.code,
-        language=_one(values, "language") or (extraction.language if extraction else ""),
-        authority=_one(values, "authority") or source.authority,
-        hazards=_all(values, "hazards"),
-        geographical_level=_one(values, "geographical_level"),
-        countries=_all(values, "countries"),
-        document_type=_one(values, "document_type"),
-        year=int(date[:4]) if date[:4].isdigit() else None,
-        date=date,
-        target=_one(values, "target"),
-        key_criteria=_all(values, "key_criteria"),
-        tags=_all(values, "tags"),
-        description=_one(values, "description"),
-        licence=verdict.licence if verdict else source.licence,
-        source_url=source.url,
-        notes=_one(values, "notes"),
-    )
 
 
 def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:

@@ -6,10 +6,11 @@ Only the latest outcome of a phase counts; every one that ever was stays in the 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
@@ -43,74 +44,46 @@ _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
     "indexing": TypeAdapter(Indexed),
 }
 
+
+def _texts(*names: str, key: bool = False) -> list[sql.Column[str]]:
+    return [sql.Column(name, sql.String, primary_key=key, nullable=False) for name in names]
+
+
 _tables = sql.MetaData()
 sources = sql.Table(
     "sources",
     _tables,
     sql.Column("position", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, unique=True),
-    *(sql.Column(field.name, sql.String, nullable=False) for field in fields(SeedSource) if field.name != "code"),
-    sql.Column("added", sql.String, nullable=False),
+    *_texts(*(field.name for field in fields(SeedSource) if field.name != "code"), "added"),
     sqlite_autoincrement=True,
 )
 outcomes = sql.Table(
     "outcomes",
     _tables,
-    sql.Column("code", sql.String, primary_key=True),
-    sql.Column("phase", sql.String, primary_key=True),
-    sql.Column("fingerprint", sql.String, nullable=False),
-    sql.Column("model", sql.String, nullable=False),
-    sql.Column("status", sql.String, nullable=False),
-    sql.Column("reason", sql.String, nullable=False),
-    sql.Column("message", sql.String, nullable=False),
-    sql.Column("evidence", sql.String, nullable=False),
+    *_texts("code", "phase", key=True),
+    *_texts("fingerprint", "model", "status", "reason", "message", "evidence"),
     sql.Column("retryable", sql.Boolean, nullable=False),
     sql.Column("attempts", sql.Integer, nullable=False),
-    sql.Column("when", sql.String, nullable=False),
+    *_texts("when"),
 )
 history = sql.Table(
     "history",
     _tables,
     sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, index=True),
-    sql.Column("when", sql.String, nullable=False),
-    sql.Column("event", sql.String, nullable=False),
-    sql.Column("status", sql.String, nullable=False),
-    sql.Column("reason", sql.String, nullable=False),
-    sql.Column("message", sql.String, nullable=False),
-    sql.Column("author", sql.String, nullable=False),
+    *_texts("when", "event", "status", "reason", "message", "author"),
     sql.Column("seconds", sql.Float, nullable=False),
 )
 decisions = sql.Table(
-    "decisions",
-    _tables,
-    sql.Column("code", sql.String, primary_key=True),
-    sql.Column("phase", sql.String, primary_key=True),
-    *(sql.Column(name, sql.String, nullable=False) for name in ("choice", "author", "note", "when")),
+    "decisions", _tables, *_texts("code", "phase", key=True), *_texts("choice", "author", "note", "when")
 )
 corrections = sql.Table(
-    "corrections",
-    _tables,
-    sql.Column("code", sql.String, primary_key=True),
-    sql.Column("field", sql.String, primary_key=True),
-    *(sql.Column(name, sql.String, nullable=False) for name in ("values", "author", "note", "when")),
+    "corrections", _tables, *_texts("code", "field", key=True), *_texts("values", "author", "note", "when")
 )
 # Every file that was ever fetched for a source, former versions too.
-source_files = sql.Table(
-    "source_files",
-    _tables,
-    sql.Column("code", sql.String, primary_key=True),
-    sql.Column("path", sql.String, primary_key=True),
-    sql.Column("sha256", sql.String, nullable=False),
-)
-kept = sql.Table(
-    "kept",
-    _tables,
-    sql.Column("name", sql.String, primary_key=True),
-    sql.Column("code", sql.String, primary_key=True),
-    sql.Column("fingerprint", sql.String, nullable=False),
-    sql.Column("value", sql.String, nullable=False),
-)
+source_files = sql.Table("source_files", _tables, *_texts("code", "path", key=True), *_texts("sha256"))
+kept = sql.Table("kept", _tables, *_texts("name", "code", key=True), *_texts("fingerprint", "value"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +120,10 @@ class Event:
     seconds: float
 
 
+_EVENT = [history.c[field.name] for field in fields(Event)]
+_Said = TypeVar("_Said", Correction, Decision)
+
+
 class SourceStore:
     """The sources of a workspace."""
 
@@ -168,7 +145,7 @@ class SourceStore:
             for source in new:
                 if source.code not in known:
                     connection.execute(sql.insert(sources).values(_scrubbed(asdict(source)) | {"added": now()}))
-                    _note(connection, Event(source.code, now(), "added", "", "", source.origin, "", 0.0))
+                    _note(connection, source.code, "added", message=source.origin)
                     known.add(source.code)
                     count += 1
         return count
@@ -194,10 +171,9 @@ class SourceStore:
         """Return number of sources taken off the list, with their outcomes; what people said and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
-                for table in (outcomes, kept):
+                for table in (outcomes, kept, sources):
                     connection.execute(sql.delete(table).where(table.c.code == code))
-                connection.execute(sql.delete(sources).where(sources.c.code == code))
-                _note(connection, Event(code, now(), "removed", "", "", "", author, 0.0))
+                _note(connection, code, "removed", author=author)
         return len(codes)
 
     # --- outcomes
@@ -229,26 +205,12 @@ class SourceStore:
                 where = sql.and_(outcomes.c.code == code, outcomes.c.phase == phase)
                 before = connection.execute(sql.select(outcomes.c.status, outcomes.c.attempts).where(where)).first()
                 attempts = before[1] + 1 if before and before[0] == outcome.status == "failed" else 1
-                values = {
-                    "code": code,
-                    "phase": phase,
-                    "fingerprint": fingerprints[code],
-                    "model": model,
-                    "status": outcome.status,
-                    "reason": outcome.reason,
-                    "message": _scrubbed(outcome.message),
-                    "evidence": _evidence_json(phase, outcome),
-                    "retryable": outcome.retryable,
-                    "attempts": attempts,
-                    "when": now(),
-                }
-                if before is None:
-                    connection.execute(sql.insert(outcomes).values(values))
-                else:
-                    connection.execute(sql.update(outcomes).where(where).values(values))
-                message = _scrubbed(outcome.message)
-                event = Event(code, now(), phase, outcome.status, outcome.reason, message, "", seconds)
-                _note(connection, event)
+                ending = {"status": outcome.status, "reason": outcome.reason, "message": _scrubbed(outcome.message)}
+                made_of = {"fingerprint": fingerprints[code], "model": model, "retryable": outcome.retryable}
+                evidence = _evidence_json(phase, outcome)
+                row = ending | made_of | {"evidence": evidence, "attempts": attempts, "when": now()}
+                _put(connection, outcomes, row | {"code": code, "phase": phase})
+                _note(connection, code, phase, **ending, seconds=seconds)
                 _note_file(connection, code, outcome.evidence)
 
     def files(self) -> list[SourceFile]:
@@ -257,58 +219,53 @@ class SourceStore:
 
     def _note_present_files(self) -> None:
         """Note the files of a workspace that was made before files were noted."""
-        downloads = [(code, entry.outcome.evidence) for (code, _), entry in self.entries().items()]
+        entries = self.entries()
         with self._catalog.begin() as connection:
-            for code, download in downloads:
-                _note_file(connection, code, download)
+            for (code, _), entry in entries.items():
+                _note_file(connection, code, entry.outcome.evidence)
 
     def erase(self, code: str, phases: Sequence[Phase]) -> None:
         """Remove what these phases learnt of the document, from the history too; that they ran stays."""
         with self._catalog.begin() as connection:
+            connection.execute(sql.delete(outcomes).where(outcomes.c.code == code, outcomes.c.phase.in_(phases)))
             for table in (kept, source_files):
                 connection.execute(sql.delete(table).where(table.c.code == code))
-            where = sql.and_(outcomes.c.code == code, outcomes.c.phase.in_(phases))
-            connection.execute(sql.delete(outcomes).where(where))
             told = sql.and_(history.c.code == code, history.c.event.in_((*phases, "correction")))
             connection.execute(sql.update(history).where(told).values(message=""))
 
     def forget(self, code: str, phases: Sequence[Phase]) -> None:
         """Forget that these phases of the source ran."""
         with self._catalog.begin() as connection:
-            where = sql.and_(outcomes.c.code == code, outcomes.c.phase.in_(phases))
-            connection.execute(sql.delete(outcomes).where(where))
+            connection.execute(sql.delete(outcomes).where(outcomes.c.code == code, outcomes.c.phase.in_(phases)))
 
     # --- what people say
 
     def decide(self, decision: Decision) -> None:
         """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
-        where = sql.and_(decisions.c.code == decision.code, decisions.c.phase == decision.phase)
         with self._catalog.begin() as connection:
-            connection.execute(sql.delete(decisions).where(where))
             if decision.choice:
-                connection.execute(sql.insert(decisions).values(asdict(decision)))
-            choice = decision.choice or "undone"
-            message = f"{choice}: {decision.note}" if decision.note else choice
-            _note(connection, Event(decision.code, now(), "decision", decision.phase, "", message, decision.author, 0))
+                _put(connection, decisions, asdict(decision))
+            else:
+                connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(decision))))
+            message = ": ".join(filter(None, (decision.choice or "undone", decision.note)))
+            _note(connection, decision.code, "decision", status=decision.phase, message=message, author=decision.author)
 
     def correct(self, said: Sequence[Correction]) -> None:
         """Record a person's values for fields, which no re-run overwrites."""
         self._require([one.code for one in said])
         with self._catalog.begin() as connection:
             for one in said:
-                where = sql.and_(corrections.c.code == one.code, corrections.c.field == one.field)
-                connection.execute(sql.delete(corrections).where(where))
-                values = asdict(one) | {"values": json.dumps(one.values, ensure_ascii=False), "when": one.when or now()}
-                connection.execute(sql.insert(corrections).values(values))
-                told = f"{one.field}: {'; '.join(one.values) or 'nothing'}"
-                _note(connection, Event(one.code, now(), "correction", "", "", told, one.author, 0.0))
+                values = {"values": json.dumps(one.values, ensure_ascii=False), "when": one.when or now()}
+                _put(connection, corrections, asdict(one) | values)
+                message = f"{one.field}: {'; '.join(one.values) or 'nothing'}"
+                _note(connection, one.code, "correction", message=message, author=one.author)
 
     def undo_correction(self, code: str, field: str, author: str) -> None:
         """Give the field the extractor's value again."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(corrections).where(corrections.c.code == code, corrections.c.field == field))
-            _note(connection, Event(code, now(), "correction", "", "", f"{field}: undone", author, 0.0))
+            _note(connection, code, "correction", message=f"{field}: undone", author=author)
 
     def decisions(self) -> list[Decision]:
         """Return what people decided."""
@@ -323,47 +280,33 @@ class SourceStore:
 
     def records(self) -> dict[str, SourceRecord]:
         """Everything known of every source by code, in order; outcomes are those that people's decisions leave."""
-        by_code: dict[str, dict[Phase, Outcome]] = {}
+        by_code: defaultdict[str, dict[Phase, Outcome]] = defaultdict(dict)
         for (code, phase), entry in self.entries().items():
-            by_code.setdefault(code, {})[phase] = entry.outcome
-        said: dict[str, list[Correction]] = {}
-        for correction in self.corrections():
-            said.setdefault(correction.code, []).append(correction)
-        words: dict[str, list[Decision]] = {}
-        for decision in self.decisions():
-            words.setdefault(decision.code, []).append(decision)
+            by_code[code][phase] = entry.outcome
+        corrected, said = _by_code(self.corrections()), _by_code(self.decisions())
         return {
             source.code: decided(
-                SourceRecord(
-                    source,
-                    by_code.get(source.code, {}),
-                    tuple(said.get(source.code, ())),
-                    tuple(words.get(source.code, ())),
-                )
+                SourceRecord(source, by_code[source.code], tuple(corrected[source.code]), tuple(said[source.code]))
             )
             for source in self.sources()
         }
 
     def history(self, code: str) -> list[Event]:
         """Return what happened to a source, oldest first."""
-        columns = [history.c[field.name] for field in fields(Event)]
-        rows = self._catalog.read(sql.select(*columns).where(history.c.code == code).order_by(history.c.id))
+        rows = self._catalog.read(sql.select(*_EVENT).where(history.c.code == code).order_by(history.c.id))
         return [Event(*row) for row in rows]
 
     def latest(self, limit: int = 50) -> list[Event]:
         """Return the latest events of all sources, newest first."""
-        columns = [history.c[field.name] for field in fields(Event)]
-        return [
-            Event(*row) for row in self._catalog.read(sql.select(*columns).order_by(history.c.id.desc()).limit(limit))
-        ]
+        rows = self._catalog.read(sql.select(*_EVENT).order_by(history.c.id.desc()).limit(limit))
+        return [Event(*row) for row in rows]
 
     # --- what is costly to compute again
 
     def keep(self, name: str, code: str, fingerprint: str, value: str) -> None:
         """Keep a computed value of a source until what it was made from changes."""
         with self._catalog.begin() as connection:
-            connection.execute(sql.delete(kept).where(kept.c.name == name, kept.c.code == code))
-            connection.execute(sql.insert(kept).values(name=name, code=code, fingerprint=fingerprint, value=value))
+            _put(connection, kept, {"name": name, "code": code, "fingerprint": fingerprint, "value": value})
 
     def kept(self, name: str) -> dict[str, tuple[str, str]]:
         """Fingerprint and value of each kept value of this name, by code."""
@@ -371,12 +314,17 @@ class SourceStore:
         return {str(code): (str(fingerprint), str(value)) for code, fingerprint, value in rows}
 
     def _require(self, codes: Sequence[str]) -> None:
-        known = {source.code for source in self.sources()}
-        missing = sorted(set(codes) - known)
-        if missing:
+        if missing := sorted(set(codes) - {source.code for source in self.sources()}):
             raise InputError(
                 f"No source has the code {', '.join(missing)}.", help="`sextant seeds list` lists the codes."
             )
+
+
+def _by_code(said: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
+    grouped: defaultdict[str, list[_Said]] = defaultdict(list)
+    for one in said:
+        grouped[one.code].append(one)
+    return grouped
 
 
 def _number(source: SeedSource) -> int:
@@ -419,11 +367,20 @@ def _entry(row: Mapping[str, Any]) -> PhaseEntry:
 
 def _note_file(connection: sql.Connection, code: str, evidence: object) -> None:
     if isinstance(evidence, Download) and evidence.path:
-        f = source_files.c
-        same = sql.and_(f.code == code, f.path == evidence.path)
-        connection.execute(sql.delete(source_files).where(same))
-        connection.execute(sql.insert(source_files).values(code=code, path=evidence.path, sha256=evidence.sha256))
+        _put(connection, source_files, {"code": code, "path": evidence.path, "sha256": evidence.sha256})
 
 
-def _note(connection: sql.Connection, event: Event) -> None:
-    connection.execute(sql.insert(history).values(asdict(event)))
+def _note(connection: sql.Connection, code: str, event: str, **said: str | float) -> None:
+    """Add a line to the history of a source."""
+    empty = {"status": "", "reason": "", "message": "", "author": "", "seconds": 0.0}
+    connection.execute(sql.insert(history).values(empty | said | {"code": code, "event": event, "when": now()}))
+
+
+def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:
+    """Store a row in place of the one with the same key."""
+    if not connection.execute(sql.update(table).where(_same_key(table, values)).values(values)).rowcount:
+        connection.execute(sql.insert(table).values(values))
+
+
+def _same_key(table: sql.Table, values: Mapping[str, Any]) -> sql.ColumnElement[bool]:
+    return sql.and_(*(column == values[column.name] for column in table.primary_key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
-from ingestion.records.source_record import Correction, SourceRecord, metadata_of
+from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.status.source_status import is_document
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from rag_engine.errors import InputError
@@ -18,18 +18,8 @@ def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
 
 def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
     """Return what a document has in each field, as the index takes it."""
-    metadata = metadata_of(record)
-    single: dict[FieldName, str] = {
-        "title": metadata.title, "authority": metadata.authority, "document_type": metadata.document_type,
-        "target": metadata.target, "description": metadata.description, "language": metadata.language,
-        "date": metadata.date, "geographical_level": metadata.geographical_level, "notes": metadata.notes,
-    }  # fmt: skip
-    several: dict[FieldName, tuple[str, ...]] = {
-        "hazards": metadata.hazards, "key_criteria": metadata.key_criteria, "tags": metadata.tags,
-        "countries": metadata.countries,
-    }  # fmt: skip
-    kept: dict[FieldName, tuple[str, ...]] = {field: (value,) if value else () for field, value in single.items()}
-    return {field: (kept | several)[field] for field in FIELDS}
+    shown = {field: getattr(record.metadata, field) for field in FIELDS}
+    return {field: value if isinstance(value, tuple) else (value,) if value else () for field, value in shown.items()}
 
 
 def field_values(record: SourceRecord, field: FieldName) -> list[FieldValue]:

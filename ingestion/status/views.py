@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from ingestion.records.source_record import Decision, SourceRecord, metadata_of
+from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from ingestion.status.source_status import FunnelStage, State, funnel, is_document, source_status, state_of
 from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Relation
@@ -171,7 +171,7 @@ def source_report(store: SourceStore, code: str) -> SourceReport:
 
 def title_beside_code(record: SourceRecord) -> str:
     """Return the title to show behind the code; "" where there is none but the code itself."""
-    title = metadata_of(record).title
+    title = record.metadata.title
     return "" if title == record.source.code else title
 
 
@@ -205,7 +205,7 @@ def _facts(record: SourceRecord) -> SourceFacts:
     source, status, verdict, quality = record.source, source_status(record), record.verdict, record.quality
     return SourceFacts(
         title=title_beside_code(record),
-        language=metadata_of(record).language,
+        language=record.metadata.language,
         address=source.url or source.path,
         parent=source.parent,
         phase=status.phase,
@@ -299,7 +299,7 @@ def _local_files(source_records: Iterable[SourceRecord]) -> list[LocalFile]:
     return [
         LocalFile(
             code=one.source.code,
-            title=metadata_of(one).title,
+            title=one.metadata.title,
             path=one.source.path,
             light=one.verdict.light,
             reason=one.outcomes["licence"].reason,

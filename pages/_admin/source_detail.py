@@ -7,7 +7,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from ingestion.records.source_record import SourceRecord, metadata_of
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
 from ingestion.status.views import display_reason, marks_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
@@ -32,7 +32,7 @@ def draw_source(code: str) -> None:
         return
     with st.container(border=True, gap="small", key="source"):
         with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-            st.header(escape(f"{code} {metadata_of(record).title}"), anchor=False)
+            st.header(escape(f"{code} {record.metadata.title}"), anchor=False)
             st.button("", icon=":material/close:", help="Close", key="close source", type="tertiary", on_click=_close)
         where = source_status(record)
         st.markdown(f":gray-badge[{STATES[state_of(record)]}] {escape(where.message)}")
