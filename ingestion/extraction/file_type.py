@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ingestion.extraction.formats.refusals import locked
 from ingestion.types import Refusal
 from ingestion.web.links import suffix_of
 
@@ -19,32 +20,39 @@ Format = Literal[
 
 @dataclass(frozen=True, slots=True)
 class FileType:
-    """Type of files that can be added; LibreOffice turns it into `converted` first where that is set."""
+    """Type of files that can be added; LibreOffice turns it into `converted` first where that is set.
+
+    Any of `parts` tells it: the types of a package's parts, or the streams of the older container.
+    """
 
     format: Format
     label: str
     media_type: str
     suffixes: tuple[str, ...]
+    parts: tuple[str, ...] = ()
     converted: Format | None = None
 
 
 _OPEN_XML, _OPEN_DOCUMENT = "application/vnd.openxmlformats-officedocument", "application/vnd.oasis.opendocument"
+_DOCX_PARTS = ("wordprocessingml.document", "wordprocessingml.template", "ms-word.document.macroEnabled")
+_PPTX_PARTS = ("presentationml.presentation", "presentationml.slideshow", "ms-powerpoint.presentation.macroEnabled")
+_XLSX_PARTS = ("spreadsheetml.sheet", "ms-excel.sheet.macroEnabled")
 FILE_TYPES = (
     FileType("pdf", "PDF", "application/pdf", ("pdf",)),
-    FileType("docx", "DOCX", f"{_OPEN_XML}.wordprocessingml.document", ("docx", "docm", "dotx")),
-    FileType("pptx", "PPTX", f"{_OPEN_XML}.presentationml.presentation", ("pptx", "pptm", "ppsx")),
-    FileType("xlsx", "XLSX", f"{_OPEN_XML}.spreadsheetml.sheet", ("xlsx", "xlsm")),
+    FileType("docx", "DOCX", f"{_OPEN_XML}.wordprocessingml.document", ("docx", "docm", "dotx"), _DOCX_PARTS),
+    FileType("pptx", "PPTX", f"{_OPEN_XML}.presentationml.presentation", ("pptx", "pptm", "ppsx"), _PPTX_PARTS),
+    FileType("xlsx", "XLSX", f"{_OPEN_XML}.spreadsheetml.sheet", ("xlsx", "xlsm"), _XLSX_PARTS),
     FileType("odt", "ODT", f"{_OPEN_DOCUMENT}.text", ("odt", "ott")),
     FileType("epub", "EPUB", "application/epub+zip", ("epub",)),
     FileType("rtf", "RTF", "application/rtf", ("rtf",)),
     FileType("html", "HTML", "text/html", ("html", "htm", "xhtml")),
     FileType("markdown", "Markdown", "text/markdown", ("md", "markdown")),
     FileType("text", "plain text", "text/plain", ("txt",)),
-    FileType("doc", "DOC", "application/msword", ("doc", "dot"), "docx"),
-    FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), "pptx"),
-    FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), "xlsx"),
-    FileType("odp", "ODP", f"{_OPEN_DOCUMENT}.presentation", ("odp", "otp"), "pptx"),
-    FileType("ods", "ODS", f"{_OPEN_DOCUMENT}.spreadsheet", ("ods", "ots"), "xlsx"),
+    FileType("doc", "DOC", "application/msword", ("doc", "dot"), ("WordDocument",), "docx"),
+    FileType("ppt", "PPT", "application/vnd.ms-powerpoint", ("ppt", "pps", "pot"), ("PowerPoint Document",), "pptx"),
+    FileType("xls", "XLS", "application/vnd.ms-excel", ("xls", "xlt"), ("Workbook", "Book"), "xlsx"),
+    FileType("odp", "ODP", f"{_OPEN_DOCUMENT}.presentation", ("odp", "otp"), (), "pptx"),
+    FileType("ods", "ODS", f"{_OPEN_DOCUMENT}.spreadsheet", ("ods", "ots"), (), "xlsx"),
 )
 MEDIA_TYPES: dict[Format, str] = {one.format: one.media_type for one in FILE_TYPES}
 CONVERTED: dict[Format, Format] = {one.format: one.converted for one in FILE_TYPES if one.converted}
@@ -71,8 +79,8 @@ _FOREIGN = (
     (b"MZ", "a Windows program", "", ""),
     (b"\x7fELF", "a program", "", ""),
 )
-_RTF, _ZIP = b"{\\rtf", b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 4096
@@ -80,10 +88,8 @@ _HEAD = 4096
 
 def detect(path: Path) -> Format:
     """Return the format of a file by its content; Refusal when it cannot be read or its suffix says otherwise."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
     named = _SUFFIXES.get(path.suffix.lower())
-    found = _by_content(path, head, named)
+    found = _by_content(path, _head(path), named)
     # Word itself saves RTF under .doc when asked to write for older programs.
     if named is not None and named != found and (named, found) != ("doc", "rtf"):
         raise Refusal(
@@ -94,14 +100,19 @@ def detect(path: Path) -> Format:
     return found
 
 
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEAD)
+
+
 def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
     if b"%PDF-" in head[:1024]:
         return "pdf"
     if head.startswith((_ZIP, b"PK\x05\x06")):
         return _zip_format(path)
-    if head.startswith(_OLE):
+    if head.startswith(OLE):
         return _ole_format(path)
-    if head.startswith(_RTF):
+    if head.startswith(b"{\\rtf"):
         return "rtf"
     for magic, description, *_ in _FOREIGN:
         if head.startswith(magic):
@@ -129,61 +140,39 @@ def _zip_format(path: Path) -> Format:
     with open_archive(path) as archive:
         names = set(archive.namelist())
         if "mimetype" in names:
-            declared = read_entry(archive, "mimetype", path, most=200).strip()
-            kind = declared.decode("ascii", "replace").removesuffix("-template")
+            declared = read_entry(archive, "mimetype", path, most=200).strip().decode("ascii", "replace")
+            kind = declared.removesuffix("-template")
             for format_ in ("odt", "epub", "odp", "ods"):
                 if kind == MEDIA_TYPES[format_]:
                     return format_
-            raise _unsupported(path, f"an archive of type {declared[:80].decode('ascii', 'replace')}")
+            raise _unsupported(path, f"an archive of type {declared[:80]}")
         types = read_entry(archive, "[Content_Types].xml", path) if "[Content_Types].xml" in names else b""
-    for marker, found in _MAIN_PARTS:
-        if marker in types:
-            return found
+    for one in FILE_TYPES:
+        if not one.converted and any(f"{part}.main+xml".encode() in types for part in one.parts):
+            return one.format
     raise _unsupported(path, "a zip archive")
-
-
-_MAIN_PARTS: tuple[tuple[bytes, Format], ...] = (
-    (b"wordprocessingml.document.main+xml", "docx"),
-    (b"wordprocessingml.template.main+xml", "docx"),
-    (b"ms-word.document.macroEnabled.main+xml", "docx"),
-    (b"presentationml.presentation.main+xml", "pptx"),
-    (b"presentationml.slideshow.main+xml", "pptx"),
-    (b"ms-powerpoint.presentation.macroEnabled.main+xml", "pptx"),
-    (b"spreadsheetml.sheet.main+xml", "xlsx"),
-    (b"ms-excel.sheet.macroEnabled.main+xml", "xlsx"),
-)
 
 
 def _ole_format(path: Path) -> Format:
     from ingestion.extraction.formats.legacy_office import stream_names
 
     names = stream_names(path)
-    for stream, found in _OLE_STREAMS:
-        if stream in names:
-            return found
-    if "EncryptedPackage" in names or _holds(path, _ENCRYPTED_STREAM):
-        raise Refusal(
-            "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
-        )
+    for one in FILE_TYPES:
+        if one.converted and not names.isdisjoint(one.parts):
+            return one.format
+    if "EncryptedPackage" in names or is_locked(path):
+        raise locked(path)
     raise _unsupported(path, "a compound file that holds no Word, Excel or PowerPoint document")
 
 
-_OLE_STREAMS: tuple[tuple[str, Format], ...] = (
-    ("WordDocument", "doc"),
-    ("PowerPoint Document", "ppt"),
-    ("Workbook", "xls"),
-    ("Book", "xls"),
-)
-
-
-def _holds(path: Path, wanted: bytes) -> bool:
-    """Return whether the bytes are anywhere in the file: for containers whose directory is damaged."""
+def is_locked(path: Path) -> bool:
+    """Return whether an old container holds a document with a password, also where its directory is damaged."""
     with path.open("rb") as file:
         while piece := file.read(2**20):
-            if wanted in piece:
+            if _ENCRYPTED_STREAM in piece:
                 return True
             if len(piece) == 2**20:
-                file.seek(-len(wanted), 1)
+                file.seek(-len(_ENCRYPTED_STREAM), 1)
     return False
 
 
@@ -214,16 +203,15 @@ def content_type(path: Path, *, declared: str = "", address: str = "") -> Conten
 
     `path` needs no suffix; a suffix that it has is not believed.
     """
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    promised = suffix_of(address)
-    if head.startswith(_OLE):
-        suffix = promised if promised in _OLE_TYPES else _declared_ole(declared)
+    head, promised = _head(path), suffix_of(address)
+    if head.startswith(OLE):
+        told = next((suffix for suffix, media_type in _OLE_TYPES.items() if media_type == declared), "doc")
+        suffix = promised if promised in _OLE_TYPES else told
         return ContentType(suffix, _OLE_TYPES[suffix])
     if markup := _markup(head, declared, promised):
         return markup
     try:
-        found = detect(path)
+        found = _by_content(path, head, None)
     except Refusal:
         return _other(head, declared, promised)
     if found == "text":
@@ -249,13 +237,9 @@ def _markup(head: bytes, declared: str, promised: str) -> ContentType | None:
 def _text(path: Path, head: bytes, declared: str, promised: str) -> ContentType:
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and _is_json(path):
         return ContentType("json", "application/json")
-    if promised in _TEXT_TYPES:
-        suffix = "md" if promised == "markdown" else promised
-        return ContentType(suffix, _TEXT_TYPES[suffix])
-    for suffix, media_type in _TEXT_TYPES.items():
-        if declared == media_type:
-            return ContentType("md" if suffix == "markdown" else suffix, media_type)
-    return ContentType("txt", "text/plain")
+    told = next((suffix for suffix, media_type in _TEXT_TYPES.items() if media_type == declared), "txt")
+    suffix = promised if promised in _TEXT_TYPES else told
+    return ContentType("md" if suffix == "markdown" else suffix, _TEXT_TYPES[suffix])
 
 
 def _is_json(path: Path) -> bool:
@@ -269,20 +253,12 @@ def _is_json(path: Path) -> bool:
     return True
 
 
-def _declared_ole(declared: str) -> str:
-    return next((suffix for suffix, media_type in _OLE_TYPES.items() if media_type == declared), "doc")
-
-
 def _other(head: bytes, declared: str, promised: str) -> ContentType:
     for magic, _, suffix, media_type in _FOREIGN:
         if suffix and head.startswith(magic):
             return ContentType(suffix, media_type)
-    if head.startswith(_RTF):
-        return ContentType("rtf", MEDIA_TYPES["rtf"])
     if head.startswith(_ZIP):
-        archive = promised in ("epub", "ods", "odp")
-        return (
-            ContentType(promised, declared or "application/zip") if archive else ContentType("zip", "application/zip")
-        )
+        archive = promised in ("epub", "ods", "odp") and ContentType(promised, declared or "application/zip")
+        return archive or ContentType("zip", "application/zip")
     suffix = promised if re.fullmatch(r"[a-z0-9]{1,5}", promised) and promised not in ("html", "htm", "pdf") else "bin"
     return ContentType(suffix, declared or "application/octet-stream")

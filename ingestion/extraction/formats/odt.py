@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import ExtractionLimits
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -24,9 +25,7 @@ def extract_odt(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock],
         names = set(archive.namelist())
         manifest = "META-INF/manifest.xml"
         if manifest in names and b"encryption-data" in read_entry(archive, manifest, path):
-            raise Refusal(
-                "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
-            )
+            raise locked(path)
         content = read_xml(archive, "content.xml", path)
         body = content.find(f"{_OFFICE}body/{_OFFICE}text")
         blocks = list(_blocks(body)) if body is not None else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,9 @@ from typing import Any
 
 import pymupdf
 
-from ingestion.extraction.assemble import assemble, tidy
+from ingestion.extraction.assemble import DraftBlock, assemble, tidy
+from ingestion.extraction.file_type import MEDIA_TYPES
+from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages
@@ -23,17 +24,12 @@ from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refus
 from rag_engine.errors import BackendError
 from rag_engine.types import Box, ExtractedText
 
-MEDIA_TYPE = "application/pdf"
-
-# Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.
-_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
 _DPI = 200
 _MOST_PIXELS = 40_000_000
 _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
 _RAISED = 1
-_BOLD = 16
 # Three letters: a unit of measure and its power (km², m³) are shorter.
 _NOTED_WORD = re.compile(r"[^\W\d_]{3}$")
 # Glyphs whose font does not say which characters they are.
@@ -44,8 +40,6 @@ _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
 def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
     """Return the text of a PDF with the box of every line; pages without a text layer are read by OCR."""
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
     with _open(path, limits) as document:
         warnings: list[str] = []
         if document.is_repaired:
@@ -60,7 +54,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 pages.append(rows)
                 if _needs_ocr(page, rows):
                     pictured.append(number)
-            except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+            except ERRORS as error:
                 _raise_out_of_memory(error)
                 unread.append(number)
                 pages.append(PageRows(number, 0.0, 0.0, ()))
@@ -73,20 +67,25 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         if missed and ocr is None:
             _refuse_unless_text(path, pages)
             warnings.append(f"{len(missed)} scanned pages were not read: no OCR is installed.")
-        return _finish(document, path, pages, tuple(recognised), tuple(sorted({*unread, *missed})), tuple(warnings))
+        text, lines, blocks = assemble(_blocks(pages))
+        title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
+        return ExtractedText(
+            text=text,
+            pages=document.page_count,
+            lines=lines,
+            blocks=blocks,
+            media_type=MEDIA_TYPES["pdf"],
+            title=title,
+            ocr_pages=tuple(recognised),
+            unread_pages=tuple(sorted({*unread, *missed})),
+            warnings=tuple(warnings),
+        )
 
 
 def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
-    try:
-        document = pymupdf.open(path, filetype="pdf")
-    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
-        raise _damaged(path, tidy(str(error).replace(os.fspath(path), path.name))) from error
-    if document.needs_pass:
-        raise Refusal(
-            "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
-        )
+    document = open_pdf(path)
     if document.is_repaired and not _ends(path):
-        raise _damaged(path, "it breaks off before its end")
+        raise damaged_pdf(path, "it breaks off before its end")
     if document.page_count == 0:
         raise Refusal("no_pages", f"{path.name} has no pages.", help="Export the document again.")
     if document.page_count > limits.max_pages:
@@ -96,12 +95,6 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
             help="Split it into volumes and add those.",
         )
     return document
-
-
-def _damaged(path: Path, cause: str) -> Refusal:
-    return Refusal(
-        "damaged", f"{path.name} is a damaged PDF: {cause}.", help="Download or export it again and add the new copy."
-    )
 
 
 def _ends(path: Path) -> bool:
@@ -114,7 +107,7 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
-    for index, block in enumerate(page.get_text("dict", flags=_FLAGS)["blocks"]):
+    for index, block in enumerate(page.get_text("dict", flags=FLAGS)["blocks"]):
         for line in block["lines"]:
             spans = line["spans"]
             text = tidy(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
@@ -140,11 +133,11 @@ def _printed(
         bbox = tuple(pymupdf.Rect(bbox) * turn)
     box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
     if len(spans) == 1:
-        return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & _BOLD), block)
+        return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & BOLD), block)
     # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.
     worded = [span for span in spans if len(span["text"].strip()) > 1] or spans
     size = max(span["size"] for span in worded)
-    bold = all(span["flags"] & _BOLD for span in spans if span["text"].strip())
+    bold = all(span["flags"] & BOLD for span in spans if span["text"].strip())
     return PrintedLine(text, box, size, bold, block)
 
 
@@ -178,7 +171,7 @@ def _recognise(
         for number in numbers:
             try:
                 picture = _picture(document[number - 1], number)
-            except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
+            except ERRORS as error:
                 _raise_out_of_memory(error)
                 undrawn[number] = tidy(str(error))
             else:
@@ -249,28 +242,8 @@ def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
         )
 
 
-def _finish(
-    document: pymupdf.Document,
-    path: Path,
-    pages: list[PageRows],
-    recognised: tuple[int, ...],
-    unread: tuple[int, ...],
-    warnings: tuple[str, ...],
-) -> ExtractedText:
+def _blocks(pages: Sequence[PageRows]) -> Iterator[DraftBlock]:
     kept = without_running_heads(pages)
     body = body_size(kept)
     vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)
-    pages_blocks = (blocks_of(page, body, vocabulary) for page in kept)
-    text, lines, blocks = assemble(joined_over_pages(pages_blocks, vocabulary))
-    title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
-    return ExtractedText(
-        text=text,
-        pages=document.page_count,
-        lines=lines,
-        blocks=blocks,
-        media_type=MEDIA_TYPE,
-        title=title,
-        ocr_pages=recognised,
-        unread_pages=unread,
-        warnings=warnings,
-    )
+    return joined_over_pages((blocks_of(page, body, vocabulary) for page in kept), vocabulary)

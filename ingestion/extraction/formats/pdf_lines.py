@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 from statistics import median
@@ -10,14 +11,35 @@ from typing import Any
 import pymupdf
 
 from ingestion.extraction.assemble import tidy
+from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.types import PlacedLine, PrintedPages, Refusal
 from rag_engine.types import Box
 
-_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
-_BOLD = 16
+# Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.
+FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
+BOLD = 16
+ERRORS = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
 # A page number stands in the outermost line at the top or bottom, or the one next to it.
 _MARGIN_LINES = 2
 _LONGEST_HEAD = 100
+
+
+def open_pdf(path: Path) -> pymupdf.Document:
+    """Open a PDF without a message on standard error; Refusal when it is damaged or has a password."""
+    pymupdf.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_warnings(False)
+    try:
+        document = pymupdf.open(path, filetype="pdf")
+    except ERRORS as error:
+        raise damaged_pdf(path, str(error).replace(os.fspath(path), path.name)) from error
+    if document.needs_pass:
+        raise locked(path)
+    return document
+
+
+def damaged_pdf(path: Path, cause: object) -> Refusal:
+    """Return the refusal of a damaged PDF."""
+    return damaged(path, tidy(str(cause)), "a damaged PDF", "Download or export it again and add the new copy.")
 
 
 def read_lines(path: Path, pages: Collection[int]) -> PrintedPages:
@@ -25,32 +47,26 @@ def read_lines(path: Path, pages: Collection[int]) -> PrintedPages:
 
     Extraction is meant to have read the file before: Refusal for what it would have refused.
     """
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
-    try:
-        with pymupdf.open(path, filetype="pdf") as document:
-            if document.needs_pass:
-                raise Refusal("encrypted", f"{path.name} asks for a password.", help="Save a copy without a password.")
+    margins: list[tuple[int, str]] = []
+    lines: list[PlacedLine] = []
+    heights: list[float] = []
+    with open_pdf(path) as document:
+        try:
             labels = [page.get_label() for page in document] if document.get_page_labels() else []
-            margins: list[tuple[int, str]] = []
-            lines: list[PlacedLine] = []
-            for number in range(1, document.page_count + 1):
-                page = document[number - 1]
+            for number, page in enumerate(document, 1):
                 if number in pages:
                     lines += _placed(page, number)
+                    heights.append(page.rect.height)
                 margins += [(number, text) for text in _outermost(page)]
-            heights = [document[number - 1].rect.height for number in pages if 0 < number <= document.page_count]
-            return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
-    except (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase) as error:
-        raise Refusal(
-            "damaged", f"{path.name} is a damaged PDF: {tidy(str(error))}.", help="Download or export it again."
-        ) from error
+        except ERRORS as error:
+            raise damaged_pdf(path, error) from error
+    return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
 
 
 def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:
     turn = page.rotation_matrix if page.rotation else None
     placed = []
-    for block in page.get_text("dict", flags=_FLAGS)["blocks"]:
+    for block in page.get_text("dict", flags=FLAGS)["blocks"]:
         for line in block["lines"]:
             spans: list[dict[str, Any]] = line["spans"]
             text = tidy("".join(span["text"] for span in spans))
@@ -67,7 +83,7 @@ def _bold_start(spans: list[dict[str, Any]]) -> int:
     """Count the characters of a line, white space evened out, before the first that is not bold."""
     text = ""
     for span in spans:
-        if span["text"].strip() and not span["flags"] & _BOLD:
+        if span["text"].strip() and not span["flags"] & BOLD:
             break
         text += span["text"]
     return len(tidy(text))
@@ -77,7 +93,7 @@ def _outermost(page: pymupdf.Page) -> list[str]:
     """Return the texts of the lines nearest to the upper and lower edge."""
     rows: dict[int, list[tuple[float, str]]] = {}
     turn = page.rotation_matrix if page.rotation else None
-    for x0, y0, x1, y1, text, *_ in page.get_text("blocks", flags=_FLAGS):
+    for x0, y0, x1, y1, text, *_ in page.get_text("blocks", flags=FLAGS):
         box = pymupdf.Rect(x0, y0, x1, y1)
         if turn is not None:
             box = box * turn

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import check_archive, open_archive
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import ExtractionLimits
 
 
 def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
@@ -26,9 +27,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
         ]
         return blocks, presentation.core_properties.title or "", len(presentation.slides)
     except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
-        raise Refusal(
-            "damaged", f"{path.name} is a damaged presentation: {error}.", help="Save it again and add that."
-        ) from error
+        raise damaged(path, error, "a damaged presentation", "Save it again and add that.") from error
 
 
 def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from striprtf.striprtf import rtf_to_text
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
-from ingestion.types import Refusal
+from ingestion.extraction.formats.refusals import damaged
 
 # Private characters for what striprtf would drop or run together. The empty group before each ends the run of
 # characters that stand for programs without Unicode, or the mark would be skipped as one of them.
@@ -36,9 +36,7 @@ def extract_rtf(path: Path) -> tuple[list[DraftBlock], str]:
             (_plain(f"{prolog}{fonts}{_TITLE.sub('{', one, count=1)}}}") for one in _groups(source, _TITLE)), ""
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
-        raise Refusal(
-            "damaged", f"{path.name} is damaged RTF: {error}.", help="Open it, save it again and add that."
-        ) from error
+        raise damaged(path, error, "damaged RTF", "Open it, save it again and add that.") from error
     return blocks + [paragraph(note, kind="note") for note in notes if tidy(note)], title
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import check_archive, open_archive
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import ExtractionLimits
 
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
@@ -34,9 +35,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
             title = workbook.properties.title or ""
             workbook.close()
         except (InvalidFileException, BadZipFile, XMLSyntaxError, KeyError, ValueError, TypeError) as error:
-            raise Refusal(
-                "damaged", f"{path.name} is a damaged workbook: {error}.", help="Save it again and add that."
-            ) from error
+            raise damaged(path, error, "a damaged workbook", "Save it again and add that.") from error
     return blocks, title, len(workbook.worksheets)
 
 

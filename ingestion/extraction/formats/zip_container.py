@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.types import ExtractionLimits, Refusal
 
 Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
@@ -23,7 +24,7 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise _damaged(path, str(error)) from error
+        raise damaged(path, error) from error
     with archive:
         yield archive
 
@@ -46,15 +47,13 @@ def read_entry(archive: zipfile.ZipFile, name: str, path: Path, most: int | None
     try:
         entry = archive.getinfo(name)
         if entry.flag_bits & 1:
-            raise Refusal(
-                "encrypted", f"{path.name} asks for a password.", help="Save a copy without a password and add that."
-            )
+            raise locked(path)
         with archive.open(entry) as stream:
             return stream.read(entry.file_size if most is None else most)
     except KeyError as error:
-        raise _damaged(path, f"its part {name!r} is missing") from error
+        raise damaged(path, f"its part {name!r} is missing") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise _damaged(path, f"its part {name!r} cannot be unpacked ({error})") from error
+        raise damaged(path, f"its part {name!r} cannot be unpacked ({error})") from error
 
 
 def read_xml(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
@@ -62,7 +61,7 @@ def read_xml(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
     try:
         return etree.fromstring(read_entry(archive, name, path), safe_parser())
     except etree.XMLSyntaxError as error:
-        raise _damaged(path, f"its part {name!r} is not valid XML ({error.msg})") from error
+        raise damaged(path, f"its part {name!r} is not valid XML ({error.msg})") from error
 
 
 def safe_parser() -> etree.XMLParser:
@@ -71,10 +70,6 @@ def safe_parser() -> etree.XMLParser:
     `huge_tree` stays off: it is libxml2's own guard against depth and entity bombs.
     """
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-
-
-def _damaged(path: Path, cause: str) -> Refusal:
-    return Refusal("damaged", f"{path.name} is damaged: {cause}.", help="Download or save it again and add that.")
 
 
 def _too_large(path: Path, cause: str) -> Refusal:

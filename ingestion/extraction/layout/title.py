@@ -8,14 +8,10 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.layout.title_block import LONGEST_TITLE, is_furniture, printed_titles
+from ingestion.patterns import load_patterns
 from rag_engine.types import Block
 
-_PROGRAM = re.compile(
-    r"microsoft (word|excel|powerpoint)|powerpoint|adobe |untitled|sans titre|unbenannt|senza titolo|"
-    r"(document|slide|folie|diapositiva|layout|présentation|presentazione|sheet|book|mappe) ?\d*$",
-    re.IGNORECASE,
-)
-_FILE_NAME = re.compile(r"\.(docx?|pdf|indd|qxd|wpd|rtf|odt|pptx?|xlsx?|html?|tex|dvi|fm|pmd)\s*$|[\\_]", re.IGNORECASE)
+_PATTERNS = load_patterns("titles")
 _WORD = re.compile(r"(?<!\S)[^\W\d_]{3,}")
 # The headings of an excerpt that has lost its first page.
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]{2}")
@@ -30,7 +26,12 @@ STRONG = 2.6
 def looks_like_title(text: str) -> bool:
     """Return True for words a person would put above a text; false for file names, document numbers and programs."""
     enough_words = len(_WORD.findall(text)) >= 2
-    return enough_words and len(text) <= _LONGEST and not _PROGRAM.match(text) and not _FILE_NAME.search(text)
+    return (
+        enough_words
+        and len(text) <= _LONGEST
+        and not _PATTERNS["program"].match(text)
+        and not _PATTERNS["file_name"].search(text)
+    )
 
 
 def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) -> str:
