@@ -48,6 +48,16 @@ class DraftBlock:
     header: tuple[DraftLine, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document that has no offsets yet, with the title that it declares; its chapters, slides or sheets are pages."""
+
+    blocks: Sequence[DraftBlock]
+    title: str = ""
+    pages: int = 1
+    warnings: tuple[str, ...] = ()
+
+
 def tidy(text: str) -> str:
     """Return the text on one line: composed characters, single spaces, nothing invisible, valid Unicode."""
     if not text.isprintable():

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.extraction.assemble import DraftBlock, assemble
+from ingestion.extraction.assemble import assemble
 from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
+from ingestion.extraction.formats.docx import extract_docx
+from ingestion.extraction.formats.epub import extract_epub
+from ingestion.extraction.formats.html import extract_html
+from ingestion.extraction.formats.legacy_office import converted
+from ingestion.extraction.formats.odt import extract_odt
+from ingestion.extraction.formats.pptx import extract_pptx
+from ingestion.extraction.formats.rtf import extract_rtf
+from ingestion.extraction.formats.text import extract_markdown, extract_text
+from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
 from ingestion.types import ExtractionLimits, OcrEngine, Refusal
 from rag_engine.types import ExtractedText
 
+_PLAIN = {"html": extract_html, "rtf": extract_rtf, "markdown": extract_markdown, "text": extract_text}
+_PACKED = {
+    "docx": extract_docx,
+    "pptx": extract_pptx,
+    "xlsx": extract_xlsx,
+    "odt": extract_odt,
+    "epub": extract_epub,
+}
 # Raised when the same file comes to be read or described in another way, so that it is read again.
 EXTRACTION_VERSION = "3"
 
@@ -49,61 +65,20 @@ def _check_file(path: Path, limits: ExtractionLimits) -> None:
 
 
 def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    # Imported where they are used: each brings a library, and most runs need one of them.
     match found:
         case "pdf":
+            # Imported where it is used: its library is large.
             from ingestion.extraction.formats.pdf import extract_pdf
 
             return extract_pdf(path, limits, ocr)
-        case "docx":
-            from ingestion.extraction.formats.docx import extract_docx
-
-            return _without_geometry(path, found, *extract_docx(path, limits))
-        case "pptx":
-            from ingestion.extraction.formats.pptx import extract_pptx
-
-            return _without_geometry(path, found, *extract_pptx(path, limits))
-        case "xlsx":
-            from ingestion.extraction.formats.xlsx import extract_xlsx
-
-            return _without_geometry(path, found, *extract_xlsx(path, limits))
-        case "odt":
-            from ingestion.extraction.formats.odt import extract_odt
-
-            return _without_geometry(path, found, *extract_odt(path, limits))
-        case "html":
-            from ingestion.extraction.formats.html import extract_html
-
-            return _without_geometry(path, found, *extract_html(path))
-        case "epub":
-            from ingestion.extraction.formats.epub import extract_epub
-
-            return _without_geometry(path, found, *extract_epub(path, limits))
-        case "rtf":
-            from ingestion.extraction.formats.rtf import extract_rtf
-
-            return _without_geometry(path, found, *extract_rtf(path))
         case "doc" | "ppt" | "xls" | "odp" | "ods":
-            from ingestion.extraction.formats.legacy_office import converted
-
             # To the format that keeps headings, tables, slides and sheets; PDF would keep pages and lose those.
             with converted(path, CONVERTED[found], limits) as copy:
                 return replace(_read(copy, detect(copy), limits, ocr), media_type=MEDIA_TYPES[found])
-        case "markdown" | "text":
-            from ingestion.extraction.formats.text import markdown_blocks, read_text, text_blocks
-
-            blocks = markdown_blocks if found == "markdown" else text_blocks
-            return _without_geometry(path, found, list(blocks(read_text(path))), "")
-
-
-def _without_geometry(
-    path: Path,
-    found: Format,
-    drafts: Sequence[DraftBlock],
-    declared: str,
-    pages: int = 1,
-    warnings: tuple[str, ...] = (),
-) -> ExtractedText:
-    text, lines, blocks = assemble(drafts)
-    title = choose_title(declared, text, blocks, path) if blocks else ""
-    return ExtractedText(text, pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)
+        case "html" | "rtf" | "markdown" | "text":
+            draft = _PLAIN[found](path)
+        case _:
+            draft = _PACKED[found](path, limits)
+    text, lines, blocks = assemble(draft.blocks)
+    title = choose_title(draft.title, text, blocks, path) if blocks else ""
+    return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=draft.warnings)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ingestion.extraction.formats.legacy_office import stream_names
 from ingestion.extraction.formats.refusals import locked
+from ingestion.extraction.formats.zip_container import open_package
 from ingestion.types import Refusal
 from ingestion.web.links import suffix_of
 
@@ -81,6 +83,7 @@ _FOREIGN = (
 )
 _ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_TYPES = "[Content_Types].xml"
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml")
 _HEAD = 4096
@@ -135,18 +138,15 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _zip_format(path: Path) -> Format:
-    from ingestion.extraction.formats.zip_container import open_archive, read_entry
-
-    with open_archive(path) as archive:
-        names = set(archive.namelist())
-        if "mimetype" in names:
-            declared = read_entry(archive, "mimetype", path, most=200).strip().decode("ascii", "replace")
+    with open_package(path) as package:
+        if "mimetype" in package.names:
+            declared = package.read("mimetype", most=200).strip().decode("ascii", "replace")
             kind = declared.removesuffix("-template")
             for format_ in ("odt", "epub", "odp", "ods"):
                 if kind == MEDIA_TYPES[format_]:
                     return format_
             raise _unsupported(path, f"an archive of type {declared[:80]}")
-        types = read_entry(archive, "[Content_Types].xml", path) if "[Content_Types].xml" in names else b""
+        types = package.read(_TYPES) if _TYPES in package.names else b""
     for one in FILE_TYPES:
         if not one.converted and any(f"{part}.main+xml".encode() in types for part in one.parts):
             return one.format
@@ -154,8 +154,6 @@ def _zip_format(path: Path) -> Format:
 
 
 def _ole_format(path: Path) -> Format:
-    from ingestion.extraction.formats.legacy_office import stream_names
-
     names = stream_names(path)
     for one in FILE_TYPES:
         if one.converted and not names.isdisjoint(one.parts):

@@ -14,44 +14,31 @@ from lxml import etree
 
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.date_patterns import declared_date
-from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, safe_parser
+from ingestion.extraction.formats.epub import OPF, package_name
+from ingestion.extraction.formats.zip_container import Element, Package, open_package, safe_parser
 from ingestion.types import ExtractionLimits, FileProperties, Refusal
 from ingestion.web.html import parse
 
 _LONGEST_NAME = 500
-_LONGEST_TEXT = 2_000
+_LONGEST = {"description": 2_000, "language": 35}
+_SEVERAL = ("authors", "keywords", "margins")
 _MOST_NAMES = 30
 
 
-def declared_of(
-    *,
-    title: Iterable[str | None] = (),
-    authors: Iterable[str | None] = (),
-    publisher: Iterable[str | None] = (),
-    language: Iterable[str | None] = (),
-    date: Iterable[str] = (),
-    subject: Iterable[str | None] = (),
-    keywords: Iterable[str | None] = (),
-    description: Iterable[str | None] = (),
-    created: Iterable[str] = (),
-    margins: Iterable[str] = (),
-) -> FileProperties:
-    """Return the first that says anything of each kind, on one line and no longer than a person would write it."""
+def declared_of(**told: Iterable[str | None]) -> FileProperties:
+    """Return properties: of each kind the first that says anything, on one line and no longer than a person's.
+
+    Of authors, keywords and margins all that say anything, each once.
+    """
     return FileProperties(
-        title=_first(title),
-        authors=_all(authors),
-        publisher=_first(publisher),
-        language=_first(language)[:35],
-        date=next(filter(None, date), ""),
-        subject=_first(subject),
-        keywords=_all(keywords),
-        description=_first(description, _LONGEST_TEXT),
-        created=next(filter(None, created), ""),
-        margins=_all(margins),
+        **{
+            kind: _all(values) if kind in _SEVERAL else _first(values, _LONGEST.get(kind, _LONGEST_NAME))
+            for kind, values in told.items()
+        }
     )
 
 
-def _first(values: Iterable[str | None], longest: int = _LONGEST_NAME) -> str:
+def _first(values: Iterable[str | None], longest: int) -> str:
     return next((text for value in values if value and (text := tidy(value[: 2 * longest])[:longest].strip())), "")
 
 
@@ -66,8 +53,9 @@ _CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-propertie
 _PRISM = re.compile(r"\{http://prismstandard\.org/namespaces/[^}]*\}publicationDate$")
 _XMP = "{http://ns.adobe.com/xap/1.0/}"
 _ODF_META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
-_CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-_OPF = "{http://www.idpf.org/2007/opf}"
+_APP = "{http://schemas.openxmlformats.org/officeDocument/2006/extended-properties}"
+_CORE_NAMES = ("title", "creator", "publisher", "language", "date", "subject", "description")
+_PUBLICATION = ("publication", "original-publication")
 # A part that says what a file is has some kilobytes; a page's head is over long before this.
 _LARGEST_PART = 2_000_000
 _HEAD = 3_000_000
@@ -98,31 +86,29 @@ def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileP
 
 
 def _pdf(path: Path) -> FileProperties:
-    import pymupdf
+    from ingestion.extraction.formats.pdf_lines import open_pdf
 
-    pymupdf.TOOLS.mupdf_display_errors(False)
-    pymupdf.TOOLS.mupdf_display_warnings(False)
-    with pymupdf.open(path) as document:
-        if document.needs_pass:
-            return FileProperties()
+    with open_pdf(path) as document:
         told: dict[str, str | None] = document.metadata or {}
         packet: str = document.get_xml_metadata() or ""
         tongue = document.language or ""
         margins = _margins(document)
-    xmp = _xmp(packet) if 0 < len(packet) < _LARGEST_PART else None
-    subjects = _texts(xmp, f"{_DC}subject")
-    made = [declared_date(told.get("creationDate") or ""), *map(declared_date, _texts(xmp, f"{_XMP}CreateDate"))]
+    xmp = _xmp(packet if len(packet) < _LARGEST_PART else "")
+    core = _dublin_core(xmp)
+    made = [declared_date(value) for value in [told.get("creationDate") or "", *_texts(xmp, f"{_XMP}CreateDate")]]
+    names = {str(name) for element in xmp.iter() for name in (element.tag, *element.attrib)}
+    published = [text for name in sorted(filter(_PRISM.match, names)) for text in _texts(xmp, name)]
     # Most programs write the day of saving into dc:date as well.
-    said = [value for value in map(declared_date, _texts(xmp, f"{_DC}date")) if value not in made]
+    said = [value for value in map(declared_date, core["date"]) if value not in made]
     return declared_of(
-        title=[told.get("title"), *_texts(xmp, f"{_DC}title")],
-        authors=_people([told.get("author") or "", *_texts(xmp, f"{_DC}creator")]),
-        publisher=_texts(xmp, f"{_DC}publisher"),
-        language=[*_texts(xmp, f"{_DC}language"), tongue],
-        date=[*map(declared_date, _matching(xmp, _PRISM)), *said],
+        title=[told.get("title"), *core["title"]],
+        authors=_people([told.get("author") or "", *core["creator"]]),
+        publisher=core["publisher"],
+        language=[*core["language"], tongue],
+        date=[*map(declared_date, published), *said],
         subject=[told.get("subject")],
-        keywords=_split([told.get("keywords") or "", *subjects]),
-        description=_texts(xmp, f"{_DC}description"),
+        keywords=_split([told.get("keywords") or "", *core["subject"]]),
+        description=core["description"],
         created=made,
         margins=margins,
     )
@@ -151,93 +137,72 @@ def _without_numbers(line: str) -> str:
     return "".join(letter for letter in line if not letter.isdigit())
 
 
-def _xmp(packet: str) -> Element | None:
-    """Return the root of an XMP packet; None when it is not XML."""
+def _xmp(packet: str) -> Element:
+    """Return the root of an XMP packet; an empty one when it is not XML."""
     try:
         return etree.fromstring(packet.strip("\x00 \r\n\t").encode("utf-8", "replace"), safe_parser())
     except (etree.XMLSyntaxError, ValueError):
-        return None
+        return etree.Element("none")
 
 
-def _texts(root: Element | None, name: str) -> list[str]:
+def _texts(root: Element, name: str) -> list[str]:
     """Return the texts of every element of a name; those of a list (rdf:Alt, rdf:Seq, rdf:Bag) one by one."""
-    if root is None:
-        return []
-    found: list[str] = []
-    for element in root.iter(name):
-        found += [text for piece in element.itertext() if (text := str(piece).strip())]
-    attributes = [value for element in root.iter() for key, value in element.attrib.items() if key == name]
-    return [*found, *map(str, attributes)]
+    pieces = [str(piece).strip() for element in root.iter(name) for piece in element.itertext()]
+    return [*filter(None, pieces), *(str(element.get(name)) for element in root.iter() if name in element.attrib)]
 
 
-def _matching(root: Element | None, name: re.Pattern[str]) -> list[str]:
-    if root is None:
-        return []
-    names = {str(element.tag) for element in root.iter() if isinstance(element.tag, str) and name.match(element.tag)}
-    names |= {str(key) for element in root.iter() for key in element.attrib if name.match(str(key))}
-    return [text for one in sorted(names) for text in _texts(root, one)]
+def _dublin_core(root: Element) -> dict[str, list[str]]:
+    """Return the texts of each element of the Dublin Core by its name."""
+    return {name: _texts(root, f"{_DC}{name}") for name in _CORE_NAMES}
 
 
 def _zipped(path: Path, limits: ExtractionLimits) -> FileProperties:
-    with open_archive(path) as archive:
-        check_archive(archive, path, limits)
-        names = set(archive.namelist())
-        if "META-INF/container.xml" in names:
-            return _epub(archive, path)
-        if "docProps/core.xml" in names:
-            return _properties(_part(archive, "docProps/core.xml", path), _company(archive, names, path))
-        if "meta.xml" in names:
-            return _properties(_part(archive, "meta.xml", path), [])
-    return FileProperties()
+    with open_package(path, limits) as package:
+        if "META-INF/container.xml" in package.names:
+            return _epub(package)
+        if "docProps/core.xml" in package.names:
+            has_app = "docProps/app.xml" in package.names
+            company = _texts(_part(package, "docProps/app.xml"), f"{_APP}Company") if has_app else []
+            return _office(_part(package, "docProps/core.xml"), company)
+        return _office(_part(package, "meta.xml"), []) if "meta.xml" in package.names else FileProperties()
 
 
-def _part(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
-    return etree.fromstring(read_entry(archive, name, path, most=_LARGEST_PART), safe_parser())
+def _part(package: Package, name: str) -> Element:
+    return etree.fromstring(package.read(name, most=_LARGEST_PART), safe_parser())
 
 
-def _company(archive: zipfile.ZipFile, names: set[str], path: Path) -> list[str]:
-    if "docProps/app.xml" not in names:
-        return []
-    namespace = "{http://schemas.openxmlformats.org/officeDocument/2006/extended-properties}"
-    return _texts(_part(archive, "docProps/app.xml", path), f"{namespace}Company")
-
-
-def _properties(root: Element, company: Iterable[str]) -> FileProperties:
+def _office(root: Element, company: Iterable[str]) -> FileProperties:
     """Return the Dublin Core of an office document: Microsoft's core properties or OpenDocument's meta.xml."""
-    authors = [*_texts(root, f"{_ODF_META}initial-creator"), *_texts(root, f"{_DC}creator")]
+    core = _dublin_core(root)
     created = [*_texts(root, f"{_TERMS}created"), *_texts(root, f"{_ODF_META}creation-date")]
     return declared_of(
-        title=_texts(root, f"{_DC}title"),
-        authors=_people(authors),
-        publisher=[*_texts(root, f"{_DC}publisher"), *company],
-        language=_texts(root, f"{_DC}language"),
-        subject=_texts(root, f"{_DC}subject"),
+        title=core["title"],
+        authors=_people([*_texts(root, f"{_ODF_META}initial-creator"), *core["creator"]]),
+        publisher=[*core["publisher"], *company],
+        language=core["language"],
+        subject=core["subject"],
         keywords=_split([*_texts(root, f"{_CORE}keywords"), *_texts(root, f"{_ODF_META}keyword")]),
-        description=_texts(root, f"{_DC}description"),
+        description=core["description"],
         created=map(declared_date, created),
     )
 
 
-def _epub(archive: zipfile.ZipFile, path: Path) -> FileProperties:
-    container = _part(archive, "META-INF/container.xml", path)
-    rootfile = container.find(f"{_CONTAINER}rootfiles/{_CONTAINER}rootfile")
-    name = posixpath.normpath("" if rootfile is None else rootfile.get("full-path", ""))
-    root = _part(archive, name, path).find(f"{_OPF}metadata")
+def _epub(package: Package) -> FileProperties:
+    root = _part(package, posixpath.normpath(package_name(package))).find(f"{OPF}metadata")
+    if root is None:
+        return FileProperties()
+    core = _dublin_core(root)
     # EPUB 2 says what each date is of; EPUB 3 has only that of publication.
-    dates = [] if root is None else sorted(root.iter(f"{_DC}date"), key=_not_publication)
+    dates = sorted(root.iter(f"{_DC}date"), key=lambda one: one.get(f"{OPF}event", _PUBLICATION[0]) not in _PUBLICATION)
     return declared_of(
-        title=_texts(root, f"{_DC}title"),
-        authors=_texts(root, f"{_DC}creator"),
-        publisher=_texts(root, f"{_DC}publisher"),
-        language=_texts(root, f"{_DC}language"),
+        title=core["title"],
+        authors=core["creator"],
+        publisher=core["publisher"],
+        language=core["language"],
         date=[declared_date(element.text or "") for element in dates],
-        keywords=_texts(root, f"{_DC}subject"),
-        description=_texts(root, f"{_DC}description"),
+        keywords=core["subject"],
+        description=core["description"],
     )
-
-
-def _not_publication(element: Element) -> bool:
-    return element.get(f"{_OPF}event", "publication") not in ("publication", "original-publication")
 
 
 _META: dict[str, tuple[str, ...]] = {

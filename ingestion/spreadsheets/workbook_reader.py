@@ -6,19 +6,19 @@ second, streaming look at the XML of those sheets that have any.
 
 from __future__ import annotations
 
-import datetime
 import re
 import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path, PurePosixPath
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 
 from lxml import etree
 
-from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
+from ingestion.extraction.formats.refusals import damaged
+from ingestion.extraction.formats.xlsx import shown
+from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.spreadsheets.row import Row
 from ingestion.types import ExtractionLimits, Refusal
 
@@ -30,7 +30,6 @@ _MOST_COLUMNS = 100
 _MOST_MARKS = 500_000
 _MOST_LINKED_CELLS = 1_000
 _PORTION = 1 << 20
-_ROWS_AT_ONCE = 1_000
 
 _HYPERLINK = re.compile(r'HYPERLINK\(\s*"([^"]{1,4000})"', re.IGNORECASE)
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
@@ -52,54 +51,36 @@ def read_workbook(path: Path) -> Iterator[Row]:
 
     Refusal when the file is damaged, locked by a password, or unpacks to more than a workbook may.
     """
-    from openpyxl import load_workbook
+    from openpyxl.reader.excel import ExcelReader
     from openpyxl.utils.exceptions import InvalidFileException
 
+    # openpyxl warns of styles and extensions it drops, none of which holds text, and of impossible dates.
+    warnings.filterwarnings("ignore", module="openpyxl")
     try:
-        with open_archive(path) as archive, path.open("rb") as file:
-            check_archive(archive, path, LIMITS)
-            _refuse_entities(archive, path)
-            parts = _sheet_parts(archive, path)
-            with warnings.catch_warnings():
-                # openpyxl warns of styles and extensions it drops; none of them holds text.
-                warnings.simplefilter("ignore")
-                # An open file, since openpyxl judges a path by its suffix.
-                workbook = load_workbook(file, read_only=True, data_only=True)
-            for sheet in workbook.worksheets:
+        # An open file, since openpyxl judges a path by its suffix.
+        with open_package(path, LIMITS) as package, path.open("rb") as file:
+            _refuse_entities(package, path)
+            reader = ExcelReader(file, read_only=True, data_only=True)
+            reader.read()
+            parts = {sheet.name: relation.target for sheet, relation in reader.parser.find_sheets()}
+            for sheet in reader.wb.worksheets:
                 sheet.reset_dimensions()
-                part = parts.get(sheet.title)
-                marks = _read_marks(archive, part, path) if part else _Marks()
+                marks = _read_marks(package, parts[sheet.title], path)
                 rows = sheet.iter_rows(max_col=_MOST_COLUMNS, max_row=None, values_only=True)
-                yield from _rows(sheet.title, _quietly(rows), marks)
-            workbook.close()
+                yield from _rows(sheet.title, rows, marks)
+            reader.wb.close()
     except (
         InvalidFileException, BadZipFile, SyntaxError, zlib.error, EOFError, KeyError, ValueError, TypeError,
         IndexError, AttributeError,
     ) as error:  # fmt: skip
-        raise Refusal(
-            "damaged",
-            f"{path.name} is a damaged workbook: {error}.",
-            help="Open it in Excel or LibreOffice, save it as .xlsx, and take that.",
+        raise damaged(
+            path, error, "a damaged workbook", "Open it in Excel or LibreOffice, save it as .xlsx, and take that."
         ) from error
 
 
 def unescape(text: str) -> str:
     """Return the text with Office's spelling of special characters (_x000D_) resolved."""
     return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text) if "_x" in text else text
-
-
-def _quietly(rows: Iterator[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
-    """Return the rows without openpyxl's warnings of impossible dates, which are shown as they stand.
-
-    In portions, since warnings must not stay silenced while somebody else works between two rows.
-    """
-    while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            portion = list(islice(rows, _ROWS_AT_ONCE))
-        if not portion:
-            return
-        yield from portion
 
 
 def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Iterator[Row]:
@@ -115,7 +96,7 @@ def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Itera
         width = next((end for end in range(len(values), 0, -1) if values[end - 1] is not None), 0)
         if not here and not width:
             continue
-        cells = ["" if value is None else _shown(value) for value in values[:width]]
+        cells = [unescape(value) if isinstance(value, str) else shown(value) for value in values[:width]]
         cells += [""] * (max(here, default=-1) + 1 - len(cells))
         links = {column: marks.links[number, column] for column in here if (number, column) in marks.links}
         unsaved = tuple(sorted(column for column in here if (number, column) in marks.unsaved))
@@ -134,22 +115,11 @@ def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Itera
             yield Row(name, number, tuple(cells), links, unsaved)
 
 
-def _shown(value: object) -> str:
-    """Return a cell as a reader sees it: whole numbers without a decimal point, ISO dates."""
-    if isinstance(value, str):
-        return unescape(value)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
-    return str(value)
-
-
-def _refuse_entities(archive: ZipFile, path: Path) -> None:
+def _refuse_entities(package: Package, path: Path) -> None:
     """Refuse a part that declares entities: openpyxl's parser would expand them, Office has none."""
-    for name in archive.namelist():
+    for name in package.names:
         if name.endswith((".xml", ".rels")):
-            head = read_entry(archive, name, path, most=65_536).replace(b"\x00", b"")
+            head = package.read(name, most=65_536).replace(b"\x00", b"")
             if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
                 raise Refusal(
                     "damaged",
@@ -158,49 +128,25 @@ def _refuse_entities(archive: ZipFile, path: Path) -> None:
                 )
 
 
-def _sheet_parts(archive: ZipFile, path: Path) -> dict[str, str]:
-    """Return the archive's entry for each sheet by its name."""
-    names = set(archive.namelist())
-    # Strict workbooks and some programs put the main part elsewhere; the package says where.
-    main = next((t for t in _relations(archive, "", path).values() if t.endswith("workbook.xml")), "xl/workbook.xml")
-    related = _relations(archive, main, path)
-    parts: dict[str, str] = {}
-    for sheet in read_xml(archive, main, path).iter("{*}sheet"):
-        target = related.get(_relation_id(sheet), "")
-        if target in names:
-            parts[sheet.get("name") or ""] = target
-    return parts
-
-
-def _relations(archive: ZipFile, part: str, path: Path, *, external: bool = False) -> dict[str, str]:
-    """Return the targets of a part's relations by their id: entries of the archive, or addresses outside of it."""
+def _addresses(package: Package, part: str) -> dict[str, str]:
+    """Return the addresses outside of the workbook that a part names, by their id."""
     place = PurePosixPath(part)
-    name = str(place.parent / "_rels" / f"{place.name}.rels") if part else "_rels/.rels"
-    if name not in archive.NameToInfo:
-        return {}
-    found: dict[str, str] = {}
-    for relation in read_xml(archive, name, path).iter("{*}Relationship"):
-        target = relation.get("Target") or ""
-        if (relation.get("TargetMode") == "External") == external:
-            found[relation.get("Id") or ""] = target if external else _inside(place, target)
-    return found
-
-
-def _inside(part: PurePosixPath, target: str) -> str:
-    return target[1:] if target.startswith("/") else str(part.parent / target)
+    named = package.find(f"{place.parent}/_rels/{place.name}.rels")
+    relations = [] if named is None else [one.attrib for one in named.iter("{*}Relationship")]
+    return {str(one.get("Id")): str(one.get("Target")) for one in relations if one.get("TargetMode") == "External"}
 
 
 def _relation_id(element: Element) -> str:
     return next((str(v) for k, v in element.attrib.items() if str(k).endswith("}id")), "")
 
 
-def _read_marks(archive: ZipFile, part: str, path: Path) -> _Marks:
+def _read_marks(package: Package, part: str, path: Path) -> _Marks:
     """Return the links, merged ranges and formulas without a value of one sheet, in one pass that keeps no row."""
     marks = _Marks()
-    if not _has_marks(archive, part):
+    if not _has_marks(package, part):
         return marks
-    targets = _relations(archive, part, path, external=True)
-    with archive.open(part) as stream:
+    targets = _addresses(package, part)
+    with package.stream(part) as stream:
         tags = ("{*}row", "{*}hyperlink", "{*}mergeCell")
         for _, element in etree.iterparse(
             stream, tag=tags, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
@@ -226,10 +172,10 @@ def _read_marks(archive: ZipFile, part: str, path: Path) -> _Marks:
     return marks
 
 
-def _has_marks(archive: ZipFile, part: str) -> bool:
+def _has_marks(package: Package, part: str) -> bool:
     """Return whether the sheet has links, merged ranges or formulas at all; a search costs a tenth of parsing it."""
     wanted = (b"hyperlink", b"mergeCell", b"f>")
-    with archive.open(part) as stream:
+    with package.stream(part) as stream:
         tail = b""
         while portion := stream.read(_PORTION):
             if any(word in tail + portion for word in wanted):
@@ -266,17 +212,12 @@ def _mark_link(element: Element, targets: dict[str, str], marks: _Marks) -> None
 
 def _area(reference: str | None) -> tuple[int, int, int, int] | None:
     """Return first and last row and column of A1 or A1:B2; None beyond the columns that are read."""
+    from openpyxl.utils.cell import column_index_from_string
+
     match = _RANGE.fullmatch(reference or "")
     if not match:
         return None
     letters, row, last_letters, last_row = match.groups()
-    column = _column(letters)
-    last = min(_column(last_letters or letters), _MOST_COLUMNS - 1)
+    column = column_index_from_string(letters) - 1
+    last = min(column_index_from_string(last_letters or letters), _MOST_COLUMNS) - 1
     return (int(row), column, int(last_row or row), last) if column < _MOST_COLUMNS else None
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1

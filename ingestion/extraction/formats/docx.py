@@ -1,9 +1,11 @@
-"""The numbers that Word counts itself and keeps nowhere in the text: "Article 3", "(b)", "2.1."."""
+"""DOCX, read from its XML: paragraphs, tables and notes, with the numbers that Word counts itself.
+
+Of "Article 3", "(b)" or "2.1." nothing is in the text of a document: Word counts while it shows it.
+"""
 
 from __future__ import annotations
 
 import re
-import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,14 +13,18 @@ from pathlib import Path
 
 from lxml import etree
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
-from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_xml
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
+from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.extraction.layout.numerals import letters, roman
 from ingestion.types import ExtractionLimits
 from rag_engine.types import BlockKind
 
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_HEADING_STYLE = re.compile(r"(heading|überschrift|titre|título|titolo|başlık|title|subtitle)\s*\d*$", re.IGNORECASE)
+# A text box is stored twice, for new and old programs; deleted text and field codes are not on the page.
+_SKIPPED = {_FALLBACK, f"{_W}del", f"{_W}instrText"}
+_SPACES = {f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}ptab"}
 _PLACE = re.compile(r"%([1-9])")
 _LEVELS = 9
 
@@ -30,6 +36,108 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "lowerRoman": roman,
     "upperRoman": lambda number: roman(number).upper(),
 }
+
+
+def extract_docx(path: Path, limits: ExtractionLimits) -> Draft:
+    """Return the blocks of a DOCX, with the numbers that Word counts itself, and its declared title.
+
+    Headers come first and footers last, each once; footnotes follow the text.
+    """
+    with open_package(path, limits) as package:
+        styles, numbering = package.find("word/styles.xml"), package.find("word/numbering.xml")
+        headings = {} if styles is None else _heading_styles(styles)
+        body = package.xml(_main_part(package)).find(f"{_W}body")
+        if body is not None and numbering is not None:
+            _write_numbers(body, numbering, styles)
+        content = list(_blocks(body, headings)) if body is not None else []
+        headers, footers = (_edge(package, kind) for kind in ("header", "footer"))
+        parts = map(package.find, ("word/footnotes.xml", "word/endnotes.xml"))
+        notes = [_text(note) for part in parts if part is not None for note in part]
+        core = package.find("docProps/core.xml")
+        title = core.findtext("{http://purl.org/dc/elements/1.1/}title") if core is not None else ""
+    endings = [paragraph(text, kind="note") for text in notes if text]
+    return Draft([*headers, *content, *endings, *footers], title or "")
+
+
+def _main_part(package: Package) -> str:
+    for override in package.xml("[Content_Types].xml"):
+        kind = override.get("ContentType", "")
+        if kind.endswith("main+xml") and ("wordprocessingml" in kind or "ms-word" in kind):
+            return override.get("PartName", "").lstrip("/")
+    return "word/document.xml"
+
+
+def _heading_styles(styles: Element) -> dict[str, bool]:
+    """Return which style is a heading, by outline level or by name, or as the style that it is based on."""
+    own: dict[str, bool] = {}
+    based: dict[str, str] = {}
+    for style in styles.iterfind(f"{_W}style"):
+        identity = style.get(f"{_W}styleId", "")
+        own[identity] = _has_level(style) or _HEADING_STYLE.match(_value(style, "name")) is not None
+        based[identity] = _value(style, "basedOn")
+    return {identity: heading or own.get(based[identity], False) for identity, heading in own.items()}
+
+
+def _has_level(element: Element) -> bool:
+    return (_value(element, "pPr/outlineLvl") or "9") < "9"
+
+
+def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftBlock]:
+    for element in container:
+        if element.tag == f"{_W}p":
+            yield paragraph(_text(element), kind=_kind(element, headings))
+        elif element.tag == f"{_W}tbl":
+            rows = list(_rows(element))
+            named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
+            cells = ([_text(cell) for cell in row if cell.tag == f"{_W}tc"] for row in rows)
+            yield table(cells, headers=named or None)
+        elif element.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
+            yield from _blocks(element, headings)
+
+
+def _rows(element: Element) -> Iterator[Element]:
+    """Yield the rows of a table; those of a table nested in a cell belong to that cell's text."""
+    for child in element:
+        if child.tag == f"{_W}tr":
+            yield child
+        elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins"):
+            yield from _rows(child)
+
+
+def _kind(element: Element, headings: Mapping[str, bool]) -> BlockKind:
+    return "heading" if _has_level(element) or headings.get(_value(element, "pPr/pStyle")) else "text"
+
+
+def _text(element: Element) -> str:
+    return tidy("".join(_pieces(element)))
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    for child in element:
+        tag = child.tag
+        if tag == f"{_W}t":
+            yield child.text or ""
+        elif tag in _SPACES:
+            yield " "
+        elif tag == f"{_W}noBreakHyphen":
+            yield "-"
+        elif tag not in _SKIPPED:
+            yield from _pieces(child)
+            if tag == f"{_W}p":
+                yield " "
+
+
+def _edge(package: Package, kind: str) -> list[DraftBlock]:
+    """Headers or footers, each text once: a document keeps one for first, odd and even pages of every section."""
+    parts = [name for name in sorted(package.names) if re.fullmatch(rf"word/{kind}\d*\.xml", name)]
+    texts = dict.fromkeys(_text(package.xml(name)) for name in parts)
+    return [paragraph(text, kind="note") for text in texts if any(character.isalpha() for character in text)]
+
+
+def _value(element: Element, path: str) -> str:
+    """Return the w:val of a descendant, named without its name space; empty when there is none."""
+    found = element.find("/".join(_W + step for step in path.split("/")))
+    return "" if found is None else found.get(f"{_W}val", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +161,27 @@ class _List:
     restarts_at: Mapping[int, int]
 
 
-def write_numbers(body: Element, numbering: Element, styles: Element | None) -> None:
+def _write_numbers(body: Element, numbering: Element, styles: Element | None) -> None:
     """Put the number of every automatically numbered paragraph of the body in front of its text."""
     by_style = {} if styles is None else _numbered_styles(styles)
     lists = _lists(numbering, by_style)
     counts: defaultdict[str, dict[int, int]] = defaultdict(dict)
     begun: set[tuple[str, int]] = set()
-    for element in body.iter(f"{_WORD}p"):
+    for element in body.iter(f"{_W}p"):
         name, level = _place(element, by_style, lists)
-        if name not in lists or level not in lists[name].levels or _is_copy(element):
+        # The second copy of a text box is not read and must not count.
+        is_copy = next(element.iterancestors(_FALLBACK), None) is not None
+        if name not in lists or level not in lists[name].levels or is_copy:
             continue
         used = lists[name]
         count = counts[used.counter]
         _advance(count, used, level, first=(name, level) not in begun)
         begun.add((name, level))
         if written := _label(count, used, level):
-            run = etree.Element(f"{_WORD}r")
-            etree.SubElement(run, f"{_WORD}t").text = f"{written} "
-            if any(text.text for text in element.iter(f"{_WORD}t")):
+            run = etree.Element(f"{_W}r")
+            etree.SubElement(run, f"{_W}t").text = f"{written} "
+            if any(text.text for text in element.iter(f"{_W}t")):
                 element.insert(0, run)
-
-
-def _is_copy(element: Element) -> bool:
-    """Return whether it is in the second copy of a text box, which is not read and must not count."""
-    return next(element.iterancestors(_FALLBACK), None) is not None
 
 
 def _advance(count: dict[int, int], used: _List, level: int, *, first: bool) -> None:
@@ -118,56 +223,47 @@ def _place(paragraph: Element, by_style: Mapping[str, tuple[str, int]], lists: M
 
 
 def _numbered_styles(styles: Element) -> dict[str, tuple[str, int]]:
-    """List and level of every style that counts; either may come from a style it is based on."""
-    lists: dict[str, str] = {}
-    levels: dict[str, str] = {}
-    based: dict[str, str] = {}
-    for style in styles.iterfind(f"{_WORD}style"):
-        identity = style.get(f"{_WORD}styleId", "")
-        based[identity] = _value(style, "basedOn")
-        lists[identity] = _value(style, "pPr/numPr/numId")
-        levels[identity] = _value(style, "pPr/numPr/ilvl")
-    return {
-        style: (name, int(_nearest(style, levels, based) or 0))
-        for style in based
-        if (name := _nearest(style, lists, based))
-    }
+    """Return the list and the level of every style that counts; either may come from a style it is based on."""
+    own = {style.get(f"{_W}styleId", ""): style for style in styles.iterfind(f"{_W}style")}
 
+    def nearest(identity: str, path: str) -> str:
+        seen: set[str] = set()
+        while identity in own and identity not in seen:
+            if value := _value(own[identity], path):
+                return value
+            seen.add(identity)
+            identity = _value(own[identity], "basedOn")
+        return ""
 
-def _nearest(style: str, values: Mapping[str, str], based: Mapping[str, str]) -> str:
-    """Return the style's value or that of its nearest ancestor with one; empty when there is none."""
-    seen: set[str] = set()
-    while style in based and style not in seen:
-        if values[style]:
-            return values[style]
-        seen.add(style)
-        style = based[style]
-    return ""
+    names = {identity: nearest(identity, "pPr/numPr/numId") for identity in own}
+    return {identity: (name, int(nearest(identity, "pPr/numPr/ilvl") or 0)) for identity, name in names.items() if name}
 
 
 def _lists(numbering: Element, by_style: Mapping[str, tuple[str, int]]) -> dict[str, _List]:
-    patterns = {each.get(f"{_WORD}abstractNumId", ""): each for each in numbering.iterfind(f"{_WORD}abstractNum")}
-    named = {each.get(f"{_WORD}numId", ""): _value(each, "abstractNumId") for each in numbering.iterfind(f"{_WORD}num")}
+    patterns = {each.get(f"{_W}abstractNumId", ""): each for each in numbering.iterfind(f"{_W}abstractNum")}
+    named = {each.get(f"{_W}numId", ""): _value(each, "abstractNumId") for each in numbering.iterfind(f"{_W}num")}
     lists: dict[str, _List] = {}
-    for each in numbering.iterfind(f"{_WORD}num"):
+    for each in numbering.iterfind(f"{_W}num"):
         counter = _value(each, "abstractNumId")
         linked = _value(patterns[counter], "numStyleLink") if counter in patterns else ""
         if linked in by_style:
             counter = named.get(by_style[linked][0], counter)
         if counter not in patterns:
             continue
-        levels = {
-            int(level.get(f"{_WORD}ilvl", "0")): _level(level) for level in patterns[counter].iterfind(f"{_WORD}lvl")
-        }
+        levels = {_depth(level): _level(level) for level in patterns[counter].iterfind(f"{_W}lvl")}
         restarts_at: dict[int, int] = {}
-        for override in each.iterfind(f"{_WORD}lvlOverride"):
-            depth = int(override.get(f"{_WORD}ilvl", "0"))
-            if (level := override.find(f"{_WORD}lvl")) is not None:
+        for override in each.iterfind(f"{_W}lvlOverride"):
+            depth = _depth(override)
+            if (level := override.find(f"{_W}lvl")) is not None:
                 levels[depth] = _level(level)
             if start := _value(override, "startOverride"):
                 restarts_at[depth] = int(start)
-        lists[each.get(f"{_WORD}numId", "")] = _List(counter, levels, restarts_at)
+        lists[each.get(f"{_W}numId", "")] = _List(counter, levels, restarts_at)
     return lists
+
+
+def _depth(element: Element) -> int:
+    return int(element.get(f"{_W}ilvl", "0"))
 
 
 def _level(level: Element) -> _Level:
@@ -177,135 +273,5 @@ def _level(level: Element) -> _Level:
         pattern=_value(level, "lvlText"),
         style=_value(level, "pStyle"),
         restarts=_value(level, "lvlRestart") != "0",
-        legal=level.find(f"{_WORD}isLgl") is not None,
+        legal=level.find(f"{_W}isLgl") is not None,
     )
-
-
-def _value(element: Element, path: str) -> str:
-    """Return the w:val of a descendant, named without its name space; empty when there is none."""
-    found = element.find("/".join(_WORD + step for step in path.split("/")))
-    return "" if found is None else found.get(f"{_WORD}val", "")
-
-
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_HEADING_STYLE = re.compile(r"(heading|überschrift|titre|título|titolo|başlık|title|subtitle)\s*\d*$", re.IGNORECASE)
-# A text box is stored twice, for new and old programs; deleted text and field codes are not on the page.
-_SKIPPED = {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback", f"{_W}del", f"{_W}instrText"}
-_SPACES = {f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}ptab"}
-_EDGES = re.compile(r"word/(header|footer)\d*\.xml")
-
-
-def extract_docx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str]:
-    """Return the blocks of a DOCX, with the numbers that Word counts itself, and its declared title.
-
-    Headers come first and footers last, each once; footnotes follow the text.
-    """
-    with open_archive(path) as archive:
-        check_archive(archive, path, limits)
-        names = set(archive.namelist())
-        styles = read_xml(archive, "word/styles.xml", path) if "word/styles.xml" in names else None
-        headings = {} if styles is None else _heading_styles(styles)
-        body = read_xml(archive, _main_part(archive, path), path).find(f"{_W}body")
-        if body is not None and "word/numbering.xml" in names:
-            write_numbers(body, read_xml(archive, "word/numbering.xml", path), styles)
-        content = list(_blocks(body, headings)) if body is not None else []
-        headers, footers = (_edge(archive, path, kind) for kind in ("header", "footer"))
-        notes = [
-            paragraph(text, kind="note")
-            for part in ("word/footnotes.xml", "word/endnotes.xml")
-            if part in names
-            for note in read_xml(archive, part, path)
-            if (text := _text(note))
-        ]
-        title = _declared_title(archive, path) if "docProps/core.xml" in names else ""
-    return [*headers, *content, *notes, *footers], title
-
-
-def _main_part(archive: zipfile.ZipFile, path: Path) -> str:
-    for override in read_xml(archive, "[Content_Types].xml", path):
-        kind = override.get("ContentType", "")
-        if kind.endswith("main+xml") and ("wordprocessingml" in kind or "ms-word" in kind):
-            return override.get("PartName", "").lstrip("/")
-    return "word/document.xml"
-
-
-def _heading_styles(styles: Element) -> dict[str, bool]:
-    """Style ids that are headings, by outline level or by name, inherited from the style they are based on."""
-    found: dict[str, bool] = {}
-    parents: dict[str, str] = {}
-    for style in styles.iterfind(f"{_W}style"):
-        identity = style.get(f"{_W}styleId", "")
-        name = style.find(f"{_W}name")
-        level = style.find(f"{_W}pPr/{_W}outlineLvl")
-        based = style.find(f"{_W}basedOn")
-        named = name is not None and _HEADING_STYLE.match(name.get(f"{_W}val", "")) is not None
-        leveled = level is not None and level.get(f"{_W}val", "9") < "9"
-        found[identity] = named or leveled
-        if based is not None:
-            parents[identity] = based.get(f"{_W}val", "")
-    return {identity: own or found.get(parents.get(identity, ""), False) for identity, own in found.items()}
-
-
-def _blocks(container: Element, styles: dict[str, bool]) -> Iterator[DraftBlock]:
-    for element in container:
-        if element.tag == f"{_W}p":
-            yield paragraph(_text(element), kind=_kind(element, styles))
-        elif element.tag == f"{_W}tbl":
-            rows = list(_rows(element))
-            named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
-            cells = ([_text(cell) for cell in row if cell.tag == f"{_W}tc"] for row in rows)
-            yield table(cells, headers=named or None)
-        elif element.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
-            yield from _blocks(element, styles)
-
-
-def _rows(element: Element) -> Iterator[Element]:
-    """Yield the rows of a table; those of a table nested in a cell belong to that cell's text."""
-    for child in element:
-        if child.tag == f"{_W}tr":
-            yield child
-        elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins"):
-            yield from _rows(child)
-
-
-def _kind(element: Element, styles: dict[str, bool]) -> BlockKind:
-    style = element.find(f"{_W}pPr/{_W}pStyle")
-    level = element.find(f"{_W}pPr/{_W}outlineLvl")
-    leveled = level is not None and level.get(f"{_W}val", "9") < "9"
-    return "heading" if leveled or (style is not None and styles.get(style.get(f"{_W}val", ""))) else "text"
-
-
-def _text(element: Element) -> str:
-    return tidy("".join(_pieces(element)))
-
-
-def _pieces(element: Element) -> Iterator[str]:
-    for child in element:
-        tag = child.tag
-        if tag == f"{_W}t":
-            yield child.text or ""
-        elif tag in _SPACES:
-            yield " "
-        elif tag == f"{_W}noBreakHyphen":
-            yield "-"
-        elif tag not in _SKIPPED:
-            yield from _pieces(child)
-            if tag == f"{_W}p":
-                yield " "
-
-
-def _edge(archive: zipfile.ZipFile, path: Path, kind: str) -> list[DraftBlock]:
-    """Headers or footers, each text once: a document keeps one for first, odd and even pages of every section."""
-    texts: dict[str, None] = {}
-    for name in sorted(archive.namelist()):
-        found = _EDGES.fullmatch(name)
-        if found and found[1] == kind:
-            text = _text(read_xml(archive, name, path))
-            if any(character.isalpha() for character in text):
-                texts[text] = None
-    return [paragraph(text, kind="note") for text in texts]
-
-
-def _declared_title(archive: zipfile.ZipFile, path: Path) -> str:
-    title = read_xml(archive, "docProps/core.xml", path).find("{http://purl.org/dc/elements/1.1/}title")
-    return "" if title is None else title.text or ""

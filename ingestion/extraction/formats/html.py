@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
 from ingestion.extraction.formats.zip_container import Element
 from ingestion.web.html import clean, main_content, parse
 
@@ -18,22 +18,22 @@ _BREAK = re.compile(
 )
 
 
-def extract_html(path: Path) -> tuple[list[DraftBlock], str]:
+def extract_html(path: Path) -> Draft:
     """Return the blocks of a page's main part and its title; headers, menus, forms and scripts are left out."""
     return html_blocks(path.read_bytes())
 
 
-def html_blocks(raw: bytes) -> tuple[list[DraftBlock], str]:
+def html_blocks(raw: bytes) -> Draft:
     """Return the blocks and the title of a page given as bytes."""
     root = parse(raw)
     if root is None:
-        return [], ""
+        return Draft([])
     clean(root)
     blocks = list(_blocks(main_content(root)))
     first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
     declared = root.findtext(".//title") or ""
     # The page's title usually ends in the name of the site; the first heading inside it does not.
-    return blocks, first if first and tidy(first) in tidy(declared) else declared
+    return Draft(blocks, first if first and tidy(first) in tidy(declared) else declared)
 
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:

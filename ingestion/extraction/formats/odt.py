@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
 from ingestion.extraction.formats.refusals import locked
-from ingestion.extraction.formats.zip_container import Element, check_archive, open_archive, read_entry, read_xml
+from ingestion.extraction.formats.zip_container import Element, open_package
 from ingestion.types import ExtractionLimits
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -15,25 +15,21 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _SPACES = {f"{_TEXT}tab", f"{_TEXT}line-break"}
 _SKIPPED = {f"{_TEXT}tracked-changes", f"{_TEXT}note", f"{_OFFICE}annotation", f"{_OFFICE}forms"}
+_MANIFEST = "META-INF/manifest.xml"
 _MOST_SPACES = 100
 
 
-def extract_odt(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str]:
+def extract_odt(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of an ODT, its notes last, and its declared title."""
-    with open_archive(path) as archive:
-        check_archive(archive, path, limits)
-        names = set(archive.namelist())
-        manifest = "META-INF/manifest.xml"
-        if manifest in names and b"encryption-data" in read_entry(archive, manifest, path):
+    with open_package(path, limits) as package:
+        if _MANIFEST in package.names and b"encryption-data" in package.read(_MANIFEST):
             raise locked(path)
-        content = read_xml(archive, "content.xml", path)
-        body = content.find(f"{_OFFICE}body/{_OFFICE}text")
-        blocks = list(_blocks(body)) if body is not None else []
-        notes = [paragraph(_text(note), kind="note") for note in content.iter(f"{_TEXT}note-body")]
-        title = None
-        if "meta.xml" in names:
-            title = read_xml(archive, "meta.xml", path).find(f".//{'{http://purl.org/dc/elements/1.1/}'}title")
-    return blocks + notes, "" if title is None else title.text or ""
+        content, meta = package.xml("content.xml"), package.find("meta.xml")
+    body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+    blocks = list(_blocks(body)) if body is not None else []
+    notes = [paragraph(_text(note), kind="note") for note in content.iter(f"{_TEXT}note-body")]
+    title = meta.findtext(".//{http://purl.org/dc/elements/1.1/}title") if meta is not None else ""
+    return Draft(blocks + notes, title or "")
 
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:

@@ -6,26 +6,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.zip_container import check_archive, open_archive
+from ingestion.extraction.formats.zip_container import open_package
 from ingestion.types import ExtractionLimits
 
 
-def extract_pptx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
+def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of a PPTX (title, bodies and tables as they lie, notes), its declared title, its slides."""
-    with open_archive(path) as archive:
-        check_archive(archive, path, limits)
     from lxml.etree import XMLSyntaxError
     from pptx import Presentation
     from pptx.exc import PackageNotFoundError
 
     try:
-        presentation = Presentation(str(path))
-        blocks = [
-            block for number, slide in enumerate(presentation.slides, 1) for block in _slide_blocks(slide, number)
-        ]
-        return blocks, presentation.core_properties.title or "", len(presentation.slides)
+        with open_package(path, limits):
+            presentation = Presentation(str(path))
+        slides = presentation.slides
+        blocks = [block for number, slide in enumerate(slides, 1) for block in _slide_blocks(slide, number)]
+        return Draft(blocks, presentation.core_properties.title or "", len(slides))
     except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
         raise damaged(path, error, "a damaged presentation", "Save it again and add that.") from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
 from ingestion.extraction.formats.refusals import damaged
 
 # Private characters for what striprtf would drop or run together. The empty group before each ends the run of
@@ -24,7 +24,7 @@ _TITLE = re.compile(r"\{\s*\\title(?![a-z])")
 _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
 
 
-def extract_rtf(path: Path) -> tuple[list[DraftBlock], str]:
+def extract_rtf(path: Path) -> Draft:
     """Return the blocks of an RTF document, its footnotes last, and its declared title."""
     source = _decoded(path.read_bytes())
     fonts = next(_groups(source, _FONTS), "")
@@ -37,7 +37,7 @@ def extract_rtf(path: Path) -> tuple[list[DraftBlock], str]:
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error, "damaged RTF", "Open it, save it again and add that.") from error
-    return blocks + [paragraph(note, kind="note") for note in notes if tidy(note)], title
+    return Draft(blocks + [paragraph(note, kind="note") for note in notes if tidy(note)], title)
 
 
 def _decoded(raw: bytes) -> str:

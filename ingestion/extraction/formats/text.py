@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
 from ingestion.types import Refusal
 
@@ -32,6 +32,16 @@ def read_text(path: Path) -> str:
             f"at offset {error.start}.",
             help="Save it as UTF-8.",
         ) from error
+
+
+def extract_text(path: Path) -> Draft:
+    """Return the blocks of a plain text."""
+    return Draft(list(text_blocks(read_text(path))))
+
+
+def extract_markdown(path: Path) -> Draft:
+    """Return the blocks of a Markdown text."""
+    return Draft(list(markdown_blocks(read_text(path))))
 
 
 def text_blocks(text: str) -> Iterator[DraftBlock]:

@@ -7,22 +7,20 @@ import warnings
 from pathlib import Path
 from zipfile import BadZipFile
 
-from ingestion.extraction.assemble import DraftBlock, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.zip_container import check_archive, open_archive
+from ingestion.extraction.formats.zip_container import open_package
 from ingestion.types import ExtractionLimits
 
 
-def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock], str, int]:
+def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of an XLSX (sheet names and rows, formulas by their last value), its title, its sheets."""
-    with open_archive(path) as archive:
-        check_archive(archive, path, limits)
     from lxml.etree import XMLSyntaxError
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
     blocks: list[DraftBlock] = []
-    with warnings.catch_warnings():
+    with open_package(path, limits), warnings.catch_warnings():
         # openpyxl warns of styles and extensions it drops; none of them holds text.
         warnings.simplefilter("ignore")
         try:
@@ -31,15 +29,15 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> tuple[list[DraftBlock]
                 # Some programs declare A1 as the range of a full sheet, and openpyxl would stop there.
                 sheet.reset_dimensions()
                 blocks.append(paragraph(sheet.title, number, "heading"))
-                blocks.append(table((map(_shown, row) for row in sheet.iter_rows(values_only=True)), number))
+                blocks.append(table((map(shown, row) for row in sheet.iter_rows(values_only=True)), number))
             title = workbook.properties.title or ""
             workbook.close()
         except (InvalidFileException, BadZipFile, XMLSyntaxError, KeyError, ValueError, TypeError) as error:
             raise damaged(path, error, "a damaged workbook", "Save it again and add that.") from error
-    return blocks, title, len(workbook.worksheets)
+    return Draft(blocks, title, len(workbook.worksheets))
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return a cell as a reader sees it: nothing for empty, whole numbers without a decimal point, ISO dates."""
     if value is None:
         return ""

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from lxml import etree
 
@@ -18,19 +19,57 @@ Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type o
 _GROWTH_COUNTS_FROM = 50_000_000
 
 
+class Package:
+    """The parts of a zip-based document by their names; Refusal for one that is missing, damaged or locked."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
+        self._archive = archive
+        self._path = path
+        self.names = frozenset(archive.namelist())
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        """Return the bytes of a part, never more than it declares."""
+        try:
+            entry = self._archive.getinfo(name)
+            if entry.flag_bits & 1:
+                raise locked(self._path)
+            with self._archive.open(entry) as stream:
+                return stream.read(entry.file_size if most is None else most)
+        except KeyError as error:
+            raise damaged(self._path, f"its part {name!r} is missing") from error
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+            raise damaged(self._path, f"its part {name!r} cannot be unpacked ({error})") from error
+
+    def xml(self, name: str) -> Element:
+        """Return the root of an XML part, parsed without entities, network or documents of unbounded depth."""
+        try:
+            return etree.fromstring(self.read(name), safe_parser())
+        except etree.XMLSyntaxError as error:
+            raise damaged(self._path, f"its part {name!r} is not valid XML ({error.msg})") from error
+
+    def find(self, name: str) -> Element | None:
+        """Return the root of an XML part; None where there is no such part."""
+        return self.xml(name) if name in self.names else None
+
+    def stream(self, name: str) -> IO[bytes]:
+        """Open a part, to be read piece by piece; the errors are those of zipfile."""
+        return self._archive.open(name)
+
+
 @contextmanager
-def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Yield the zip archive at a path; Refusal "damaged" when it is none or breaks off."""
+def open_package(path: Path, limits: ExtractionLimits | None = None) -> Iterator[Package]:
+    """Yield the document at a path; Refusal "damaged" when it is none, "too_large" when it claims to exceed limits."""
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise damaged(path, error) from error
     with archive:
-        yield archive
+        if limits is not None:
+            _check(archive, path, limits)
+        yield Package(archive, path)
 
 
-def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> None:
-    """Raise Refusal "too_large" when the archive claims to hold more than the limits allow."""
+def _check(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> None:
     entries = archive.infolist()
     size = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
@@ -40,28 +79,6 @@ def check_archive(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits
         raise _too_large(path, f"unpacks to {size:,} bytes; the limit is {limits.unpacked_bytes:,}")
     if size > _GROWTH_COUNTS_FROM and size / packed > limits.archive_ratio:
         raise _too_large(path, f"grows {size // packed} times when unpacked; the limit is {limits.archive_ratio:g}")
-
-
-def read_entry(archive: zipfile.ZipFile, name: str, path: Path, most: int | None = None) -> bytes:
-    """Return the bytes of one entry, never more than it declares; Refusal when missing, damaged or locked."""
-    try:
-        entry = archive.getinfo(name)
-        if entry.flag_bits & 1:
-            raise locked(path)
-        with archive.open(entry) as stream:
-            return stream.read(entry.file_size if most is None else most)
-    except KeyError as error:
-        raise damaged(path, f"its part {name!r} is missing") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-        raise damaged(path, f"its part {name!r} cannot be unpacked ({error})") from error
-
-
-def read_xml(archive: zipfile.ZipFile, name: str, path: Path) -> Element:
-    """Return the root of one XML entry, parsed without entities, network or documents of unbounded depth."""
-    try:
-        return etree.fromstring(read_entry(archive, name, path), safe_parser())
-    except etree.XMLSyntaxError as error:
-        raise damaged(path, f"its part {name!r} is not valid XML ({error.msg})") from error
 
 
 def safe_parser() -> etree.XMLParser:
