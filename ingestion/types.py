@@ -554,7 +554,6 @@ class FileProperties:
     publisher: str = ""
     language: str = ""
     date: str = ""
-    subject: str = ""
     keywords: tuple[str, ...] = ()
     description: str = ""
     created: str = ""

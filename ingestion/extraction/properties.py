@@ -30,12 +30,11 @@ def declared_of(**told: Iterable[str | None]) -> FileProperties:
 
     Of authors, keywords and margins all that say anything, each once.
     """
-    return FileProperties(
-        **{
-            kind: _all(values) if kind in _SEVERAL else _first(values, _LONGEST.get(kind, _LONGEST_NAME))
-            for kind, values in told.items()
-        }
-    )
+    found: dict[str, Any] = {
+        kind: _all(values) if kind in _SEVERAL else _first(values, _LONGEST.get(kind, _LONGEST_NAME))
+        for kind, values in told.items()
+    }
+    return FileProperties(**found)
 
 
 def _first(values: Iterable[str | None], longest: int) -> str:
@@ -106,7 +105,6 @@ def _pdf(path: Path) -> FileProperties:
         publisher=core["publisher"],
         language=[*core["language"], tongue],
         date=[*map(declared_date, published), *said],
-        subject=[told.get("subject")],
         keywords=_split([told.get("keywords") or "", *core["subject"]]),
         description=core["description"],
         created=made,
@@ -180,7 +178,6 @@ def _office(root: Element, company: Iterable[str]) -> FileProperties:
         authors=_people([*_texts(root, f"{_ODF_META}initial-creator"), *core["creator"]]),
         publisher=[*core["publisher"], *company],
         language=core["language"],
-        subject=core["subject"],
         keywords=_split([*_texts(root, f"{_CORE}keywords"), *_texts(root, f"{_ODF_META}keyword")]),
         description=core["description"],
         created=map(declared_date, created),
@@ -314,7 +311,6 @@ def _rtf(path: Path) -> FileProperties:
         title=[said("title")],
         authors=_people([said("author")]),
         publisher=[said("company")],
-        subject=[said("subject")],
         keywords=_split([said("keywords")]),
         description=[said("doccomm")],
         created=[declared_date(f"{created[1]}-{int(created[2]):02}-{int(created[3]):02}")] if created else [],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import struct
 from array import array
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
 from math import isnan, nan
 from typing import Any
 
@@ -31,10 +31,9 @@ def reading_to_json(reading: FileReading) -> Message:
 def reading_from_json(fields: Message) -> FileReading:
     """Return the reading of a message; KeyError, TypeError or ValueError for anything else."""
     lines, told = fields["index_lines"], fields["properties"]
-    properties: Message = {name: tuple(one) if isinstance(one, list) else one for name, one in told.items()}
     return FileReading(
         from_json(fields["extracted"]),
-        FileProperties(**properties),
+        FileProperties(**_tupled(told, [one.name for one in dataclasses.fields(FileProperties)])),
         None if lines is None else lines_from_json(lines),
         fields["index_error"],
     )
@@ -44,7 +43,7 @@ def clues_to_json(reading: FileReading) -> Message:
     """Return everything of a reading but its text as a message."""
     lines = reading.index_lines
     return {
-        "properties": asdict(reading.properties),
+        "properties": dataclasses.asdict(reading.properties),
         "index_lines": None if lines is None else lines_to_json(lines),
         "index_error": reading.index_error,
     }
@@ -92,16 +91,15 @@ def from_json(fields: Message) -> ExtractedText:
     ]
     numbers = (_unpacked("i", fields[name]) for name in ("starts", "ends", "line_pages"))
     return ExtractedText(
-        text=fields["text"],
-        pages=fields["pages"],
         lines=tuple([Line(*line) for line in zip(*numbers, boxes, strict=True)]),
         blocks=tuple([Block(*block) for block in fields["blocks"]]),
-        media_type=fields["media_type"],
-        title=fields["title"],
-        ocr_pages=tuple(fields["ocr_pages"]),
-        unread_pages=tuple(fields["unread_pages"]),
-        warnings=tuple(fields["warnings"]),
+        **_tupled(fields, _AS_THEY_ARE),
     )
+
+
+def _tupled(fields: Message, names: Iterable[str]) -> Message:
+    """Return the fields of these names, with the tuples that JSON made lists of."""
+    return {name: tuple(fields[name]) if isinstance(fields[name], list) else fields[name] for name in names}
 
 
 def _edges(box: Box | None) -> tuple[float, float, float, float]:

@@ -101,10 +101,10 @@ def test_a_content_page_is_saved_clean_and_readable(tmp_path: Path) -> None:
     assert not [word for word in ("script", "onclick", "img", "Start", "utm_source") if word in text]
     assert f'<a href="{AT}flood">' in text
     assert f'<a href="{AT}law">' in text
-    blocks, title = extract_html(at.workspace / download.path)
-    assert title == "Flood strategy"
-    assert [block.kind for block in blocks] == ["heading", "text"]
-    assert "Saved from" not in "".join(line.text for block in blocks for line in block.lines)
+    draft = extract_html(at.workspace / download.path)
+    assert draft.title == "Flood strategy"
+    assert [block.kind for block in draft.blocks] == ["heading", "text"]
+    assert "Saved from" not in "".join(line.text for block in draft.blocks for line in block.lines)
 
 
 def test_a_landing_page_leads_to_its_document(tmp_path: Path) -> None:
