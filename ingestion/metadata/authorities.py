@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
+from pydantic import TypeAdapter
 from rapidfuzz import fuzz
 
-from ingestion.metadata.term_matching import Mention, TermTable, Word, build_table, cut_words, find_terms
+from ingestion.metadata.term_matching import TermTable, Word, build_table, cut_words, find_terms
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
 
@@ -43,6 +43,9 @@ class Authority:
     weak: bool = False
 
 
+_AUTHORITIES = TypeAdapter(tuple[Authority, ...])
+
+
 @dataclass(frozen=True, slots=True)
 class Naming:
     """A place in a text that names an authority; `kind` says by what."""
@@ -57,7 +60,7 @@ class Naming:
 class AuthorityTable:
     """All known authorities, ready for look-up."""
 
-    authorities: tuple[Authority, ...]
+    by_name: Mapping[str, Authority]
     by_key: Mapping[str, Authority]
     by_domain: Mapping[str, Authority]
     names: TermTable
@@ -71,8 +74,10 @@ def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
     """Return the table of a TOML file, read once per path; InputError when it cannot be read or a name occurs twice."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        authorities = tuple(_authority(group, entry) for group in table["group"] for entry in group["authorities"])
-    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        authorities = _AUTHORITIES.validate_python(
+            [{**group, **entry} for group in table["group"] for entry in group["authorities"]]
+        )
+    except (OSError, ValueError, KeyError) as error:
         raise InputError(
             f"The table of authorities {path} cannot be read: {error}.", help="Restore data/authorities.toml."
         ) from error
@@ -88,7 +93,7 @@ def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
     by_symbol = {symbol: authority for authority in authorities for symbol in authority.symbols}
     symbols = "|".join(re.escape(symbol) for symbol in sorted(by_symbol, key=len, reverse=True))
     return AuthorityTable(
-        authorities,
+        {authority.name: authority for authority in authorities},
         by_key,
         {domain: authority for authority in authorities for domain in authority.domains},
         build_table((one.name, name) for one in authorities for name in (one.name, *one.aliases)),
@@ -98,12 +103,12 @@ def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
     )
 
 
-def canonical_authority(text: str, table: AuthorityTable | None = None) -> Authority | None:
+def canonical_authority(text: str) -> Authority | None:
     """Return the authority that a text names and nothing else: by name, alias, acronym, or a misspelt name.
 
     None for what is not known and for what two authorities might be.
     """
-    table = table or load_authorities()
+    table = load_authorities()
     bare = _ACRONYM.sub("", text.strip())
     for candidate in (text, bare, _TAIL.sub("", bare)):
         key = _key(candidate)
@@ -115,12 +120,12 @@ def canonical_authority(text: str, table: AuthorityTable | None = None) -> Autho
             key, found
         )):  # fmt: skip
             return found
-    return _nearly(_key(bare), table)
+    return _nearly(_key(bare), table.by_key)
 
 
-def authority_of_host(address: str, table: AuthorityTable | None = None) -> Authority | None:
+def authority_of_host(address: str) -> Authority | None:
     """Return the authority whose domain holds an address or a bare host name; the longest domain wins."""
-    table = table or load_authorities()
+    table = load_authorities()
     try:
         host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").removeprefix("www.")
     except ValueError:
@@ -133,31 +138,33 @@ def authority_of_host(address: str, table: AuthorityTable | None = None) -> Auth
     return None
 
 
-def named_authorities(text: str, words: Sequence[Word], table: AuthorityTable | None = None) -> list[Naming]:
+def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
     """Return every place of a text that names an authority, in order.
 
     "symbol", "mark", "name", "acronym" or "address".
     """
-    table = table or load_authorities()
-    by_name = {authority.name: authority for authority in table.authorities}
+    table = load_authorities()
     found = [
         Naming(table.by_symbol[match.group()], match.start(), match.end(), "symbol")
         for match in table.symbols.finditer(text)
     ]
-    found += [_naming(by_name, mention, "mark") for mention in find_terms(words, table.marks)]
-    names = [
-        _naming(by_name, one, "acronym" if one.term.isupper() and " " not in one.term else "name")
+    found += [Naming(table.by_name[one.label], one.start, one.end, "mark") for one in find_terms(words, table.marks)]
+    found += _longest(
+        Naming(
+            table.by_name[one.label],
+            one.start,
+            one.end,
+            "acronym" if one.term.isupper() and " " not in one.term else "name",
+        )
         for one in find_terms(words, table.names)
-    ]
-    found += _longest(names)
+    )
     for match in _HOST.finditer(text):
-        authority = authority_of_host(match.group().lower(), table) if "." in match.group() else None
-        if authority is not None:
+        if authority := authority_of_host(match.group().lower()):
             found.append(Naming(authority, match.start(), match.end(), "address"))
     return sorted(found, key=lambda one: one.start)
 
 
-def _longest(namings: Sequence[Naming]) -> list[Naming]:
+def _longest(namings: Iterable[Naming]) -> list[Naming]:
     """Return the namings without those that lie inside another: "WHO Europe" is not "WHO"."""
     kept: list[Naming] = []
     for one in sorted(namings, key=lambda one: (one.start, -one.end)):
@@ -168,17 +175,13 @@ def _longest(namings: Sequence[Naming]) -> list[Naming]:
     return kept
 
 
-def _naming(by_name: Mapping[str, Authority], mention: Mention, kind: str) -> Naming:
-    return Naming(by_name[mention.label], mention.start, mention.end, kind)
-
-
-def _nearly(key: str, table: AuthorityTable) -> Authority | None:
+def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
     """Return the one authority whose name differs by a slip in a word; None when there are two or the name is short."""
     if len(key) < _FUZZY_LENGTH:
         return None
     words = key.split()
     found: dict[str, Authority] = {}
-    for known, authority in table.by_key.items():
+    for known, authority in by_key.items():
         if abs(len(known) - len(key)) > 3 or len(known) < _FUZZY_LENGTH:
             continue
         others = known.split()
@@ -200,16 +203,3 @@ def _key(name: str) -> str:
     while len(words) > 2 and words[0] in _ARTICLES:
         words = words[1:]
     return " ".join(words)
-
-
-def _authority(group: Mapping[str, Any], entry: Mapping[str, Any]) -> Authority:
-    return Authority(
-        entry["name"],
-        group["level"],
-        group["country"],
-        tuple(entry.get("aliases", ())),
-        tuple(entry.get("domains", ())),
-        tuple(entry.get("symbols", ())),
-        tuple(entry.get("marks", ())),
-        bool(entry.get("weak", False)),
-    )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.date_patterns import WrittenDate, written_dates
+from ingestion.metadata.quotes import surest
 from ingestion.patterns import load_patterns
 from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import Block, ExtractedText, Line
@@ -35,14 +36,6 @@ _SYMBOL = re.compile(r"(?<![\w/])[A-Z]{1,8}(?:[/.][A-Z0-9]{1,12}){0,4}/((?:19|20
 _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Guess:
-    value: str
-    sentence: str
-    page: int | None
-    confidence: float
-
-
 def find_dates(
     extracted: ExtractedText, source: SeedSource, declared: FileProperties, language: str, *, today: date
 ) -> list[FieldValue]:
@@ -59,21 +52,15 @@ def find_dates(
         *_declared(declared, extracted.media_type),
         *_addressed(source),
     ]
-    best: dict[str, _Guess] = {}
-    for guess in guesses:
-        if _possible(guess.value, today) and (
-            guess.value not in best or guess.confidence > best[guess.value].confidence
-        ):
-            best[guess.value] = guess
+    possible = [guess for guess in guesses if _possible(guess.value, today)]
     # A date that is given twice is the surer for it: a letterhead and the file's properties agree.
-    ranked = sorted(
-        (_borne_out(guess, guesses) for guess in best.values()), key=lambda guess: guess.confidence, reverse=True
-    )
-    return [
-        FieldValue("date", guess.value, "rule", guess.sentence, guess.page, round(min(0.97, guess.confidence), 2))
-        for guess in ranked[:_MOST]
-        if guess.confidence >= _LEAST
-    ]
+    ranked = sorted((_borne_out(guess, guesses) for guess in surest(possible)), key=lambda one: -one.confidence)
+    likely = [one for one in ranked[:_MOST] if one.confidence >= _LEAST]
+    return [replace(one, confidence=round(min(0.97, one.confidence), 2)) for one in likely]
+
+
+def _guess(value: str, sentence: str, page: int | None, confidence: float) -> FieldValue:
+    return FieldValue("date", value, "rule", sentence, page, confidence)
 
 
 def _possible(value: str, today: date) -> bool:
@@ -84,14 +71,14 @@ def _possible(value: str, today: date) -> bool:
     return value < (today - timedelta(days=1)).isoformat()
 
 
-def _borne_out(guess: _Guess, guesses: Sequence[_Guess]) -> _Guess:
+def _borne_out(guess: FieldValue, guesses: Sequence[FieldValue]) -> FieldValue:
     others = [other for other in guesses if other is not guess and other.sentence != guess.sentence]
     same = any(other.value.startswith(guess.value) or guess.value.startswith(other.value) for other in others)
     bonus = 0.04 if same and guess.confidence >= 0.3 else 0.0
-    return _Guess(guess.value, guess.sentence, guess.page, guess.confidence + bonus)
+    return replace(guess, confidence=guess.confidence + bonus)
 
 
-def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterator[_Guess]:
+def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterator[FieldValue]:
     """Yield the dates of the first pages and of the last."""
     last = max((block.page for block in extracted.blocks[-50:]), default=1)
     starts = [line.start for line in extracted.lines]
@@ -105,7 +92,7 @@ def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterat
             sure = _confidence(extracted, block, line, found, number, closing)
             if sure > 0:
                 page = block.page if line is None else line.page
-                yield _Guess(found.value, _quote(extracted.text, block, line, found), page, sure)
+                yield _guess(found.value, _quote(extracted.text, block, line, found), page, sure)
 
 
 def _looked_at(blocks: Sequence[Block], last: int) -> Iterator[tuple[Block, int]]:
@@ -191,17 +178,17 @@ def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> st
     return text[max(block.start, start - 150) : min(block.end, end + 150)].strip()
 
 
-def _closing(extracted: ExtractedText) -> Iterator[_Guess]:
+def _closing(extracted: ExtractedText) -> Iterator[FieldValue]:
     """Yield the dates in formulas of signature; in the text of a treaty or constitution nothing is surer."""
     for block in extracted.blocks:
         if _PATTERNS["signed"].match(extracted.text, block.start):
             line = extracted.text[block.start : min(block.end, block.start + _LONGEST_QUOTE)]
             for found in written_dates(line)[:1]:
                 if found.precision == "day":
-                    yield _Guess(found.value, line, block.page, 0.72)
+                    yield _guess(found.value, line, block.page, 0.72)
 
 
-def _running(declared: FileProperties, month_first: bool) -> Iterator[_Guess]:
+def _running(declared: FileProperties, month_first: bool) -> Iterator[FieldValue]:
     """Yield the dates in running heads; one with the time of day is that of printing, and so is the file's own."""
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _PATTERNS["later"].search(line):
@@ -210,32 +197,32 @@ def _running(declared: FileProperties, month_first: bool) -> Iterator[_Guess]:
             sure = {"day": 0.6, "month": 0.55, "year": 0.2}[found.precision]
             if found.value != declared.created:
                 issue = _PATTERNS["issue"].search(line) or _PATTERNS["journal"].search(line)
-                yield _Guess(found.value, line, 1, sure + (0.15 if issue else 0.0))
+                yield _guess(found.value, line, 1, sure + (0.15 if issue else 0.0))
 
 
-def _symbols(extracted: ExtractedText) -> Iterator[_Guess]:
+def _symbols(extracted: ExtractedText) -> Iterator[FieldValue]:
     """Yield the years inside document symbols such as FCCC/CP/2015/10: those of the session, not of the issue."""
     for block in extracted.blocks[:40]:
         if block.page == 1:
             for match in _SYMBOL.finditer(extracted.text[block.start : min(block.end, block.start + 200)]):
-                yield _Guess(match[1], match[0], block.page, 0.26)
+                yield _guess(match[1], match[0], block.page, 0.26)
 
 
-def _declared(declared: FileProperties, media_type: str) -> Iterator[_Guess]:
+def _declared(declared: FileProperties, media_type: str) -> Iterator[FieldValue]:
     if declared.date:
         sure = 0.72 if media_type not in _PAGED else 0.6
-        yield _Guess(declared.date, f"The file declares {declared.date} as its date.", None, sure)
+        yield _guess(declared.date, f"The file declares {declared.date} as its date.", None, sure)
     for keyword in declared.keywords:
         if keyword.lower().startswith(("date", "datum", "fecha", "data")):
             for found in written_dates(keyword):
-                yield _Guess(found.value, keyword, None, 0.7)
+                yield _guess(found.value, keyword, None, 0.7)
     if declared.created:
-        yield _Guess(declared.created, f"The file was made on {declared.created}.", None, 0.22)
+        yield _guess(declared.created, f"The file was made on {declared.created}.", None, 0.22)
 
 
-def _addressed(source: SeedSource) -> Iterator[_Guess]:
+def _addressed(source: SeedSource) -> Iterator[FieldValue]:
     """Yield the dates in an address or a file's name, /2021/07/report.pdf or plan_2021-07.pdf."""
     for where, name in (("address", unquote(urlsplit(source.url).path)), ("file name", source.path)):
         for match in _ADDRESS.finditer(name[-300:]):
             value = "-".join(filter(None, match.group(1, 3, 4)))
-            yield _Guess(value, f"The {where} holds {match[0]}.", None, 0.2 + 0.05 * len(value.split("-")))
+            yield _guess(value, f"The {where} holds {match[0]}.", None, 0.2 + 0.05 * len(value.split("-")))

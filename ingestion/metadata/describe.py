@@ -8,13 +8,11 @@ from datetime import date
 
 from ingestion.config import IngestionConfig
 from ingestion.extraction.cleaning import clean
-from ingestion.metadata.dates import find_dates
 from ingestion.metadata.merge import merge
 from ingestion.metadata.model import ask_model, read_answer
-from ingestion.metadata.quotes import passages_of
-from ingestion.metadata.rules import Clues, describe_by_rules, notes_on
+from ingestion.metadata.quotes import document_text
+from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.taxonomy import load_taxonomy
-from ingestion.metadata.term_matching import cut_words
 from ingestion.metadata.titles import find_titles
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldValue, FileProperties, Outcome, SeedSource
@@ -40,16 +38,9 @@ def describe_source(
 
     A model is waited for no longer than `config.model_seconds`.
     """
-    language = extraction.language
-    rules = describe_by_rules(
-        source,
-        extracted,
-        language,
-        titles=find_titles(extracted, source, declared),
-        dates=find_dates(extracted, source, declared, language, today=today()),
-        clues=clues_of(source, declared),
-        gazetteer=gazetteer,
-    )
+    text = document_text(extracted, extraction.language)
+    titles = find_titles(extracted, source, declared)
+    rules = describe_by_rules(source, text, declared, titles, gazetteer, today=today())
     if language_model is None or not config.use_model:
         return _outcome(rules, (), "Metadata extracted automatically.", "by rules, without a model")
     taxonomy = load_taxonomy()
@@ -62,20 +53,13 @@ def describe_source(
         extracted.media_type,
     )
     reply, failures = ask_model(
-        language_model, clean(start, language).text, title, taxonomy, seconds=config.model_seconds
+        language_model, clean(start, extraction.language).text, title, taxonomy, seconds=config.model_seconds
     )
     if reply is None:
         message = f"Metadata extracted by rules alone, since the model {language_model.name} gave no usable answer."
         how = f"by rules, since the model {language_model.name} gave no answer that can be used"
         return replace(_outcome(rules, failures, message, how), reason="model_failed")
-    answer = read_answer(
-        reply,
-        cut_words(start.text),
-        passages_of(extracted, language),
-        taxonomy,
-        gazetteer,
-        today=today(),
-    )
+    answer = read_answer(reply, _SHOWN, text, taxonomy, gazetteer, today=today())
     values, left_out = merge(rules, answer.values)
     return _outcome(
         values,
@@ -83,16 +67,6 @@ def describe_source(
         f"Described by {language_model.name} and rules.",
         f"with {language_model.name}",
     )
-
-
-def clues_of(source: SeedSource, declared: FileProperties) -> Clues:
-    """Return the names and addresses that speak for the issuing body."""
-    names = [(what, name) for what, name in _names(declared) if name.strip()]
-    return Clues(tuple(names), tuple(filter(None, (source.url,))))
-
-
-def _names(declared: FileProperties) -> Sequence[tuple[str, str]]:
-    return [("publisher", declared.publisher), *(("author", name) for name in declared.authors)]
 
 
 def _outcome(values: Sequence[FieldValue], warnings: Sequence[str], message: str, how: str) -> Outcome:

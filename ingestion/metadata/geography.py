@@ -12,16 +12,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from ingestion.metadata.authorities import Authority
+from ingestion.metadata.quotes import DocumentText, Guess
 from ingestion.metadata.taxonomy import NATIONAL
-from ingestion.metadata.term_matching import TermTable, Word, build_table, find_terms
+from ingestion.metadata.term_matching import TermTable, build_table, find_terms
 from rag_engine.config import DATA
 from rag_engine.geography import GLOBAL, Gazetteer, find_places
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import ExtractedText
 
 SUBNATIONAL = DATA / "subnational.toml"
 
@@ -54,22 +53,11 @@ _MOST_CHARACTERS = 80_000
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceGuess:
-    """A level or a country, how sure it is, and the place in the text that says so (-1: none), else why."""
-
-    value: str
-    confidence: float
-    start: int = -1
-    end: int = -1
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Geography:
     """The level of a document and its countries; both may be missing."""
 
-    level: PlaceGuess | None
-    countries: tuple[PlaceGuess, ...] = ()
+    level: Guess | None
+    countries: tuple[Guess, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,43 +69,26 @@ class _Counts:
 
 
 def locate(
-    title: str,
-    extracted: ExtractedText,
-    words: Sequence[Word],
-    language: str,
-    *,
-    authority: Authority | None,
-    url: str,
-    gazetteer: Gazetteer,
-    issuer: str = "",
+    title: str, text: DocumentText, *, authority: Authority | None, url: str, gazetteer: Gazetteer, issuer: str = ""
 ) -> Geography:
     """Return the level and countries of a document; Geography(None) where nothing tells.
 
     `issuer` is the name of an issuing body that no table knows, which may hold a country's.
     """
-    found = _located(
-        title, extracted, words, language, authority=authority, url=url, gazetteer=gazetteer, issuer=issuer
-    )
-    countries = tuple(_pinned(place, extracted, language, gazetteer) for place in found.countries)
+    counts = _count(text, gazetteer)
+    found = _by_body(title, counts, authority, issuer, gazetteer) or _by_traces(text, counts, url, gazetteer)
+    countries = tuple(_pinned(place, text, gazetteer) for place in found.countries)
     level = found.level
     if level is not None and countries and level.start >= 0:
         level = replace(level, start=countries[0].start, end=countries[0].end)
     return Geography(level, countries)
 
 
-def _located(
-    title: str,
-    extracted: ExtractedText,
-    words: Sequence[Word],
-    language: str,
-    *,
-    authority: Authority | None,
-    url: str,
-    gazetteer: Gazetteer,
-    issuer: str,
-) -> Geography:
+def _by_body(
+    title: str, counts: _Counts, authority: Authority | None, issuer: str, gazetteer: Gazetteer
+) -> Geography | None:
+    """Return what the title, the issuing body and the text throughout say; None where they say nothing."""
     titled = find_places(_before_venue(title), gazetteer)
-    counts = _count(extracted, words, gazetteer)
     # A title made of a file's name may hold the name of a language.
     if 0 < len(titled.countries) <= _MOST_COUNTRIES and (
         len(title.split()) > 3 or set(titled.countries) & set(counts.countries)
@@ -133,12 +104,10 @@ def _located(
         return _national(spoken, 0.7, counts, "most paragraphs that name a country name it")
     if authority is not None:
         why = f"{authority.name} works at this level"
-        return Geography(
-            PlaceGuess(authority.level, 0.9, *counts.first.get(_region_for(authority.level), (-1, -1)), why)
-        )
+        return Geography(Guess(authority.level, 0.9, why, *counts.first.get(_region_for(authority.level), (-1, -1))))
     if titled.regions:
-        return Geography(PlaceGuess(_level(titled.regions[0]), 0.8, why="the title names the region"))
-    return _by_traces(words, language, counts, url, gazetteer)
+        return Geography(Guess(_level(titled.regions[0]), 0.8, "the title names the region"))
+    return None
 
 
 def country_of_address(address: str, gazetteer: Gazetteer) -> str:
@@ -151,65 +120,57 @@ def country_of_address(address: str, gazetteer: Gazetteer) -> str:
     return gazetteer.countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
 
 
-def _pinned(place: PlaceGuess, extracted: ExtractedText, language: str, gazetteer: Gazetteer) -> PlaceGuess:
+def _pinned(place: Guess, text: DocumentText, gazetteer: Gazetteer) -> Guess:
     """Return the place moved from the beginning of its paragraph to the sentence that names it."""
     if place.start < 0:
         return place
-    stop = next((block.end for block in extracted.blocks if block.start == place.start), place.end)
-    paragraph = extracted.text[place.start : stop]
-    for start, end in sentence_spans(paragraph, language):
+    stop = next((block.end for block in text.extracted.blocks if block.start == place.start), place.end)
+    paragraph = text.extracted.text[place.start : stop]
+    for start, end in sentence_spans(paragraph, text.language):
         if place.value in find_places(paragraph[start:end], gazetteer).countries:
             return replace(place, start=place.start + start, end=place.start + end)
     return place
 
 
-def _by_traces(
-    words: Sequence[Word],
-    language: str,
-    counts: _Counts,
-    url: str,
-    gazetteer: Gazetteer,
-) -> Geography:
+def _by_traces(text: DocumentText, counts: _Counts, url: str, gazetteer: Gazetteer) -> Geography:
     """Return what regions, laws, addresses and the language give away where no body and no title does."""
     traces: Counter[str] = Counter()
     first = dict(counts.first)
-    for mention in find_terms(words, _subnational()):
+    for mention in find_terms(text.words, _subnational()):
         traces[mention.label] += 1
         first.setdefault(mention.label, (mention.start, mention.end))
     traces.update(counts.countries)
     home = country_of_address(url, gazetteer) if url else ""
     if home:
         traces[home] += 5
-    spoken = _LANGUAGE_COUNTRY.get(language, "")
-    if spoken and len(words) > 100:
-        traces[spoken] += 2 + len(words) // 1000
+    spoken = _LANGUAGE_COUNTRY.get(text.language, "")
+    if spoken and len(text.words) > 100:
+        traces[spoken] += 2 + len(text.words) // 1000
     common = counts.regions.most_common(1)
     if traces:
         country, count = traces.most_common(1)[0]
         enough = count >= _FEWEST or country in (home, spoken)
         if enough and count >= 0.5 * traces.total() and (not common or common[0][1] <= count):
             start, end = first.get(country, (-1, -1))
-            why = (
-                "" if start >= 0 else ("its address lies there" if country == home else "its language is spoken there")
-            )
-            place = PlaceGuess(country, 0.55, start, end, why)
-            return Geography(PlaceGuess(NATIONAL, 0.55, start, end, why), (place,))
+            why = "its address lies there" if country == home else "its language is spoken there"
+            place = Guess(country, 0.55, why, start, end)
+            return Geography(replace(place, value=NATIONAL), (place,))
     if len(counts.countries) == 1 and not counts.regions and counts.words <= _SHORT_WORDS:
         # A short text that names one country alone is hardly about another.
         return _national(tuple(counts.countries), 0.5, counts, "no other country is named")
     if common and common[0][1] >= _FEWEST:
         region = common[0][0]
-        return Geography(PlaceGuess(_level(region), 0.5, *counts.first[region]))
+        return Geography(Guess(_level(region), 0.5, "", *counts.first[region]))
     return Geography(None)
 
 
 def _national(countries: Sequence[str], confidence: float, counts: _Counts, why: str) -> Geography:
     places = tuple(
-        PlaceGuess(country, confidence, *counts.first.get(country, (-1, -1)), why)
+        Guess(country, confidence, why, *counts.first.get(country, (-1, -1)))
         for country in dict.fromkeys(countries)
         if country
     )
-    return Geography(PlaceGuess(NATIONAL, confidence, places[0].start, places[0].end, why) if places else None, places)
+    return Geography(replace(places[0], value=NATIONAL) if places else None, places)
 
 
 def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
@@ -241,12 +202,13 @@ def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
     return ()
 
 
-def _count(extracted: ExtractedText, words: Sequence[Word], gazetteer: Gazetteer) -> _Counts:
+def _count(text: DocumentText, gazetteer: Gazetteer) -> _Counts:
     """Return in how many paragraphs each country and region is named, and where first."""
     countries: Counter[str] = Counter()
     regions: Counter[str] = Counter()
     first: dict[str, tuple[int, int]] = {}
     # Of a book every so many paragraphs are enough.
+    extracted = text.extracted
     step = max(1, round(len(extracted.text) / _MOST_CHARACTERS))
     for block in extracted.blocks[::step]:
         found = find_places(_ABBREVIATION.sub(" ", extracted.text[block.start : block.end]), gazetteer)
@@ -254,7 +216,7 @@ def _count(extracted: ExtractedText, words: Sequence[Word], gazetteer: Gazetteer
         regions.update(found.regions)
         for name in (*found.countries, *found.regions):
             first.setdefault(name, (block.start, block.start + 1))
-    return _Counts(countries, regions, first, max(1, len(words) // step))
+    return _Counts(countries, regions, first, max(1, len(text.words) // step))
 
 
 def _before_venue(title: str) -> str:
@@ -276,6 +238,6 @@ def _region_for(level: str) -> str:
 
 
 @cache
-def _subnational(path: Path = SUBNATIONAL) -> TermTable:
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
+def _subnational() -> TermTable:
+    table = tomllib.loads(SUBNATIONAL.read_text(encoding="utf-8"))
     return build_table((country, name) for country, names in table.items() for name in names)

@@ -6,19 +6,12 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ingestion.metadata.authorities import (
-    Authority,
-    AuthorityTable,
-    Naming,
-    authority_of_host,
-    canonical_authority,
-    load_authorities,
-    named_authorities,
-)
-from ingestion.metadata.term_matching import Word, cut_words
+from ingestion.metadata.authorities import Naming, authority_of_host, canonical_authority, named_authorities
+from ingestion.metadata.quotes import DocumentText, Guess
+from ingestion.metadata.term_matching import cut_words
 from ingestion.patterns import load_patterns, load_words
 from rag_engine.types import ExtractedText, Line
 
@@ -33,56 +26,29 @@ _LETTERHEAD_LINES, _IMPRINT_LINES = 40, 6
 _COMPANIES = ("Inc.", "Ltd.", "S.p.A.", "S.r.l.", "S.A.", "Co.")
 
 
-@dataclass(frozen=True, slots=True)
-class Issuer:
-    """A body that may have issued a document; `known` is its entry in the table, None for one it does not hold.
-
-    `start` and `end` are where the text names it (-1: it does not); `why` says what speaks for it.
-    """
-
-    name: str
-    confidence: float
-    known: Authority | None
-    why: str
-    start: int = -1
-    end: int = -1
-
-
 def find_issuers(
-    extracted: ExtractedText,
-    language: str,
-    *,
-    title: str = "",
-    declared: Sequence[tuple[str, str]] = (),
-    addresses: Sequence[str] = (),
-    words: Sequence[Word] | None = None,
-    table: AuthorityTable | None = None,
-) -> list[Issuer]:
+    text: DocumentText, title: str, *, declared: Sequence[tuple[str, str]] = (), address: str = ""
+) -> list[Guess]:
     """Return bodies that may have issued a document, the likeliest first.
 
     `declared` holds (what declares it, name) pairs such as ("publisher", "European Environment Agency"), the most
-    trustworthy first; `addresses` are those that the file came from.
+    trustworthy first; `address` is the one that the file came from.
     """
-    table = table or load_authorities()
-    words = cut_words(extracted.text) if words is None else words
-    candidates = [*_declared(declared, table), *_hosts(addresses, table), *_written(extracted, words, table)]
-    candidates += _titled(title, table)
-    if language == "de":
-        candidates += _land_ministry(extracted.text, table)
-    candidates += _issued_by(extracted.text)
-    if not any(one.confidence >= 0.5 for one in candidates):
-        candidates += _letterhead(extracted)
-    merged: dict[str, Issuer] = {}
-    for one in sorted(candidates, key=lambda one: -one.confidence):
-        known = merged.get(one.name)
-        if known is None:
-            merged[one.name] = one
-        else:
-            start, end = (known.start, known.end) if known.start >= 0 else (one.start, one.end)
+    candidates = [*_declared(declared), *_hosted(address), *_written(text), *_titled(title)]
+    if text.language == "de":
+        candidates += _land_ministry(text.extracted.text)
+    candidates += _issued_by(text.extracted.text)
+    if not any(one.weight >= 0.5 for one in candidates):
+        candidates += _letterhead(text.extracted)
+    merged: dict[str, Guess] = {}
+    for one in sorted(candidates, key=lambda one: -one.weight):
+        known = merged.setdefault(one.value, one)
+        if known is not one:
+            place = known if known.start >= 0 else one
             # Two independent signs leave less doubt than one.
-            sure = 1 - (1 - known.confidence) * (1 - 0.5 * one.confidence)
-            merged[one.name] = Issuer(known.name, min(sure, 0.98), known.known, known.why, start, end)
-    return sorted(merged.values(), key=lambda one: -one.confidence)
+            sure = 1 - (1 - known.weight) * (1 - 0.5 * one.weight)
+            merged[one.value] = replace(known, weight=min(sure, 0.98), start=place.start, end=place.end)
+    return sorted(merged.values(), key=lambda one: -one.weight)
 
 
 def is_body(name: str) -> bool:
@@ -90,52 +56,47 @@ def is_body(name: str) -> bool:
     return 3 <= len(name) <= 160 and _PATTERNS["body"].search(name) is not None
 
 
-def _declared(declared: Sequence[tuple[str, str]], table: AuthorityTable) -> list[Issuer]:
-    found = []
+def _declared(declared: Sequence[tuple[str, str]]) -> Iterator[Guess]:
     for rank, (what, name) in enumerate(declared):
-        for part in (name, *re.split(r"[;|/]| - ", name)):
-            known = canonical_authority(part, table)
-            if known is not None:
-                sure = (0.55 if known.weak else 0.86) - 0.02 * rank
-                found.append(Issuer(known.name, sure, known, f"the file's {what}"))
-                break
-        else:
-            if is_body(name):
-                found.append(Issuer(" ".join(name.split()), 0.6 - 0.02 * rank, None, f"the file's {what}"))
-    return found
-
-
-def _hosts(addresses: Sequence[str], table: AuthorityTable) -> list[Issuer]:
-    found = []
-    for address in addresses:
-        known = authority_of_host(address, table)
+        parts = (name, *re.split(r"[;|/]| - ", name))
+        known = next(filter(None, map(canonical_authority, parts)), None)
         if known is not None:
-            found.append(Issuer(known.name, 0.45 if known.weak else 0.78, known, f"its address {address}"))
-    return found
+            yield Guess(known.name, (0.55 if known.weak else 0.86) - 0.02 * rank, f"the file's {what}")
+        elif is_body(name):
+            yield Guess(" ".join(name.split()), 0.6 - 0.02 * rank, f"the file's {what}")
 
 
-def _titled(title: str, table: AuthorityTable) -> list[Issuer]:
+def _hosted(address: str) -> Iterator[Guess]:
+    if known := authority_of_host(address):
+        yield Guess(known.name, 0.45 if known.weak else 0.78, f"its address {address}")
+
+
+def _titled(title: str) -> list[Guess]:
     """Return bodies in the title: "Directive of the European Parliament and of the Council"."""
     return [
-        Issuer(one.authority.name, 0.35 if one.authority.weak else 0.6, one.authority, "the title")
-        for one in named_authorities(title, cut_words(title), table)
+        Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, "the title")
+        for one in named_authorities(title, cut_words(title))
         if one.kind in ("name", "symbol")
     ]
 
 
-def _written(extracted: ExtractedText, words: Sequence[Word], table: AuthorityTable) -> list[Issuer]:
+def _written(document: DocumentText) -> list[Guess]:
     """Return bodies that the first page, the last lines, or throughout the text name."""
-    text = extracted.text
+    text = document.extracted.text
     # A page cut out of a document has no first page: what it speaks of throughout is the next best.
     whole = text[:_WHOLE]
-    shown = bisect_right(words, len(whole), key=lambda word: word.end)
-    namings = named_authorities(whole, words[:shown], table)
+    shown = bisect_right(document.words, len(whole), key=lambda word: word.end)
+    namings = named_authorities(whole, document.words[:shown])
     counts = Counter(one.authority.name for one in namings)
     total = counts.total()
     tail_start = max(len(whole), len(text) - _TAIL)
     tail = text[tail_start:]
-    last = named_authorities(tail, cut_words(tail), table)
-    found: dict[str, Issuer] = {}
+    found: dict[str, Guess] = {}
+
+    def add(guess: Guess) -> None:
+        if guess.value not in found or found[guess.value].weight < guess.weight:
+            found[guess.value] = guess
+
     before_end = 0
     for one in namings:
         name = one.authority.name
@@ -145,21 +106,11 @@ def _written(extracted: ExtractedText, words: Sequence[Word], table: AuthorityTa
         weight = _weight(one, before)
         if counts[name] >= 3:
             weight += 0.12 * counts[name] / total + 0.02 * min(math.log(counts[name]), 3)
-        weight = min(weight, 0.93)
-        if name not in found or found[name].confidence < weight:
-            found[name] = Issuer(name, weight, one.authority, "its first pages", one.start, one.end)
-    for one in last:
-        weight = (
-            0.4 - (0.2 if one.authority.weak else 0.0)
-            if _PATTERNS["issued"].search(tail[max(0, one.start - 60) : one.start])
-            else 0.15
-        )
-        known = found.get(one.authority.name)
-        if known is None or known.confidence < weight:
-            start = tail_start + one.start
-            found[one.authority.name] = Issuer(
-                one.authority.name, weight, one.authority, "its last lines", start, tail_start + one.end
-            )
+        add(Guess(name, min(weight, 0.93), "its first pages", one.start, one.end))
+    for one in named_authorities(tail, cut_words(tail)):
+        issued = _PATTERNS["issued"].search(tail[max(0, one.start - 60) : one.start])
+        weight = 0.15 if not issued else 0.2 if one.authority.weak else 0.4
+        add(Guess(one.authority.name, weight, "its last lines", tail_start + one.start, tail_start + one.end))
     return list(found.values())
 
 
@@ -176,15 +127,11 @@ def _weight(named: Naming, before: str) -> float:
         weight += 0.2
     elif named.start < 400 and named.kind in ("name", "acronym"):
         weight += 0.08
-    return weight - (0.3 if _quoted_as_source(before) else 0.0)
+    # What is before a name may make it the source of a figure, not of the document.
+    return weight - (0.3 if _PATTERNS["source"].search(before) else 0.0)
 
 
-def _quoted_as_source(before: str) -> bool:
-    """Return whether what is before a name makes it the source of a figure, not of the document."""
-    return _PATTERNS["source"].search(before) is not None
-
-
-def _land_ministry(text: str, table: AuthorityTable) -> list[Issuer]:
+def _land_ministry(text: str) -> list[Guess]:
     """Return the ministry of a German Land that is named by its office alone, with the Land named most."""
     match = _PATTERNS["vague_ministry"].search(text[:_HEAD])
     if match is None:
@@ -194,11 +141,11 @@ def _land_ministry(text: str, table: AuthorityTable) -> list[Issuer]:
     if count < 2:
         return []
     name = f"{match.group(1)} {land}"
-    known = canonical_authority(name, table)
-    return [Issuer(known.name if known else name, 0.72, known, "its first page", match.start(), match.end())]
+    known = canonical_authority(name)
+    return [Guess(known.name if known else name, 0.72, "its first page", match.start(), match.end())]
 
 
-def _issued_by(text: str) -> list[Issuer]:
+def _issued_by(text: str) -> list[Guess]:
     """Return a body that no table knows, where the first page says that it issued the document.
 
     "prepared by the ...".
@@ -207,7 +154,7 @@ def _issued_by(text: str) -> list[Issuer]:
     for issued in _PATTERNS["issued"].finditer(text, 0, _HEAD):
         match = _PATTERNS["name"].match(text, issued.end())
         if match is not None and is_body(match[1]) and canonical_authority(match[1]) is None:
-            found.append(Issuer(" ".join(match[1].split()), 0.55, None, "its first page", *match.span(1)))
+            found.append(Guess(" ".join(match[1].split()), 0.55, "its first page", *match.span(1)))
     return found[:2]
 
 
@@ -217,9 +164,9 @@ def _is_name(written: str) -> bool:
     return 2 * sum(word[0].isupper() for word in words) > len(words)
 
 
-def _letterhead(extracted: ExtractedText) -> list[Issuer]:
+def _letterhead(extracted: ExtractedText) -> list[Guess]:
     """Return a line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
-    found: list[Issuer] = []
+    found: list[Guess] = []
     for line in extracted.lines[:_LETTERHEAD_LINES]:
         if line.page <= 2 and _names_body(extracted.text[line.start : line.end]):
             weight = 0.42 - 0.004 * len(found) - 0.00002 * line.start
@@ -239,5 +186,5 @@ def _names_body(line: str) -> bool:
     return not ends and _is_name(written) and _PATTERNS["body"].search(written) is not None
 
 
-def _on_line(extracted: ExtractedText, line: Line, weight: float, why: str) -> Issuer:
-    return Issuer(extracted.text[line.start : line.end].strip(_BULLETS), weight, None, why, line.start, line.end)
+def _on_line(extracted: ExtractedText, line: Line, weight: float, why: str) -> Guess:
+    return Guess(extracted.text[line.start : line.end].strip(_BULLETS), weight, why, line.start, line.end)

@@ -10,13 +10,14 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import takewhile
 
-from ingestion.metadata.quotes import Passages
+from ingestion.metadata.quotes import DocumentText
 from ingestion.metadata.taxonomy import Taxonomy
-from ingestion.metadata.term_matching import Word, cut_words
+from ingestion.metadata.term_matching import cut_words
 from ingestion.prompts import description_message, description_rules, description_schema
 from ingestion.protocols import LanguageModel
 from ingestion.types import FieldName, FieldValue
@@ -25,7 +26,10 @@ from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.prompts import one_line
 from rag_engine.text.folding import fold
 
+_SINGLE: tuple[FieldName, ...] = ("document_type", "geographical_level")
 _LABELLED: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
+_TEXTS: tuple[FieldName, ...] = ("title", "authority")
+_PROSE: tuple[FieldName, ...] = ("description", "target")
 _ISO_DATE = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _QUOTE_WORDS = 2
 # Time that a second try needs to make sense.
@@ -42,27 +46,33 @@ class ModelReply:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(slots=True, eq=False)
 class _ReplyReader:
-    """Quotations of a model looked up in the words of the text."""
+    """Quotations of a model looked up in the words that it was shown, with warnings on what they do not bear out."""
 
-    words: Sequence[Word]
-    passages: Passages
-    joined: str = field(init=False)
+    def __init__(self, text: DocumentText, shown: int) -> None:
+        self._text = text
+        self._words = list(takewhile(lambda word: word.end <= shown, text.words))
+        self._joined = " " + " ".join(word.folded for word in self._words) + " "
+        self.warnings: list[str] = []
 
-    def __post_init__(self) -> None:
-        self.joined = " " + " ".join(word.folded for word in self.words) + " "
+    def value(self, field: FieldName, value: str, quote: str) -> FieldValue:
+        """Return a value with the sentence of its quotation, less sure where the text does not have it."""
+        place = self._find(quote)
+        if place is None:
+            return FieldValue(field, value, "model", "", None, _UNQUOTED)
+        quoted = self._text.at(*place)
+        return FieldValue(field, value, "model", quoted.text, quoted.page, _QUOTED)
 
-    def find(self, quote: str) -> tuple[int, int] | None:
+    def _find(self, quote: str) -> tuple[int, int] | None:
         """Return where the text has the words of a quotation, whatever its case, accents, spaces and punctuation."""
         wanted = [word.folded for word in cut_words(quote)]
         if len(wanted) < _QUOTE_WORDS:
             return None
-        at = self.joined.find(" " + " ".join(wanted) + " ")
+        at = self._joined.find(" " + " ".join(wanted) + " ")
         if at < 0:
             return None
-        first = self.joined.count(" ", 0, at)
-        return self.words[first].start, self.words[first + len(wanted) - 1].end
+        first = self._joined.count(" ", 0, at)
+        return self._words[first].start, self._words[first + len(wanted) - 1].end
 
 
 def ask_model(
@@ -102,53 +112,46 @@ def ask_model(
 
 def read_answer(
     reply: Mapping[str, object],
-    words: Sequence[Word],
-    passages: Passages,
+    shown: int,
+    text: DocumentText,
     taxonomy: Taxonomy,
     gazetteer: Gazetteer,
     *,
     today: date,
 ) -> ModelReply:
-    """Return the values of an answer that are allowed and stand up, with a warning for each that does not."""
-    reader = _ReplyReader(words, passages)
+    """Return the values of an answer that are allowed and stand up, with a warning for each that does not.
+
+    Quotations are looked for in the first `shown` characters of the text.
+    """
+    reader = _ReplyReader(text, shown)
     values: list[FieldValue] = []
-    warnings: list[str] = []
-    for listed in _LABELLED:
-        for entry in _entries(reply.get(listed)):
-            values += _labelled(listed, entry, taxonomy, reader, warnings, needs_quote=True)
-    for single in ("document_type", "geographical_level"):
-        entry = _entry(reply.get(single))
-        values += _labelled(_field(single), entry, taxonomy, reader, warnings, needs_quote=False) if entry[0] else []
-    for name, quote in _entries(reply.get("countries")):
-        country = canonical_country(name, gazetteer)
+    for name in _LABELLED:
+        for entry in _entries(reply.get(name)):
+            values += [value for value in _labelled(name, entry, taxonomy, reader) if _is_quoted(value, reader)]
+    for name in _SINGLE:
+        for entry in _entries([reply.get(name)]):
+            values += _labelled(name, entry, taxonomy, reader)
+    for country_name, quote in _entries(reply.get("countries")):
+        country = canonical_country(country_name, gazetteer)
         if country is None:
-            warnings.append(f"The model named {one_line(name, limit=60)!r}, which is no country.")
-            continue
-        values.append(_value("countries", country, quote, reader))
-    for text_field in ("title", "authority"):
-        entry = _entry(reply.get(text_field))
-        if entry[0]:
-            values.append(_value(_field(text_field), one_line(entry[0]), entry[1] or entry[0], reader))
-    values += _date(_entry(reply.get("date")), reader, warnings, today)
-    for prose in ("description", "target"):
-        text = reply.get(prose)
-        if isinstance(text, str) and text.strip():
-            values.append(FieldValue(_field(prose), one_line(text, limit=None), "model", "", None, 0.7))
-    return ModelReply(tuple(dict.fromkeys(values)), tuple(warnings))
+            reader.warnings.append(f"The model named {one_line(country_name, limit=60)!r}, which is no country.")
+        else:
+            values.append(reader.value("countries", country, quote))
+    for name in _TEXTS:
+        values += [reader.value(name, one_line(said), quote or said) for said, quote in _entries([reply.get(name)])]
+    values += _date(_entry(reply.get("date")), reader, today)
+    for name in _PROSE:
+        prose = reply.get(name)
+        if isinstance(prose, str) and prose.strip():
+            values.append(FieldValue(name, one_line(prose, limit=None), "model", "", None, 0.7))
+    return ModelReply(tuple(dict.fromkeys(values)), tuple(reader.warnings))
 
 
 def prompt_for(taxonomy: Taxonomy) -> tuple[str, dict[str, object]]:
     """Return the rules with every label and its meaning, and the schema of the answer."""
-    defined = {
-        "document_type": taxonomy.document_types,
-        "geographical_level": taxonomy.geographical_levels,
-        "hazards": taxonomy.hazards,
-        "key_criteria": taxonomy.key_criteria,
-        "tags": taxonomy.tags,
-    }
-    labels = {field: [(label.name, label.definition) for label in listed] for field, listed in defined.items()}
-    names = {field: [name for name, _ in listed] for field, listed in labels.items()}
-    return description_rules(labels), description_schema(names)
+    fields: tuple[str, ...] = (*_SINGLE, *_LABELLED)
+    labels = {name: [(label.name, label.definition) for label in taxonomy.definitions(name)] for name in fields}
+    return description_rules(labels), description_schema({name: taxonomy.labels(name) for name in fields})
 
 
 def _within(language_model: LanguageModel, system: str, user: str, schema: dict[str, object], seconds: float) -> object:
@@ -171,49 +174,33 @@ def _within(language_model: LanguageModel, system: str, user: str, schema: dict[
     return reply if isinstance(reply, dict | str) else "the answer is not a JSON object."
 
 
-def _labelled(
-    name: FieldName,
-    entry: tuple[str, str],
-    taxonomy: Taxonomy,
-    reader: _ReplyReader,
-    warnings: list[str],
-    *,
-    needs_quote: bool,
-) -> list[FieldValue]:
+def _labelled(name: FieldName, entry: tuple[str, str], taxonomy: Taxonomy, reader: _ReplyReader) -> list[FieldValue]:
     label, quote = entry
     known = {fold(one): one for one in taxonomy.labels(name)}
-    found = known.get(fold(label.strip()))
-    if found is None:
-        warnings.append(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}.")
-        return []
-    value = _value(name, found, quote, reader)
-    if needs_quote and value.confidence < _QUOTED:
-        warnings.append(f"The model's {found} was left out: its quotation is not in the text.")
-        return []
-    return [value]
+    if found := known.get(fold(label.strip())):
+        return [reader.value(name, found, quote)]
+    reader.warnings.append(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}.")
+    return []
 
 
-def _value(name: FieldName, value: str, quote: str, reader: _ReplyReader) -> FieldValue:
-    place = reader.find(quote)
-    if place is None:
-        return FieldValue(name, value, "model", "", None, _UNQUOTED)
-    passage = reader.passages.at(*place)
-    return FieldValue(name, value, "model", passage.text, passage.page, _QUOTED)
+def _is_quoted(value: FieldValue, reader: _ReplyReader) -> bool:
+    if value.confidence < _QUOTED:
+        reader.warnings.append(f"The model's {value.value} was left out: its quotation is not in the text.")
+        return False
+    return True
 
 
-def _date(entry: tuple[str, str], reader: _ReplyReader, warnings: list[str], today: date) -> list[FieldValue]:
+def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[FieldValue]:
     """Return a date of publication in ISO form that is past and is not the day on which the model was asked."""
     text = entry[0].strip()
-    if not text:
-        return []
-    if not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text):
-        warnings.append(f"The model's date {one_line(text, limit=40)!r} is no ISO date.")
-        return []
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
-    if text in recent or text > today.isoformat()[: len(text)]:
-        warnings.append(f"The model's date {text} is the day of the question or lies in the future.")
-        return []
-    return [_value("date", text, entry[1], reader)]
+    if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
+        reader.warnings.append(f"The model's date {one_line(text, limit=40)!r} is no ISO date.")
+    elif text in recent or text > today.isoformat()[: len(text)]:
+        reader.warnings.append(f"The model's date {text} is the day of the question or lies in the future.")
+    elif text:
+        return [reader.value("date", text, entry[1])]
+    return []
 
 
 def _is_calendar_date(text: str) -> bool:
@@ -238,11 +225,3 @@ def _entry(value: object) -> tuple[str, str]:
         label, quote = value.get("value"), value.get("quote")
         return (label if isinstance(label, str) else ""), (quote if isinstance(quote, str) else "")
     return "", ""
-
-
-def _field(name: str) -> FieldName:
-    fields: dict[str, FieldName] = {
-        "title": "title", "authority": "authority", "document_type": "document_type", "target": "target",
-        "geographical_level": "geographical_level", "description": "description",
-    }  # fmt: skip
-    return fields[name]

@@ -1,14 +1,31 @@
-"""Sentences of a document with their pages, for the values that rest on them."""
+"""A document's text with its words, and its sentences with their pages for the values that rest on them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ingestion.metadata.term_matching import Word, cut_words
+from ingestion.types import FieldName, FieldValue
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import ExtractedText
 
 _LONGEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A value that a field may have, and how much speaks for it.
+
+    `start` and `end` are where the text says it (-1: it does not); `why` says it in words.
+    """
+
+    value: str
+    weight: float
+    why: str = ""
+    start: int = -1
+    end: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +40,12 @@ NOWHERE = QuotedSentence("", None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passages:
-    """A document's text, ready to be quoted from."""
+class DocumentText:
+    """A document's text, ready to be searched and quoted from."""
 
     extracted: ExtractedText
     language: str
+    words: Sequence[Word]
     starts: tuple[int, ...]
 
     def at(self, start: int, end: int | None = None) -> QuotedSentence:
@@ -62,7 +80,24 @@ class Passages:
                 return QuotedSentence(text[first + one : max(first + other, end)][:_LONGEST].strip(), page)
         return QuotedSentence(text[start:end], page)
 
+    def value(self, field: FieldName, guess: Guess) -> FieldValue:
+        """Return a guess as the value of a field, with the sentence that says it or else why it was made."""
+        quoted = self.at(guess.start, guess.end)
+        return FieldValue(field, guess.value, "rule", quoted.text or guess.why, quoted.page, round(guess.weight, 2))
 
-def passages_of(extracted: ExtractedText, language: str) -> Passages:
-    """Return the passages of a document."""
-    return Passages(extracted, language, tuple(block.start for block in extracted.blocks))
+
+def document_text(extracted: ExtractedText, language: str) -> DocumentText:
+    """Return the text of a document, cut into words."""
+    return DocumentText(
+        extracted, language, cut_words(extracted.text), tuple(block.start for block in extracted.blocks)
+    )
+
+
+def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
+    """Return the surest of the values that are alike but for case, each in the place of the first."""
+    best: dict[str, FieldValue] = {}
+    for value in values:
+        known = best.setdefault(value.value.casefold(), value)
+        if value.confidence > known.confidence:
+            best[value.value.casefold()] = value
+    return list(best.values())

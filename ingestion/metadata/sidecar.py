@@ -9,8 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from ingestion.metadata.dates import find_dates
-from ingestion.metadata.describe import clues_of
+from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.types import LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.errors import InputError
@@ -68,16 +67,9 @@ def describe(
 def _by_rules(
     title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: FileProperties
 ) -> dict[str, Any]:
-    source = SeedSource(code=file, path=file)
-    found = describe_by_rules(
-        source,
-        extracted,
-        language,
-        titles=[FieldValue("title", title, "rule", "", None, 1.0)] if title else [],
-        dates=find_dates(extracted, source, declared, language, today=date.today()),
-        clues=clues_of(source, declared),
-        gazetteer=gazetteer,
-    )
+    titles = [FieldValue("title", title, "rule", "", None, 1.0)] if title else []
+    text, source = document_text(extracted, language), SeedSource(code=file, path=file)
+    found = describe_by_rules(source, text, declared, titles, gazetteer, today=date.today())
     values: dict[str, Any] = {"notes": " ".join(("Metadata extracted automatically.", *notes_on(found)))}
     for one in found:
         if one.field in LIST_FIELDS:

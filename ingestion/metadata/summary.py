@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ingestion.metadata.quotes import Guess
+from ingestion.patterns import load_patterns
 from rag_engine.planning.instructions import load_phrasing
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import sentence_spans
@@ -27,63 +29,35 @@ _CONTENT = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_WORDS = (7, 60)
 # Dotted leaders, table cells, links: a list of contents, not prose.
 _LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|\||\]\(|https?:")
-_PURPOSE = re.compile(
-    r"\b(?:aims?|purpose|objectives?|intended|applies|apply to|scope|audience|addressed|designed to|target(?:s|ed)?|"
-    r"obiettiv\w+|finalit\w+|si applica|destinat\w+|rivolt\w+|objetivo\w*|finalidad\w*|se aplica|dirigid\w+|"
-    r"objectifs?|vise|s'adresse|s’adresse|destin[ée]\w*|s'applique|s’applique|ziele?|zweck\w*|richtet sich|gilt für|"
-    r"dient|aufgabe\w*|objetivos?|aplica-se|destina-se|amac\w*|amaç\w*|kapsam\w*|uygulanır|formål\w*|gjelder|doel\w*|bedoeld|"
-    r"van toepassing|cel\w*|syfte\w*|scop\w*)\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Whole sentences of a document in its order, and where the first of them is; empty text where none fit."""
-
-    text: str
-    start: int = -1
-    end: int = -1
-
-    @property
-    def words(self) -> int:
-        """The number of words."""
-        return len(self.text.split())
+_PURPOSE = load_patterns("summary")["purpose"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    start: int
-    end: int
+    place: tuple[int, int]
     text: str
     words: int
     weight: float
     purpose: float
 
 
-def summarise(extracted: ExtractedText, language: str) -> tuple[Summary, Summary]:
-    """Return the description and the target of a document."""
+def summarise(extracted: ExtractedText, language: str) -> tuple[Guess, Guess]:
+    """Return the description and the target of a document; empty where no sentences fit."""
     candidates = _candidates(extracted, language)
     description = _best_set(candidates, DESCRIPTION_WORDS, [one.weight for one in candidates])
-    used = {(one.start, one.end) for one in description}
-    target = _best_set(
-        candidates,
-        TARGET_WORDS,
-        [one.weight + one.purpose - (0.6 if (one.start, one.end) in used else 0.0) for one in candidates],
-    )
+    weights = [one.weight + one.purpose - (0.6 if one in description else 0.0) for one in candidates]
+    target = _best_set(candidates, TARGET_WORDS, weights)
     return _summary(description), _summary(target)
 
 
-def _summary(chosen: Sequence[_Candidate]) -> Summary:
-    if not chosen:
-        return Summary("")
-    return Summary(" ".join(one.text for one in chosen), chosen[0].start, chosen[0].end)
+def _summary(chosen: Sequence[_Candidate]) -> Guess:
+    return Guess(" ".join(one.text for one in chosen), 0.5, "", *chosen[0].place) if chosen else Guess("", 0.0)
 
 
 def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
     """Return sentences of prose that may be in a summary, weighed by how central and how early they are."""
     stop = load_phrasing().stop_words.get(language, frozenset())
-    found: list[tuple[int, int, str, set[str]]] = []
+    found: list[tuple[tuple[int, int], str, set[str]]] = []
     seen: set[str] = set()
     frequency: Counter[str] = Counter()
     for block in extracted.blocks:
@@ -106,16 +80,16 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
                 and sentence not in seen
             ):
                 seen.add(sentence)
-                found.append((block.start + start, block.start + end, sentence, content))
+                found.append(((block.start + start, block.start + end), sentence, content))
     most = max(frequency.values(), default=1)
     candidates = []
-    for rank, (start, end, sentence, content) in enumerate(found):
+    for rank, (place, sentence, content) in enumerate(found):
         central = sum(frequency[word] for word in content) / (most * (len(content) + 3))
         early = 1.0 / (1.0 + rank / 6)
         purpose = 0.8 if _PURPOSE.search(sentence) else 0.0
-        candidates.append(_Candidate(start, end, sentence, len(sentence.split()), 0.2 + 1.5 * central + early, purpose))
+        candidates.append(_Candidate(place, sentence, len(sentence.split()), 0.2 + 1.5 * central + early, purpose))
     best = sorted(candidates, key=lambda one: -(one.weight + one.purpose))[:_CANDIDATES]
-    return sorted(best, key=lambda one: one.start)
+    return sorted(best, key=lambda one: one.place)
 
 
 def _best_set(candidates: Sequence[_Candidate], wanted: tuple[int, int], weights: Sequence[float]) -> list[_Candidate]:

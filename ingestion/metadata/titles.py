@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
 from ingestion.extraction.layout.title_block import printed_titles
+from ingestion.metadata.quotes import surest
 from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import ExtractedText
 
@@ -22,17 +23,8 @@ def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProp
     A declared title that is printed as well is the surest; one that is not printed may be left over from another
     document, and gives way to a line that stands out.
     """
-    best: dict[str, FieldValue] = {}
-    for value in (
-        *_declared(extracted, declared),
-        *_printed(extracted),
-        *_listed(source),
-        *_extracted(extracted, declared),
-    ):
-        key = value.value.casefold()
-        if value.value and (key not in best or value.confidence > best[key].confidence):
-            best[key] = value
-    return sorted(best.values(), key=lambda value: -value.confidence)[:_MOST]
+    found = (*_declared(extracted, declared), *_printed(extracted), *_listed(source), *_extracted(extracted, declared))
+    return sorted(surest(value for value in found if value.value), key=lambda value: -value.confidence)[:_MOST]
 
 
 def without_site(title: str, text: str) -> str:

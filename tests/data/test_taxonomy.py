@@ -48,17 +48,17 @@ def test_terms_are_written_as_they_are_compared() -> None:
 def test_the_levels_are_those_that_the_places_know() -> None:
     levels = set(load_taxonomy().labels("geographical_level"))
     assert set(load_gazetteer().levels) < levels
-    assert {authority.level for authority in load_authorities().authorities} == levels
+    assert {authority.level for authority in load_authorities().by_name.values()} == levels
 
 
 def test_countries_of_authorities_and_regions_are_in_the_gazetteer() -> None:
     countries = set(load_gazetteer().countries.values())
-    assert {one.country for one in load_authorities().authorities if one.country} <= countries
+    assert {one.country for one in load_authorities().by_name.values() if one.country} <= countries
     assert set(_table("subnational.toml")) <= countries
 
 
 def test_only_national_bodies_have_a_country_and_bodies_of_the_union_are_european() -> None:
-    authorities = load_authorities().authorities
+    authorities = load_authorities().by_name.values()
     assert len(authorities) >= 150
     for one in authorities:
         assert (one.level == "National") == bool(one.country), one.name
@@ -67,7 +67,7 @@ def test_only_national_bodies_have_a_country_and_bodies_of_the_union_are_europea
 
 
 def test_no_domain_belongs_to_two_authorities() -> None:
-    domains = [domain for one in load_authorities().authorities for domain in one.domains]
+    domains = [domain for one in load_authorities().by_name.values() for domain in one.domains]
     assert len(domains) == len(set(domains))
     assert all(re.fullmatch(r"[a-z0-9.-]+", domain) for domain in domains)
 

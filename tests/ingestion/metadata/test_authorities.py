@@ -8,6 +8,7 @@ import pytest
 
 from ingestion.metadata.authorities import authority_of_host, canonical_authority, load_authorities, named_authorities
 from ingestion.metadata.issuers import find_issuers
+from ingestion.metadata.quotes import document_text
 from ingestion.metadata.term_matching import cut_words
 from rag_engine.errors import InputError
 from tests.ingestion.texts import extracted_from
@@ -100,32 +101,30 @@ def test_the_publisher_on_the_first_page_beats_a_body_that_is_mentioned() -> Non
         "Heat and health in cities\n\nPublished by the European Environment Agency\n\n"
         "The World Health Organization has shown that heat kills. The figures come from the World Bank."
     )
-    assert find_issuers(extracted, "en")[0].name == "European Environment Agency"
+    assert find_issuers(document_text(extracted, "en"), "")[0].value == "European Environment Agency"
 
 
 def test_what_the_file_declares_beats_the_text() -> None:
     extracted = extracted_from("A study for the World Bank on floods.")
-    found = find_issuers(extracted, "en", declared=[("publisher", "JRC"), ("author", "Jane Doe")])
-    assert found[0].name == "Joint Research Centre"
+    found = find_issuers(document_text(extracted, "en"), "", declared=[("publisher", "JRC"), ("author", "Jane Doe")])
+    assert found[0].value == "Joint Research Centre"
 
 
 def test_a_person_or_a_program_is_no_authority() -> None:
-    assert (
-        find_issuers(extracted_from("Some words."), "en", declared=[("author", "Jane Doe"), ("publisher", "Word")])
-        == []
-    )
+    words = document_text(extracted_from("Some words."), "en")
+    assert find_issuers(words, "", declared=[("author", "Jane Doe"), ("publisher", "Word")]) == []
 
 
 def test_a_body_that_no_table_knows_is_read_from_the_letterhead() -> None:
     extracted = extracted_from("Municipality of Milltown\n\nFlood plan\n\nThe gauge is read each day.")
-    assert find_issuers(extracted, "en")[0].name == "Municipality of Milltown"
+    assert find_issuers(document_text(extracted, "en"), "")[0].value == "Municipality of Milltown"
 
 
 def test_the_ministry_of_a_german_land_gets_the_name_of_its_land() -> None:
     extracted = extracted_from(
         "Verwaltungsvorschrift des Innenministeriums über Zuwendungen\n\nDie Feuerwehren in Hessen und das Land Hessen."
     )
-    assert "Hess" in find_issuers(extracted, "de")[0].name
+    assert "Hess" in find_issuers(document_text(extracted, "de"), "")[0].value
 
 
 def test_a_name_that_stands_for_two_bodies_is_refused(tmp_path: Path) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ingestion.metadata.document_type import guess_types
-from ingestion.metadata.term_matching import cut_words
-from rag_engine.types import ExtractedText
+from ingestion.metadata.quotes import document_text
 from tests.ingestion.texts import extracted_from
 
 PROSE = "The river rises in spring. People move their things to the upper floors and wait for the water to go."
 
 
 def _type(title: str, text: str = PROSE, media_type: str = "application/pdf") -> str:
-    extracted: ExtractedText = extracted_from(text, media_type=media_type)
-    return guess_types(title, extracted, cut_words(text))[0].name
+    return guess_types(title, document_text(extracted_from(text, media_type=media_type), "en"))[0].value
 
 
 @pytest.mark.parametrize(

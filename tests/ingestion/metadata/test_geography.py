@@ -6,14 +6,14 @@ import pytest
 
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.geography import Geography, country_of_address, locate
-from ingestion.metadata.term_matching import cut_words
+from ingestion.metadata.quotes import document_text
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.texts import extracted_from
 
 
 def _locate(title: str = "", text: str = "", *, by: str = "", language: str = "en", url: str = "") -> Geography:
     return locate(
-        title, extracted_from(text), cut_words(text), language,
+        title, document_text(extracted_from(text), language),
         authority=canonical_authority(by) if by else None, url=url, gazetteer=load_gazetteer(),
     )  # fmt: skip
 

@@ -13,9 +13,8 @@ import pytest
 
 from ingestion.metadata.merge import merge
 from ingestion.metadata.model import ModelReply, ask_model, prompt_for, read_answer
-from ingestion.metadata.quotes import passages_of
+from ingestion.metadata.quotes import document_text
 from ingestion.metadata.taxonomy import load_taxonomy
-from ingestion.metadata.term_matching import cut_words
 from ingestion.prompts import description_message
 from ingestion.types import FieldName, FieldValue
 from rag_engine.errors import BackendError
@@ -57,9 +56,8 @@ def answer(**changes: object) -> dict[str, object]:
 
 
 def _read(reply: Mapping[str, object]) -> ModelReply:
-    extracted = extracted_from(TEXT)
     return read_answer(
-        reply, cut_words(TEXT), passages_of(extracted, "en"), load_taxonomy(), load_gazetteer(), today=TODAY
+        reply, len(TEXT), document_text(extracted_from(TEXT), "en"), load_taxonomy(), load_gazetteer(), today=TODAY
     )
 
 
@@ -156,7 +154,7 @@ def test_the_schema_is_valid_and_closed() -> None:
 def test_the_model_is_told_every_label_and_its_meaning() -> None:
     taxonomy = load_taxonomy()
     message = prompt_for(taxonomy)[0]
-    for label in (*taxonomy.hazards, *taxonomy.key_criteria, *taxonomy.tags, *taxonomy.document_types):
+    for label in (*taxonomy.hazards, *taxonomy.key_criteria, *taxonomy.tags, *taxonomy.document_type):
         assert f"- {label.name}: {label.definition}" in message
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from datetime import date
 
 from ingestion.metadata.issuers import find_issuers
-from ingestion.metadata.rules import Clues, describe_by_rules, notes_on
+from ingestion.metadata.quotes import document_text
+from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
-from ingestion.types import FieldName, FieldValue, SeedSource
+from ingestion.types import FieldName, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import load_gazetteer
 from rag_engine.types import ExtractedText, Line
 from tests.ingestion.texts import extracted_from
 
-NO_CLUES = Clues()
 FLOOD = """# Flood plan of Milltown
 
 Published by the Environment Agency
@@ -39,13 +40,10 @@ def _describe(
     *,
     source: SeedSource | None = None,
     title: str = "",
-    clues: Clues = NO_CLUES,
 ) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", 1, 0.8)] if title else []
-    source = source or SeedSource("A1")
-    return describe_by_rules(
-        source, extracted, language, titles=titles, dates=[], clues=clues, gazetteer=load_gazetteer()
-    )
+    text, today = document_text(extracted, language), date(2026, 3, 2)
+    return describe_by_rules(source or SeedSource("A1"), text, FileProperties(), titles, load_gazetteer(), today=today)
 
 
 def _of(values: Sequence[FieldValue], field: FieldName) -> list[str]:
@@ -101,8 +99,8 @@ def test_what_the_list_says_of_the_authority_wins_and_becomes_canonical() -> Non
 
 
 def test_an_address_speaks_for_the_body_behind_it() -> None:
-    clues = Clues(addresses=("https://www.protezionecivile.gov.it/piano.pdf",))
-    values = _describe(extracted_from("Il piano. Le persone restano a casa."), "it", clues=clues)
+    source = SeedSource("A1", url="https://www.protezionecivile.gov.it/piano.pdf")
+    values = _describe(extracted_from("Il piano. Le persone restano a casa."), "it", source=source)
     assert _of(values, "authority") == ["Dipartimento della Protezione Civile"]
     assert _of(values, "countries") == ["Italy"]
 
@@ -110,9 +108,9 @@ def test_an_address_speaks_for_the_body_behind_it() -> None:
 def test_description_and_target_are_whole_sentences_of_the_right_length() -> None:
     extracted = extracted_from(FLOOD * 3)
     description, target = summarise(extracted, "en")
-    assert 100 <= description.words <= 130
-    assert 40 <= target.words <= 50
-    for part in (description.text, target.text):
+    assert 100 <= len(description.value.split()) <= 130
+    assert 40 <= len(target.value.split()) <= 50
+    for part in (description.value, target.value):
         assert part.endswith(".")
         for sentence in part.split(". "):
             assert sentence.strip(".") in " ".join(extracted.text.split())
@@ -120,7 +118,7 @@ def test_description_and_target_are_whole_sentences_of_the_right_length() -> Non
 
 def test_a_text_without_sentences_has_no_description_rather_than_half_a_one() -> None:
     description, target = summarise(extracted_from("id | name\n\nint4 | varchar"), "en")
-    assert (description.text, target.text) == ("", "")
+    assert (description.value, target.value) == ("", "")
 
 
 def test_the_notes_say_what_was_not_found() -> None:
@@ -149,6 +147,7 @@ def test_a_sentence_that_begins_a_line_is_no_issuer_and_prepared_by_names_one() 
         "who know hail best.\n\nThe River Authority publishes flood hazard maps every six years and reviews them after"
     )
     lines = tuple(Line(found.start(), found.end(), 1, None) for found in re.finditer(r"[^\n]+", text))
-    names = [one.name for one in find_issuers(ExtractedText(text, 1, lines, (), "text/plain"), "en")]
+    found = find_issuers(document_text(ExtractedText(text, 1, lines, (), "text/plain"), "en"), "")
+    names = [one.value for one in found]
     assert names[:1] == ["Sample Agency of Canada"]
     assert not [name for name in names if "publishes" in name]
