@@ -1,6 +1,6 @@
 """The truth: documents, their parents, children and places, in one relational database.
 
-A document's row is `pending` while it is being indexed, `active` when it answers and `doomed` while it
+A document's row is `pending` while it is being indexed, `active` when it answers and `deleting` while it
 is being removed. Only active documents exist for readers, so a crash leaves the old state or the new.
 """
 

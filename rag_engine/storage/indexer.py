@@ -1,7 +1,7 @@
 """Documents into the catalog, the vectors and both indexes, so that a crash leaves the old state or the new.
 
 The order is what makes it safe: vectors to disk, then the document's rows as `pending`, then both indexes, then
-one transaction that makes the group visible and dooms what it replaces, then the removal of the doomed.
+one transaction that makes the group visible and marks what it replaces as deleting, then its removal.
 """
 
 from __future__ import annotations
