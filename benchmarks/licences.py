@@ -18,11 +18,11 @@ from pathlib import Path
 
 from report import machine, write_table
 
-from ingestion.licence.check import domain_mark
 from ingestion.licence.html_marks import read_marks
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
+from ingestion.web.trusted_domains import domain_mark
 
 FOLDER = Path(__file__).parents[1] / "data" / "eval"
 LIGHTS = ("GREEN", "YELLOW", "RED")

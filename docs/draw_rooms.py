@@ -18,7 +18,17 @@ PACKAGES = ("cli", "pages", "ingestion", "rag_engine")
 WIDTH, BOX, ROW, EDGE, TOWER = 1240, 26, 58, 16, 600
 # Every room may look into these; their arrows would hide the others.
 GROUND = {
-    "ingestion": ("types", "config", "patterns", "prompts", "protocols", "file_names", "fingerprints", "workspace"),
+    "ingestion": (
+        "types",
+        "config",
+        "patterns",
+        "prompts",
+        "protocols",
+        "file_names",
+        "fingerprints",
+        "metadata_file",
+        "workspace",
+    ),
     "rag_engine": ("types", "errors", "config", "protocols", "prompts", "workspace", "filters", "atomic_write"),
 }
 COLOURS = {"cli": "#e8e3f3", "pages": "#e8e3f3", "ingestion": "#e2efe4", "rag_engine": "#e1ebf5"}

@@ -18,7 +18,8 @@ from typing import Any, Literal
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import file_hash
-from ingestion.metadata.sidecar import NAME, describe, read_descriptions
+from ingestion.metadata.sidecar import describe
+from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.protocols import Extractor
 from ingestion.tools import open_reader
 from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal

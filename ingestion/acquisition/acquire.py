@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
-from ingestion.acquisition.fetch import Content, ContentFetcher
-from ingestion.acquisition.link_choice import RankedLink, expected_languages
-from ingestion.acquisition.page_kind import PageVerdict, page_kind
-from ingestion.acquisition.relevance import relevance_of
 from ingestion.catalogues.read import lists_records
 from ingestion.config import IngestionConfig
 from ingestion.extraction.file_type import content_type
 from ingestion.file_names import file_hash, place_for, safe_code, slug_of
+from ingestion.navigation.fetch import Content, ContentFetcher
+from ingestion.navigation.link_choice import RankedLink, expected_languages
+from ingestion.navigation.page_kind import PageVerdict, page_kind
+from ingestion.navigation.relevance import relevance_of
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from ingestion.acquisition.acquire import acquire
 from ingestion.fingerprints import file_state
-from ingestion.licence.check import domain_mark
 from ingestion.phase import SourcePhase
 from ingestion.records.quarantine import file_of, remove_file
 from ingestion.records.source_record import SourceRecord
@@ -14,6 +13,7 @@ from ingestion.records.source_store import now
 from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, RunRequest
 from ingestion.web.links import host_of
+from ingestion.web.trusted_domains import domain_mark
 from rag_engine import workspace as paths
 
 

@@ -19,7 +19,7 @@ from ingestion.licence.html_marks import MOST_BYTES, mark_of, marks_of, read_xmp
 from ingestion.licence.model import ask_model
 from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.table import TrustedDomain, load_licences, score_of
+from ingestion.licence.table import score_of
 from ingestion.licence.verdict import decide
 from ingestion.types import (
     Fetched,
@@ -32,6 +32,7 @@ from ingestion.types import (
     SeedSource,
 )
 from ingestion.web.html import parse
+from ingestion.web.trusted_domains import domain_mark
 from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ _REASONS: dict[Light, OutcomeReason] = {
 }
 _READ_BYTES = 200_000_000
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_ELSEWHERE = re.compile(r"://|%3a%2f%2f|(?:^|&)(?:url|target|goto|redirect|link|dest)=", re.IGNORECASE)
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,36 +100,6 @@ def judge_licence(
         return Outcome(refused.status, refused.reason, str(refused), decide(marks), refused.retryable)
     verdict, messages = _weigh(marks, texts, language_model, seconds)
     return _outcome(verdict, (*warnings, *messages))
-
-
-def domain_mark(url: str) -> LicenceMark | None:
-    """Return what the name of the host alone says, by whole labels; None for a host that is not in the table.
-
-    An address that browsers could read in another way, or that leads elsewhere by its query, has no mark.
-    """
-    if re.search(r"[\\\s\x00-\x20]", url):
-        return None
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return None
-    if parts.scheme not in ("http", "https") or "@" in parts.netloc or not _HOST.fullmatch(host):
-        return None
-    found = next((one for one in load_licences().domains if _is_under(host, one)), None)
-    if found is None or (found.light == "GREEN" and (port not in (None, 80, 443) or _ELSEWHERE.search(parts.query))):
-        return None
-    score = score_of("plain") if found.light == "GREEN" else 0.0
-    return LicenceMark(
-        "domain", found.light, found.licence, score, host, f"trusted domain {found.suffix}", f"domain {found.suffix}"
-    )
-
-
-def _is_under(host: str, domain: TrustedDomain) -> bool:
-    def below(suffix: str) -> bool:
-        return host == suffix or host.endswith(f".{suffix}")
-
-    return below(domain.suffix) and not any(below(other) for other in domain.exceptions)
 
 
 def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:

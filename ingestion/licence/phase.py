@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ingestion.acquisition.fetch import BrowserFallbackWeb
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
+from ingestion.navigation.fetch import BrowserFallbackWeb
 from ingestion.phase import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools

@@ -1,4 +1,4 @@
-"""The table data/licences.toml: hosts, licence names, phrases of each language, and the rules that weigh them."""
+"""The table data/licences.toml without its hosts: names, phrases of each language, and the rules that weigh them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,6 @@ _WHOLE = frozenset({"negation"})
 _SPACES = re.compile(r"[^\S\n]+")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_])")
-
-
-@dataclass(frozen=True, slots=True)
-class TrustedDomain:
-    """A host whose name alone says something of the licence; GREEN frees all it publishes."""
-
-    suffix: str
-    licence: str
-    light: Light
-    exceptions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +64,12 @@ class HtmlWords:
 
 @dataclass(frozen=True, slots=True)
 class LicenceTable:
-    """The whole of data/licences.toml.
+    """The whole of data/licences.toml but its hosts.
 
     `phrases` maps a kind to one pattern for all languages, `rows` to the patterns of its rows by their ids
     ("it.granted.2"); `rules` maps a group to its rules in order.
     """
 
-    domains: tuple[TrustedDomain, ...]
     names: tuple[NamePattern, ...]
     around: frozenset[str]
     phrases: Mapping[str, re.Pattern[str]]
@@ -96,10 +85,8 @@ def load_licences() -> LicenceTable:
     """Return the table, read once."""
     table: dict[str, Any] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
     scores, shared, page = table.pop("scores"), table.pop("shared"), table.pop("html")
-    domains = tuple(
-        TrustedDomain(row["suffix"], row["licence"], row.get("light", "GREEN"), tuple(row.get("except", ())))
-        for row in table.pop("domains")
-    )
+    # The hosts are read for themselves, by web/trusted_domains.py.
+    del table["domains"]
     names = tuple(
         NamePattern(
             row["licence"], tuple(row.get("restrictions", ())), _compile([row["pattern"]]), re.compile(row["address"])
@@ -121,7 +108,6 @@ def load_licences() -> LicenceTable:
     }
     phrases = {kind: _compile(list(patterns.values()), whole=kind in _WHOLE) for kind, patterns in rows.items()}
     return LicenceTable(
-        domains=domains,
         names=names,
         around=around,
         phrases=phrases | {kind: re.compile("|".join(patterns)) for kind, patterns in shared.items()},

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.acquisition.fetch import ContentFetcher
-from ingestion.acquisition.link_choice import expected_languages, link_similarity, rank_links, title_similarity
-from ingestion.acquisition.page_kind import is_policy_link, page_kind
-from ingestion.acquisition.relevance import is_excluded, policy_word, relevance_of
 from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.catalogues.record import Record
 from ingestion.config import IngestionConfig
+from ingestion.navigation.fetch import ContentFetcher
+from ingestion.navigation.link_choice import expected_languages, link_similarity, rank_links, title_similarity
+from ingestion.navigation.page_kind import is_policy_link, page_kind
+from ingestion.navigation.relevance import is_excluded, policy_word, relevance_of
 from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of

@@ -8,8 +8,8 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 
 from ingestion.extraction.file_type import detect
-from ingestion.metadata.sidecar import NAME as DESCRIPTIONS
-from ingestion.metadata.sidecar import read_descriptions
+from ingestion.metadata_file import NAME as DESCRIPTIONS
+from ingestion.metadata_file import read_descriptions
 from ingestion.seeds.codes import prefix_for
 from ingestion.seeds.columns import SeedColumns, find_columns
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_sitemap, unpack

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingestion.acquisition.link_choice import RankedLink, link_similarity, rank_links
-from ingestion.acquisition.relevance import is_excluded, policy_word
+from ingestion.navigation.link_choice import RankedLink, link_similarity, rank_links
+from ingestion.navigation.relevance import is_excluded, policy_word
 from ingestion.prompts import PAGE_KIND_RULES, PAGE_KIND_SCHEMA, page_kind_message
 from ingestion.protocols import LanguageModel
 from ingestion.types import PageKind

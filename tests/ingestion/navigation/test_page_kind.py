@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.acquisition.page_kind import PageVerdict, link_share, page_kind
+from ingestion.navigation.page_kind import PageVerdict, link_share, page_kind
 from ingestion.protocols import LanguageModel
 from ingestion.web.page import Page, read_page
 from tests.ingestion.small_web import WORDS, SmallJudge, listing, page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from ingestion.acquisition.link_choice import link_similarity
+from ingestion.navigation.link_choice import link_similarity
 from ingestion.prompts import LINK_RULES, LINK_SCHEMA, link_message
 from ingestion.protocols import LanguageModel
 from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of

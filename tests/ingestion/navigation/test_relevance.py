@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.acquisition.relevance import Relevance, relevance_of
+from ingestion.navigation.relevance import Relevance, relevance_of
 from ingestion.protocols import LanguageModel
 from ingestion.web.links import PageLink
 from tests.ingestion.small_web import SmallJudge

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.acquisition.link_choice import link_language, rank_links, title_similarity
+from ingestion.navigation.link_choice import link_language, rank_links, title_similarity
 from ingestion.web.links import PageLink, promises_document
 
 
