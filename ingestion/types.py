@@ -365,6 +365,16 @@ class FieldValue:
     confidence: float = 0.0
 
 
+def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
+    """Return the surest of the values that are alike but for case, each in the place of the first."""
+    best: dict[str, FieldValue] = {}
+    for value in values:
+        known = best.setdefault(value.value.casefold(), value)
+        if value.confidence > known.confidence:
+            best[value.value.casefold()] = value
+    return list(best.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """A source described in the controlled taxonomy; `warnings` say what the model did not do."""

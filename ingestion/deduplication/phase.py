@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from ingestion.deduplication.compare import SIGNATURE_VERSION, ComparedSource, candidate_of, relate
-from ingestion.metadata.dates import find_dates
+from ingestion.extraction.dates import find_dates
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.metadata.term_matching import Word, cut_words
@@ -91,13 +91,3 @@ def document_text(extracted: ExtractedText, language: str) -> DocumentText:
     return DocumentText(
         extracted, language, cut_words(extracted.text), tuple(block.start for block in extracted.blocks)
     )
-
-
-def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
-    """Return the surest of the values that are alike but for case, each in the place of the first."""
-    best: dict[str, FieldValue] = {}
-    for value in values:
-        known = best.setdefault(value.value.casefold(), value)
-        if value.confidence > known.confidence:
-            best[value.value.casefold()] = value
-    return list(best.values())

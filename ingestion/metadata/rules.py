@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from ingestion.extraction.dates import find_dates
 from ingestion.metadata.authorities import Authority, canonical_authority, load_authorities
-from ingestion.metadata.dates import find_dates
 from ingestion.metadata.document_type import guess_types
 from ingestion.metadata.geography import locate
 from ingestion.metadata.issuers import find_issuers

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from ingestion.extraction.assemble import tidy
 from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
 from ingestion.extraction.layout.title_block import printed_titles
-from ingestion.metadata.quotes import surest
-from ingestion.types import FieldValue, FileProperties, SeedSource
+from ingestion.types import FieldValue, FileProperties, SeedSource, surest
 from rag_engine.types import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")

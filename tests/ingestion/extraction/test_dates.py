@@ -7,7 +7,7 @@ import pytest
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.date_patterns import declared_date, written_dates
-from ingestion.metadata.dates import find_dates
+from ingestion.extraction.dates import find_dates
 from ingestion.types import FieldValue, FileProperties, SeedSource
 from rag_engine.types import BlockKind, ExtractedText
 

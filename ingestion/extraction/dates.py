@@ -10,9 +10,8 @@ from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.date_patterns import WrittenDate, written_dates
-from ingestion.metadata.quotes import surest
 from ingestion.patterns import load_patterns
-from ingestion.types import FieldValue, FileProperties, SeedSource
+from ingestion.types import FieldValue, FileProperties, SeedSource, surest
 from rag_engine.types import Block, ExtractedText, Line
 
 _EARLIEST = 1700
