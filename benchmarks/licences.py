@@ -18,10 +18,11 @@ from pathlib import Path
 
 from report import machine, write_table
 
-from ingestion.licence.html_marks import read_marks
+from ingestion.licence.html_marks import marks_of
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
+from ingestion.web.html import parse
 from ingestion.web.trusted_domains import domain_mark
 
 FOLDER = Path(__file__).parents[1] / "data" / "eval"
@@ -64,8 +65,10 @@ def read_cases(path: Path) -> list[Case]:
 
 def judge_case(case: Case) -> LicenceVerdict:
     """Return the verdict of marks and patterns on a case, its link read as the page's licence link."""
-    page = f'<html><head><link rel="license" href="{html.escape(case.link)}"></head></html>' if case.link else ""
-    return decide([*read_marks(page, "https://example.org/"), *read_statements(case.text, "page")])
+    page = f'<html><head><link rel="license" href="{html.escape(case.link)}"></head></html>'
+    root = parse(page) if case.link else None
+    marks = marks_of(root, "https://example.org/") if root is not None else []
+    return decide([*marks, *read_statements(case.text, "page")])
 
 
 def measure(name: str, cases: Sequence[Case]) -> list[tuple[str, ...]]:

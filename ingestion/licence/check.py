@@ -28,6 +28,7 @@ from ingestion.types import (
     Light,
     Outcome,
     OutcomeReason,
+    OutcomeStatus,
     Refusal,
     SeedSource,
 )
@@ -38,10 +39,10 @@ from rag_engine.types import ExtractedText
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor, LanguageModel, Web
 
-_REASONS: dict[Light, OutcomeReason] = {
-    "GREEN": "licence_green",
-    "YELLOW": "licence_unclear",
-    "RED": "licence_reserved",
+_ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
+    "GREEN": ("done", "licence_green"),
+    "YELLOW": ("skipped", "licence_unclear"),
+    "RED": ("rejected", "licence_reserved"),
 }
 _READ_BYTES = 200_000_000
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -76,7 +77,7 @@ def judge_licence(
     if source.path:
         reading = _read_file(Path(source.path), extractor)
         verdict, messages = _weigh((*listed, *reading.marks), reading.texts, language_model, seconds)
-        return _local(verdict, (*reading.warnings, *messages))
+        return _outcome(verdict, (*reading.warnings, *messages), local=True)
     domain = domain_mark(source.url)
     marks = (*([domain] if domain else []), *listed)
     verdict = decide(marks)
@@ -185,12 +186,10 @@ def _front_and_back(extracted: ExtractedText) -> Sequence[tuple[str, str]]:
     if extracted.pages <= 1 or not extracted.blocks:
         text = extracted.text
         return [("text", text)] if len(text) <= 30_000 else [("beginning", text[:15_000]), ("end", text[-15_000:])]
-    wanted = dict.fromkeys((1, 2, extracted.pages))
-    texts = {
-        page: "\n\n".join(extracted.text[b.start : b.end] for b in extracted.blocks if b.page == page)
-        for page in wanted
-    }
-    return [(f"page {page}", text) for page, text in texts.items() if text]
+    texts: dict[str, list[str]] = {f"page {page}": [] for page in (1, 2, extracted.pages)}
+    for block in extracted.blocks:
+        texts.get(f"page {block.page}", []).append(extracted.text[block.start : block.end])
+    return [(page, "\n\n".join(blocks)) for page, blocks in texts.items() if any(blocks)]
 
 
 def _weigh(
@@ -232,16 +231,11 @@ def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
     return " ".join(filter(None, (opening + limits, quoted and f"Evidence: {quoted}.", *notes)))
 
 
-def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = ()) -> Outcome:
-    reason: OutcomeReason = "licence_conflict" if verdict.conflict else _REASONS[verdict.light]
+def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:
+    """Return the end of the check; a file that the analyst has goes on with whatever light, which is recorded."""
+    status, reason = _ENDS[verdict.light]
     message = _sentence(verdict, notes)
-    if verdict.light == "GREEN":
-        return Outcome("done", reason, message, verdict)
-    return Outcome("rejected" if verdict.light == "RED" else "skipped", reason, message, verdict)
-
-
-def _local(verdict: LicenceVerdict, notes: Sequence[str]) -> Outcome:
-    """Return a file that the analyst has: the light is recorded and the file goes on."""
-    reason: OutcomeReason = "licence_conflict" if verdict.conflict else _REASONS[verdict.light]
-    recorded = "The file is at hand and goes on whatever its licence; the light is recorded."
-    return Outcome("done", reason, f"{_sentence(verdict, notes)} {recorded}", verdict)
+    if local:
+        status = "done"
+        message += " The file is at hand and goes on whatever its licence; the light is recorded."
+    return Outcome(status, "licence_conflict" if verdict.conflict else reason, message, verdict)

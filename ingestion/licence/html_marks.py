@@ -14,7 +14,6 @@ from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, nam
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.table import load_licences, score_of
 from ingestion.types import LicenceMark, Light
-from ingestion.web.html import parse
 
 MOST_BYTES = 10_000_000
 _JSON_BYTES = 1_000_000
@@ -29,14 +28,8 @@ _RESOURCE = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
 _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pdf:|pdfx/1\.3")
 
 
-def read_marks(page: bytes | str, url: str) -> list[LicenceMark]:
-    """Return the marks of an HTML page; those of a picture, a widget or a theme on it are left out."""
-    root = parse(page[:MOST_BYTES])
-    return [] if root is None else marks_of(root, url)
-
-
 def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
-    """As `read_marks`, of a page that is parsed already; changes nothing in it."""
+    """Return the marks of a page, without those of a picture, a widget or a theme on it; changes nothing in it."""
     marks = [*_metas(root), *_links(root, url), *_json_ld(root, url), *_properties(root, url)]
     return list(dict.fromkeys(marks))
 
@@ -95,25 +88,23 @@ def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
     for element in root.iter("link", "a", "area"):
         rel = (element.get("rel") or "").lower().split()
         href = (element.get("href") or "").strip()
-        licence = name_of_address(urljoin(url, href[:2000])) if _is_sound(url, href) else ""
-        if "license" not in rel and "licence" not in rel and "copyright" not in rel:
-            # Without rel an address of a licence is a mention; it weighs only beside words that grant.
+        # Without rel an address of a licence is a mention; it weighs only beside words that grant.
+        if {"license", "licence", "copyright"}.isdisjoint(rel):
             continue
-        if not licence or _is_aside(element):
-            continue
-        place = f"<{element.tag} rel=license>"
-        if licence == UNSTATED:
-            yield LicenceMark("mark", "YELLOW", licence, score_of("weak"), href[:_QUOTE], place, "licence-link")
-        else:
-            yield LicenceMark("mark", "GREEN", licence, score_of("link"), href[:_QUOTE], place, "licence-link")
+        licence = name_of_address(_joined(url, href))
+        if licence and not _is_aside(element):
+            light: Light = "YELLOW" if licence == UNSTATED else "GREEN"
+            score, place = score_of("weak" if licence == UNSTATED else "link"), f"<{element.tag} rel=license>"
+            yield LicenceMark("mark", light, licence, score, href[:_QUOTE], place, "licence-link")
 
 
-def _is_sound(base: str, href: str) -> bool:
+def _joined(base: str, href: str) -> str:
+    """Return a link's whole address; "" for none and for one that is malformed."""
     try:
         urlsplit(urljoin(base, href))
     except ValueError:
-        return False
-    return bool(href)
+        return ""
+    return href and urljoin(base, href[:2000])
 
 
 def _is_aside(element: html.HtmlElement) -> bool:
@@ -141,11 +132,8 @@ def _json_ld(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
     for element in root.iter("script"):
         if "ld+json" not in (element.get("type") or "").lower():
             continue
-        text = element.text or ""
-        if len(text) > _JSON_BYTES:
-            continue
         try:
-            loaded = json.loads(text)
+            loaded = json.loads(text) if len(text := element.text or "") <= _JSON_BYTES else None
         except (ValueError, RecursionError):
             continue
         for value in _json_licences(loaded):

@@ -29,6 +29,7 @@ _SENTENCE = re.compile(r"\n+|(?<=[.!?;。])(?<!\W[^\W\d_]\.)[\"'”»)\]]*\s+|\s
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FRAMED = re.compile("[\"“„«»”']")
 
+# Facts that a rule may ask for, besides those that every statement knows.
 Facts = Mapping[str, Callable[[], bool]]
 
 
@@ -53,6 +54,19 @@ class _Statement:
     def says_plainly(self, kind: str) -> bool:
         """Return whether the sentence holds a phrase of the kind that is not merely part of another."""
         return bool(load_licences().phrases[kind].search(self.plain))
+
+    def holds(self, fact: str) -> bool:
+        """Return whether a fact holds that every statement knows: what it is about, or a kind of phrase in it."""
+        match fact:
+            case "work":
+                return self.work
+            case "part":
+                return self.part
+            case "named":
+                return bool(self.names)
+            case "whole_work":
+                return _whole_work(self.plain)
+        return self.says(fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,24 +172,19 @@ def _findings(statement: _Statement) -> Iterator[_Finding]:
         yield from (_Finding("YELLOW", one.name, 0.0, "named-beside-a-ban") for one in statement.names)
         return
     for one in statement.names:
-        yield from _decided("named", _facts_of_name(statement, one), licence=one.name)
+        yield from _decided("named", statement, _facts_of_name(statement, one), licence=one.name)
     if all(one.name == UNSTATED or one.name.startswith("EU reuse") for one in statement.names):
         rule = next((one.name for one in statement.names if one.name != UNSTATED), AUTHORISED)
         for found in _grants(statement):
             yield replace(found, licence=rule) if found.licence == AUTHORISED else found
     if not reserved:
-        facts: Facts = {
-            "named": lambda: bool(statement.names),
-            "notice": lambda: statement.says("notice"),
-            "some": lambda: statement.says("some"),
-            "request": lambda: statement.says("request"),
-            "use": lambda: statement.says("use"),
-        }
-        yield from _decided("notice", facts)
+        yield from _decided("notice", statement, {})
 
 
-def _decided(group: str, facts: Facts, *, row: str = "", licence: str = "") -> Iterator[_Finding]:
-    rule = deciding_rule(group, facts)
+def _decided(
+    group: str, statement: _Statement, facts: Facts, *, row: str = "", licence: str = ""
+) -> Iterator[_Finding]:
+    rule = deciding_rule(group, lambda fact: facts[fact]() if fact in facts else statement.holds(fact))
     if rule.light is not None:
         named = licence if rule.licence == "NAME" else rule.licence
         yield _Finding(rule.light, named, rule.score, f"{rule.id} {row}".strip())
@@ -190,10 +199,9 @@ def _rights(statement: _Statement) -> Iterator[_Finding]:
     near = statement.folded[max(0, found.start() - 60) : found.start()]
     facts: Facts = {
         "part_before": lambda: bool(words["part"].search(near)),
-        "work": lambda: statement.work,
         "quoted": lambda: _in_quotes(statement.folded, found),
     }
-    yield from _decided("reserved", facts, row=row_of("reserved", found))
+    yield from _decided("reserved", statement, facts, row=row_of("reserved", found))
 
 
 def _bans(statement: _Statement) -> Iterator[_Finding]:
@@ -210,7 +218,7 @@ def _bans(statement: _Statement) -> Iterator[_Finding]:
         near = statement.folded[max(bound, found.start() - 140) : found.end()]
         bound = found.end()
         facts = _facts_of_ban(statement, found, kind == "forbidden", near, statement.folded[bound : bound + 60])
-        yield from _decided("ban", facts, row=row_of(kind, found))
+        yield from _decided("ban", statement, facts, row=row_of(kind, found))
 
 
 def _facts_of_ban(statement: _Statement, found: re.Match[str], is_ban: bool, near: str, after: str) -> Facts:
@@ -225,12 +233,7 @@ def _facts_of_ban(statement: _Statement, found: re.Match[str], is_ban: bool, nea
         return bool(words["commercial"].search(general)) and not words["at_all"].search(near + after)
 
     return {
-        "work": lambda: statement.work,
-        "part": lambda: statement.part,
-        "named": lambda: bool(statement.names),
         "permission": lambda: not is_ban,
-        "rights": lambda: statement.says("rights"),
-        "licensed": lambda: statement.says("licensed"),
         "topic": lambda: bool(words["topic"].search(found.group())),
         "use_forbidden": lambda: is_ban and bool(words["use"].search(found.group())),
         "copying_forbidden": lambda: is_ban and bool(words["copying"].search(found.group())),
@@ -254,9 +257,6 @@ def _facts_of_name(statement: _Statement, one: NamedLicence) -> Facts:
     before = statement.folded[: one.start]
     return {
         "variant_not_stated": lambda: one.name == UNSTATED,
-        "work": lambda: statement.work,
-        "part": lambda: statement.part,
-        "whole_work": lambda: _whole_work(statement.plain),
         "hypothetical": lambda: bool(words["hypothetical"].search(bare)),
         "negated": lambda: bool(words["negation"].search(around)),
         "consent": lambda: bool(words["consent"].search(around)),
@@ -276,12 +276,19 @@ def _grants(statement: _Statement) -> Iterator[_Finding]:
     words = load_licences().phrases
     if found := words["public_domain"].search(statement.folded):
         facts = _facts_of_public_domain(statement, found)
-        yield from _decided("public_domain", facts, row=row_of("public_domain", found))
+        yield from _decided("public_domain", statement, facts, row=row_of("public_domain", found))
     elif found := words["granted"].search(statement.plain):
+        rest = statement.plain[found.end() :]
+        facts = {
+            "negated": lambda: statement.says_plainly("negation"),
+            "consent": lambda: statement.says_plainly("consent"),
+            "hypothetical": lambda: statement.says_plainly("hypothetical"),
+            "but": lambda: bool(words["but"].search(rest)),
+        }
         restrictions = [
             token for token, kind in (("NC", "noncommercial"), ("ND", "unmodified")) if statement.says(kind)
         ]
-        for one in _decided("granted", _facts_of_grant(statement, found), row=row_of("granted", found)):
+        for one in _decided("granted", statement, facts, row=row_of("granted", found)):
             yield replace(one, licence=with_restrictions(one.licence, restrictions))
 
 
@@ -289,33 +296,11 @@ def _facts_of_public_domain(statement: _Statement, found: re.Match[str]) -> Fact
     words = load_licences().phrases
     clean = statement.plain[: found.start()] + " " * len(found.group()) + statement.plain[found.end() :]
     return {
-        "land": lambda: statement.says("land"),
-        "opus": lambda: statement.says("opus"),
         "tiny": lambda: len(statement.folded) < 60,
         "brief": lambda: len(statement.folded) < 90,
-        "work": lambda: statement.work,
-        "part": lambda: statement.part,
         "negated": lambda: bool(words["negation"].search(clean)),
-        "hypothetical": lambda: statement.says("hypothetical"),
         "but": lambda: bool(words["but"].search(clean)),
         "somewhere": lambda: bool(words["somewhere"].match(clean[found.end() :])),
-    }
-
-
-def _facts_of_grant(statement: _Statement, found: re.Match[str]) -> Facts:
-    return {
-        "topic": lambda: statement.says("topic"),
-        "work": lambda: statement.work,
-        "part": lambda: statement.part,
-        "whole_work": lambda: _whole_work(statement.plain),
-        "credit": lambda: statement.says("credit"),
-        "use": lambda: statement.says("use"),
-        "purpose": lambda: statement.says("purpose"),
-        "other_noncommercial": lambda: statement.says("other_noncommercial"),
-        "negated": lambda: statement.says_plainly("negation"),
-        "consent": lambda: statement.says_plainly("consent"),
-        "hypothetical": lambda: statement.says_plainly("hypothetical"),
-        "but": lambda: bool(load_licences().phrases["but"].search(statement.plain[found.end() :])),
     }
 
 

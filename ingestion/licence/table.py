@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from ingestion.types import Light
 from rag_engine.config import DATA
 
@@ -41,11 +43,11 @@ class Rule:
     """
 
     id: str
-    needs: tuple[str, ...]
-    unless: tuple[str, ...]
-    light: Light | None
-    licence: str
-    score: float
+    needs: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    light: Light | None = None
+    licence: str = ""
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,10 @@ class LicenceTable:
     rules: Mapping[str, tuple[Rule, ...]]
 
 
+_RULES = TypeAdapter(dict[str, tuple[Rule, ...]])
+_HTML = TypeAdapter(HtmlWords)
+
+
 @cache
 def load_licences() -> LicenceTable:
     """Return the table, read once."""
@@ -87,15 +93,22 @@ def load_licences() -> LicenceTable:
     scores, shared, page = table.pop("scores"), table.pop("shared"), table.pop("html")
     # The hosts are read for themselves, by web/trusted_domains.py.
     del table["domains"]
+    around = frozenset(table.pop("around").split())
     names = tuple(
         NamePattern(
             row["licence"], tuple(row.get("restrictions", ())), _compile([row["pattern"]]), re.compile(row["address"])
         )
         for row in table.pop("names")
     )
-    around = frozenset(table.pop("around").split())
     commons = {name: "|".join(rows).replace("JOIN", _JOIN) for name, rows in table.pop("creative_commons").items()}
-    rules = {group: tuple(_rule(row, scores) for row in rows) for group, rows in table.pop("rules").items()}
+    scored = {
+        group: [{**row, "score": scores[row.get("score", "none")]} for row in rows]
+        for group, rows in table.pop("rules").items()
+    }
+    aside = {
+        "aside_names": rf"(?i)(?:^|[\s_-])(?:{'|'.join(page['aside_names'])})(?:$|[\s_-])",
+        "aside_text": rf"(?i){'|'.join(page['aside_text'])}",
+    }
     # What is left are the languages.
     kinds = dict.fromkeys(kind for entry in table.values() for kind in entry)
     rows = {
@@ -113,9 +126,9 @@ def load_licences() -> LicenceTable:
         phrases=phrases | {kind: re.compile("|".join(patterns)) for kind, patterns in shared.items()},
         rows=rows,
         creative_commons={name: re.compile(pattern) for name, pattern in commons.items()},
-        html=_html_words(page),
+        html=_HTML.validate_python(page | aside),
         scores=scores,
-        rules=rules,
+        rules=_RULES.validate_python(scored),
     )
 
 
@@ -124,14 +137,14 @@ def score_of(name: str) -> float:
     return load_licences().scores[name]
 
 
-def deciding_rule(group: str, facts: Mapping[str, Callable[[], bool]]) -> Rule:
-    """Return the first rule of the group whose conditions the facts meet; the last has none."""
+def deciding_rule(group: str, holds: Callable[[str], bool]) -> Rule:
+    """Return the first rule of the group whose conditions the facts that hold meet; the last has none."""
 
-    def holds(names: str) -> bool:
-        return any(facts[name]() for name in names.split("|"))
+    def one_of(names: str) -> bool:
+        return any(map(holds, names.split("|")))
 
     rules = load_licences().rules[group]
-    return next(rule for rule in rules if all(map(holds, rule.needs)) and not any(map(holds, rule.unless)))
+    return next(rule for rule in rules if all(map(one_of, rule.needs)) and not any(map(one_of, rule.unless)))
 
 
 def row_of(kind: str, match: re.Match[str]) -> str:
@@ -145,31 +158,6 @@ def row_of(kind: str, match: re.Match[str]) -> str:
 @cache
 def _row(kind: str, row: str) -> re.Pattern[str]:
     return _compile([load_licences().rows[kind][row]], whole=kind in _WHOLE)
-
-
-def _rule(row: Mapping[str, Any], scores: Mapping[str, float]) -> Rule:
-    return Rule(
-        id=row["id"],
-        needs=tuple(row.get("needs", ())),
-        unless=tuple(row.get("unless", ())),
-        light=row.get("light"),
-        licence=row.get("licence", ""),
-        score=scores[row.get("score", "none")],
-    )
-
-
-def _html_words(page: Mapping[str, Any]) -> HtmlWords:
-    names = "|".join(page["aside_names"])
-    return HtmlWords(
-        metas=frozenset(page["metas"]),
-        properties=frozenset(page["properties"]),
-        page_types=frozenset(page["page_types"]),
-        json_keys=tuple(page["json_keys"]),
-        xmp=page["xmp"],
-        aside_elements=frozenset(page["aside_elements"]),
-        aside_names=re.compile(rf"(?:^|[\s_-])(?:{names})(?:$|[\s_-])", re.IGNORECASE),
-        aside_text=re.compile("|".join(page["aside_text"]), re.IGNORECASE),
-    )
 
 
 def tidy_text(text: str) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.licence.html_marks import read_marks
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
 from tests.conftest import ROOT
+from tests.ingestion.licence.marks import read_marks
 
 FILES = ("licences.tsv", "licence_statements.tsv")
 LANGUAGES = ("en", "it", "es", "fr", "de", "pt", "tr", "no", "nl")

@@ -5,9 +5,10 @@ import zlib
 
 import pytest
 
-from ingestion.licence.html_marks import read_marks, read_xmp
+from ingestion.licence.html_marks import read_xmp
 from ingestion.licence.verdict import decide
 from ingestion.types import Light
+from tests.ingestion.licence.marks import read_marks
 
 BY = "https://creativecommons.org/licenses/by/4.0/"
 URL = "https://example.org/report"

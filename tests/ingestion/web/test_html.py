@@ -9,11 +9,11 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
-from ingestion.licence.html_marks import read_marks
 from ingestion.seeds.feeds import read_page_lists
 from ingestion.types import ExtractionLimits
 from ingestion.web.html import clean, decode, main_content, parse, text_of
 from ingestion.web.page import read_page
+from tests.ingestion.licence.marks import read_marks
 
 RIGHTS = "Tous droits réservés"
 PROSE = f"Plan d'été pour la ville, préparé à l'école. {RIGHTS}. " * 8
