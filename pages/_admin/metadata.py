@@ -82,7 +82,7 @@ def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
 
 
 def _fields(record: SourceRecord, which: str, below: float) -> Sequence[FieldName]:
-    """The fields of a document that are as the person wants to see them."""
+    """Return the fields of a document that are as the person wants to see them."""
     if which == "unsure":
         return unsure_fields(record, below)
     return missing_fields(record) if which == "missing" else FIELDS
@@ -139,7 +139,7 @@ def _draw_saved() -> None:
 def _edited(
     changed: Mapping[int, Mapping[str, Any]], shown: Sequence[SourceRecord]
 ) -> dict[str, dict[FieldName, list[str]]]:
-    """The cells that were edited in the grid, by document and field."""
+    """Return the cells that were edited in the grid, by document and field."""
     return {
         shown[int(position)].source.code: {field: _texts(cells[field]) for field in FIELDS if field in cells}
         for position, cells in changed.items()
@@ -147,7 +147,7 @@ def _edited(
 
 
 def _texts(cell: object) -> list[str]:
-    """A cell as the values of a field."""
+    """Return a cell as the values of a field."""
     if isinstance(cell, list | tuple):
         return [str(one) for one in cell]
     return [str(cell)] if cell not in (None, "") else []

@@ -11,10 +11,10 @@ from rag_engine.text.sentences import Span
 
 
 def cited_place(source: ShownSource) -> str:
-    """Return the section with its clause and the act it belongs to, below them the headings above the passage from the
-    outermost on: "**Article 9 (3)** · Paris Agreement"; empty where nothing is known.
+    """Return where a passage is found: "**Article 9 (3)** · Paris Agreement", empty where nothing is known.
 
-    An act that is the document itself is named by its title already, and a heading is not repeated.
+    Below section, clause and act come the headings above the passage, from the outermost on. An act that is the
+    document itself is named by its title already, and a heading is not repeated.
     """
     section = cited(source.section, source.clause)
     act = "" if _same(source.act, source.title) else source.act

@@ -22,7 +22,7 @@ _EXAMPLES = (
 
 
 def example_questions(files: Collection[str]) -> list[str]:
-    """The examples whose documents are among the files of the collection."""
+    """Return the examples whose documents are among the files of the collection."""
     stems = {file.rpartition(".")[0] for file in files}
     return [question for question, stem in _EXAMPLES if stem in stems]
 
@@ -31,7 +31,7 @@ _LOOK_SECONDS = 2.0
 
 
 def draw_welcome(engine: Engine) -> str:
-    """An example question if one was chosen, else nothing; draws what can be done here."""
+    """Draw what can be done here, and return the example question that was chosen, if one was."""
     st.title("Ask your documents")
     documents = engine.collection.documents()
     addition = _addition()
@@ -63,7 +63,7 @@ def _draw_first_step() -> None:
 
 
 def _addition() -> Run | None:
-    """The addition of documents that goes on, or the one that waits longest."""
+    """Return the addition of documents that is running, or the one that waits longest."""
     additions = [run for run in resources.jobs().runs() if run.action == "add" and is_active(run)]
     return additions[-1] if additions else None
 

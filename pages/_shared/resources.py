@@ -37,7 +37,7 @@ def store() -> SourceStore:
 
 
 def desk() -> Desk:
-    """The workspace, ready for a person's acts."""
+    """Return the workspace, ready for a person's acts."""
     return Desk(engine(), store(), jobs())
 
 
