@@ -120,10 +120,14 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
     for magic, description, *_ in _FOREIGN:
         if head.startswith(magic):
             raise _unsupported(path, description)
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return named if named in ("html", "markdown") else "text"
     if _is_binary(head):
         raise _unsupported(path, "binary data of no known kind")
+    return _text_format(head, named)
+
+
+def _text_format(head: bytes, named: Format | None) -> Format:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return named if named in ("html", "markdown") else "text"
     if named in ("markdown", "text"):
         return named
     start = head.removeprefix(codecs.BOM_UTF8).lstrip().lower()
@@ -133,6 +137,8 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
 
 
 def _is_binary(head: bytes) -> bool:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
     controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
     return b"\x00" in head or controls > 0.05 * len(head)
 

@@ -162,7 +162,11 @@ def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
         if walk.found or walk.known_again:
             # The catalogue is the whole of what its pages show.
             return
-    level = [page]
+    _walk_levels(walk, page)
+
+
+def _walk_levels(walk: _Walk, start: Page) -> None:
+    level = [start]
     for depth in range(walk.config.portals.depth + 1):
         for page in level:
             _collect(walk, page)
