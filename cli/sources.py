@@ -26,7 +26,7 @@ from cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from ingestion.seeds.read import SeedReport
+    from ingestion.seeds.merge import SeedReport
     from ingestion.status.views import SourceReport, StatusReport
     from ingestion.types import Relation
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -9,20 +10,20 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ingestion.catalogues.read import lists_records
-from ingestion.config import IngestionConfig
 from ingestion.extraction.file_type import content_type
 from ingestion.file_names import file_hash, place_for, safe_code, slug_of
 from ingestion.navigation.fetch import Content, ContentFetcher
 from ingestion.navigation.link_choice import RankedLink, expected_languages
 from ingestion.navigation.page_kind import PageVerdict, page_kind
 from ingestion.navigation.relevance import relevance_of
-from ingestion.protocols import LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
+from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
 from ingestion.web.link_vocabulary import load_page_words
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.page import Page, read_page, saved_page
 from ingestion.web.urls import normal_url
+from rag_engine import workspace as paths
 from rag_engine.atomic_write import write_atomic
 
 # Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
@@ -31,45 +32,30 @@ _MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """Arguments of an acquisition, handed from step to step; `visited` and `notes` grow on the way."""
+    """An acquisition under way: its source, the file that was there before, and where it has been."""
 
     source: SeedSource
+    tools: Tools
     fetcher: ContentFetcher
-    language_model: LanguageModel | None
-    folder: Path
-    workspace: Path
     before: Download | None
-    config: IngestionConfig
     now: str
     visited: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
 
-def acquire(
-    source: SeedSource,
-    web: Web,
-    open_browser: OpenBrowser,
-    language_model: LanguageModel | None,
-    *,
-    folder: Path,
-    workspace: Path,
-    before: Download | None,
-    config: IngestionConfig,
-    now: str,
-) -> Outcome:
+def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: str) -> Outcome:
     """Return the outcome with the Download of the source's document as evidence.
 
     A directory gives Outcome("skipped", "directory") with a Download without a file, for the portals to explore. With
     `before` only what has changed is fetched; unchanged content keeps `before` as it is, and a former version's file
     stays where it is when another content comes. Where this fails or is refused while the former file is still there,
-    the evidence is `before`; what a failure leaves is reported as stored, and may be tried again. `folder` lies inside
-    `workspace`; `now` is an ISO time.
+    it is a failure with `before` as evidence. `now` is an ISO time.
     """
+    folder = paths.downloads(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
     fetched = folder / f".{safe_code(source.code)}.fetched"
-    fetcher = ContentFetcher(web, open_browser, config.web, fetched)
     asked = _Request(
-        source, fetcher, language_model if config.use_model else None, folder, workspace, before, config, now
+        source, tools, ContentFetcher(tools.web, tools.open_browser, tools.config.web, fetched), before, now
     )
     try:
         return _with_former(asked, _local(asked, fetched) if source.path else _remote(asked))
@@ -81,13 +67,14 @@ def acquire(
 
 
 def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
-    """Return the outcome; one that is no success keeps the former file known, if there is one."""
+    """Return the outcome; one that is no success keeps the former file, if there is one."""
     before = asked.before
     if outcome.status not in ("failed", "rejected") or before is None or not _is_there(asked, before):
         return outcome
     vanished = bool(asked.source.path) and outcome.reason == "file_missing"
     if outcome.status == "rejected" and not vanished:
-        return replace(outcome, evidence=before)
+        # What an address gives no longer is still what it gave.
+        return Outcome("failed", outcome.reason, f"{outcome.message} The local file is kept.", before)
     kept = f"The file of {before.retrieved[:10]} is kept."
     return Outcome("failed", outcome.reason, _joined(outcome.message, [kept]), before, retryable=True)
 
@@ -97,9 +84,9 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
     original = Path(source.path)
     if not original.is_file():
         raise Refusal("file_missing", f"{source.path} is not there.", help="Put the file back or remove the row.")
-    if original.stat().st_size > asked.config.limits.max_bytes:
-        most = asked.config.limits.max_bytes
-        raise Refusal("too_large", f"{source.path} has {original.stat().st_size:,} bytes; the limit is {most:,}.")
+    size, most = original.stat().st_size, asked.tools.config.limits.max_bytes
+    if size > most:
+        raise Refusal("too_large", f"{source.path} has {size:,} bytes; the limit is {most:,}.")
     try:
         shutil.copyfile(original, fetched)
     except OSError as error:
@@ -151,7 +138,7 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
     match verdict.kind:
         case "directory":
             content = saved_page(page)
-            made = replace(_download(asked, got, way, page.name), sha256=got.hash_of(content))
+            made = replace(_download(asked, got, way, page.name), sha256=hashlib.sha256(content).hexdigest())
             return _directory(asked, made, f"{got.fetched.url} lists documents: {verdict.why}")
         case "landing":
             return _landed(asked, page, verdict, got, way, hops)
@@ -198,12 +185,9 @@ def _called(link: PageLink, page: Page) -> PageLink:
 
 def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
     """Return why a link is not followed, or ""."""
+    model, seconds = asked.tools.language_model, asked.tools.config.model_seconds
     relevance = relevance_of(
-        candidate.link,
-        expected=asked.source.title,
-        page_name=page.name,
-        language_model=asked.language_model,
-        seconds=asked.config.model_seconds,
+        candidate.link, expected=asked.source.title, page_name=page.name, language_model=model, seconds=seconds
     )
     return "" if relevance.yes else relevance.reason
 
@@ -214,10 +198,10 @@ def _judged(asked: _Request, page: Page) -> PageVerdict:
     return page_kind(
         page,
         expected=asked.source.title,
-        languages=expected_languages(page.language, asked.config.deduplication.preferred_languages),
-        direct_similarity=asked.config.portals.direct_similarity,
-        language_model=asked.language_model,
-        seconds=asked.config.model_seconds,
+        languages=expected_languages(page.language, asked.tools.config.deduplication.preferred_languages),
+        direct_similarity=asked.tools.config.portals.direct_similarity,
+        language_model=asked.tools.language_model,
+        seconds=asked.tools.config.model_seconds,
     )
 
 
@@ -227,7 +211,7 @@ def _page(asked: _Request, page: Page, got: Content, way: tuple[str, ...]) -> Ou
     content = saved_page(page)
     made = replace(
         _download(asked, got, way, page.name),
-        sha256=got.hash_of(content),
+        sha256=hashlib.sha256(content).hexdigest(),
         size=len(content),
         media_type="text/html",
         kind="content",
@@ -257,8 +241,8 @@ def _download(asked: _Request, got: Content, way: Sequence[str], title: str) -> 
     return Download(
         path="",
         urls=tuple(url for place, url in enumerate(way) if place == 0 or way[place - 1] != url),
-        sha256=fetched.sha256 or got.hash_of(got.body),
-        size=fetched.size or len(got.body),
+        sha256=fetched.sha256,
+        size=fetched.size,
         media_type=got.media_type,
         kind="file",
         retrieved=asked.now,
@@ -274,12 +258,12 @@ def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Pa
     before = asked.before
     if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
         return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))
-    place = place_for(asked.folder, asked.source.code, slug, suffix, made.sha256)
+    place = place_for(paths.downloads(asked.tools.workspace), asked.source.code, slug, suffix, made.sha256)
     if isinstance(content, bytes):
         write_atomic(place, content, durable=True)
     else:
         content.replace(place)
-    made = replace(made, path=place.relative_to(asked.workspace).as_posix())
+    made = replace(made, path=place.relative_to(asked.tools.workspace).as_posix())
     return Outcome("done", "", _joined("", asked.notes), made)
 
 
@@ -306,7 +290,7 @@ def _validators(asked: _Request, url: str) -> Validators | None:
 
 
 def _is_there(asked: _Request, before: Download) -> bool:
-    return bool(before.path) and file_of(asked.workspace, before) is not None
+    return bool(before.path) and file_of(asked.tools.workspace, before) is not None
 
 
 def _joined(message: str, notes: Sequence[str]) -> str:

@@ -14,7 +14,6 @@ from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, RunRequest
 from ingestion.web.links import host_of
 from ingestion.web.trusted_domains import domain_mark
-from rag_engine import workspace as paths
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -30,17 +29,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 def run(record: SourceRecord, tools: Tools) -> Outcome:
     """Fetch the file; one that is there already stays where the address no longer gives it."""
     before = record.download
-    acquired = acquire(
-        record.source,
-        tools.web,
-        tools.open_browser,
-        tools.language_model,
-        folder=paths.downloads(tools.workspace),
-        workspace=tools.workspace,
-        before=before,
-        config=tools.config,
-        now=now(),
-    )
+    acquired = acquire(record.source, tools, before=before, now=now())
     download = acquired.evidence
     for url in download.urls if isinstance(download, Download) and download.path else ():
         tools.forget(url)
@@ -48,10 +37,6 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         if before is None or before.path != download.path:
             remove_file(tools.workspace, download)
         return Outcome("skipped", "licence_unclear", elsewhere)
-    stays = before is not None and before.path and file_of(tools.workspace, before) is not None
-    if stays and acquired.status == "rejected":
-        # What an address gives no longer is still what it gave.
-        return Outcome("failed", acquired.reason, f"{acquired.message} The local file is kept.", before)
     return acquired
 
 

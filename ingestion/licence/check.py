@@ -7,7 +7,7 @@ then a language model for what is still open. What contradicts itself is for a p
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,13 +37,16 @@ from ingestion.web.trusted_domains import domain_mark
 from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
-    from ingestion.protocols import Extractor, LanguageModel, Web
+    from ingestion.protocols import Extractor, LanguageModel
 
 _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "GREEN": ("done", "licence_green"),
     "YELLOW": ("skipped", "licence_unclear"),
     "RED": ("rejected", "licence_reserved"),
 }
+# Gets what an address gives into a file, or in memory.
+Fetch = Callable[[str, Path], Fetched]
+
 _READ_BYTES = 200_000_000
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -61,7 +64,7 @@ class _Reading:
 
 def judge_licence(
     source: SeedSource,
-    web: Web,
+    fetch: Fetch,
     extractor: Extractor | None,
     language_model: LanguageModel | None,
     *,
@@ -84,13 +87,13 @@ def judge_licence(
     if domain is not None and domain.light == "GREEN":
         return _outcome(verdict)
     try:
-        reading = _read_address(source.url, web, extractor, folder)
+        reading = _read_address(source.url, fetch, extractor, folder)
     except Refusal as refusal:
         return refusal.outcome(verdict)
     marks, texts, warnings = (*marks, *reading.marks), reading.texts, list(reading.warnings)
     if reading.terms:
         try:
-            terms = _read_address(reading.terms, web, extractor, folder)
+            terms = _read_address(reading.terms, fetch, extractor, folder)
             marks += tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
             texts += terms.texts
         except Refusal as refusal:
@@ -111,11 +114,11 @@ def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
     return (replace(mark, score=score_of("plain") if mark.light == "RED" else min(mark.score, score_of("listed"))),)
 
 
-def _read_address(url: str, web: Web, extractor: Extractor | None, folder: Path) -> _Reading:
+def _read_address(url: str, fetch: Fetch, extractor: Extractor | None, folder: Path) -> _Reading:
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=folder, prefix="licence_") as temporary:
         into = Path(temporary) / "page"
-        fetched = web.fetch(url, into=into)
+        fetched = fetch(url, into)
         path = Path(fetched.path) if fetched.path else into
         if not fetched.path:
             path.write_bytes(fetched.body)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
-from ingestion.navigation.fetch import BrowserFallbackWeb
+from ingestion.navigation.fetch import fetch_with_browser
 from ingestion.phase import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
@@ -32,7 +33,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     folder.mkdir(parents=True, exist_ok=True)
     found = judge_licence(
         record.source,
-        BrowserFallbackWeb(tools.web, tools.open_browser),
+        partial(fetch_with_browser, tools.web, tools.open_browser),
         tools.extractor,
         tools.language_model,
         folder=folder,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
 from ingestion.catalogues.read import catalogue_kind
 from ingestion.config import WebConfig
-from ingestion.extraction.file_type import ContentType, content_type
+from ingestion.extraction.file_type import content_type
 from ingestion.protocols import Browser, OpenBrowser, Web
 from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.links import suffix_of
@@ -18,43 +17,21 @@ from ingestion.web.page_requests import PAGES_ONLY, NotAPage, looks_like_file
 _PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
 
 
-class BrowserFallbackWeb:
-    """A Web whose refused pages are looked at by a browser; without a browser the refusal stands, and says so."""
+def fetch_with_browser(web: Web, open_browser: OpenBrowser, url: str, into: Path) -> Fetched:
+    """Return what the address gives, by a browser where a plain request is denied; a page of it is in `body`.
 
-    def __init__(self, web: Web, open_browser: OpenBrowser) -> None:
-        self._web = web
-        self._open_browser = open_browser
-
-    def fetch(
-        self,
-        url: str,
-        *,
-        into: Path | None = None,
-        max_bytes: int | None = None,
-        validators: Validators | None = None,
-        accept: str = "",
-    ) -> Fetched:
-        """Return what the address gives; the refusal is the plain request's where the browser fares no better."""
-        try:
-            return self._web.fetch(url, into=into, max_bytes=max_bytes, validators=validators, accept=accept)
-        except Refusal as refusal:
-            if refusal.reason != "access_denied":
-                raise
-            return self._by_browser(url, into, max_bytes, refusal)
-
-    def _by_browser(self, url: str, into: Path | None, max_bytes: int | None, refusal: Refusal) -> Fetched:
-        browser = self._open_browser()
+    Without a browser the refusal stays, and says so.
+    """
+    try:
+        return web.fetch(url, into=into)
+    except Refusal as refusal:
+        if refusal.reason != "access_denied":
+            raise
+        browser = open_browser()
         if browser is None:
             help = "There is no browser to try it with: install Chromium."
             raise Refusal(refusal.reason, refusal.args[0], help=help) from refusal
-        if into is not None and suffix_of(url) not in _PAGES:
-            return browser.download(url, into, max_bytes=max_bytes)
-        page = browser.render(url)
-        if into is None:
-            return page
-        into.write_bytes(page.body)
-        digest = hashlib.sha256(page.body).hexdigest()
-        return replace(page, body=b"", path=str(into), size=len(page.body), sha256=digest)
+        return browser.render(url) if suffix_of(url) in _PAGES else browser.download(url, into)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +47,6 @@ class Content:
     path: Path
     body: bytes = b""
     catalogue: str = ""
-
-    @staticmethod
-    def hash_of(content: bytes) -> str:
-        """Return the SHA-256 of some bytes."""
-        return hashlib.sha256(content).hexdigest()
 
 
 class ContentFetcher:
@@ -101,8 +73,7 @@ class ContentFetcher:
             return Content(fetched, "", "", self._into)
         content = self._identified(fetched)
         if promised and content.suffix == "html":
-            page = Refusal("wrong_content", f"{url} promises a file and gives a web page.", help="Check the address.")
-            return self._by_browser(url, promised, page)
+            return self._by_browser(url, promised, _not_the_file(url, "."))
         return content
 
     def look(self, url: str) -> Content:
@@ -140,26 +111,22 @@ class ContentFetcher:
 
     def _by_browser(self, url: str, promised: bool, refusal: Refusal) -> Content:
         browser = self._browser(refusal)
-        if promised:
-            page = Refusal(
-                "wrong_content",
-                f"{url} promises a file and gives a web page, to a browser as well.",
-                help="Check the address.",
-            )
-            try:
-                content = self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
-            except Refusal as second:
-                raise page if second.reason == "wrong_content" else second from second
-            if content.suffix == "html":
-                raise page
-            return content
         try:
-            return self._identified(browser.render(url))
+            if not promised:
+                return self._identified(browser.render(url))
         except Refusal as second:
             # Its address did not show it, but it is a file.
             if second.reason != "wrong_content":
                 raise
-            return self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+        try:
+            content = self._identified(browser.download(url, self._into, max_bytes=self._config.max_bytes))
+        except Refusal as second:
+            if not promised or second.reason != "wrong_content":
+                raise
+            raise _not_the_file(url, ", to a browser as well.") from second
+        if promised and content.suffix == "html":
+            raise _not_the_file(url, ", to a browser as well.")
+        return content
 
     def _browser(self, refusal: Refusal) -> Browser:
         browser = self._open_browser()
@@ -174,22 +141,21 @@ class ContentFetcher:
 
     def _identified(self, fetched: Fetched) -> Content:
         """Return the content, identified by its bytes; pages and catalogues are read into memory."""
-        if not fetched.path:
-            self._into.write_bytes(fetched.body)
         path = Path(fetched.path) if fetched.path else self._into
-        size = path.stat().st_size
-        fetched = replace(fetched, size=size)
+        if not fetched.path:
+            path.write_bytes(fetched.body)
+        fetched = replace(fetched, size=path.stat().st_size)
         suggested = quote(fetched.file_name)
         address = suggested if suffix_of(suggested) else fetched.url
         kind = content_type(path, declared=fetched.media_type, address=address)
         if kind.suffix not in ("html", "json", "xml"):
             return Content(fetched, kind.suffix, kind.media_type, path)
-        return self._read(fetched, kind, path, size)
-
-    def _read(self, fetched: Fetched, kind: ContentType, path: Path, size: int) -> Content:
-        if size > self._config.page_bytes:
-            most = self._config.page_bytes
-            raise Refusal("too_large", f"{fetched.url} is a page of {size:,} bytes; the limit is {most:,}.")
+        if fetched.size > (most := self._config.page_bytes):
+            raise Refusal("too_large", f"{fetched.url} is a page of {fetched.size:,} bytes; the limit is {most:,}.")
         body = path.read_bytes()
         catalogue = "" if kind.suffix == "html" else catalogue_kind(body)
         return Content(fetched, kind.suffix, kind.media_type, path, body, catalogue)
+
+
+def _not_the_file(url: str, ending: str) -> Refusal:
+    return Refusal("wrong_content", f"{url} promises a file and gives a web page{ending}", help="Check the address.")

@@ -14,7 +14,7 @@ from ingestion.navigation.fetch import ContentFetcher
 from ingestion.navigation.link_choice import expected_languages, link_similarity, rank_links, title_similarity
 from ingestion.navigation.page_kind import is_policy_link, page_kind
 from ingestion.navigation.relevance import is_excluded, policy_word, relevance_of
-from ingestion.protocols import LanguageModel, OpenBrowser, Web
+from ingestion.tools import Tools
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
@@ -32,9 +32,8 @@ class _Walk:
     """A portal being explored: what was found and seen so far, and how often something was left out."""
 
     source: SeedSource
-    config: IngestionConfig
+    tools: Tools
     fetcher: ContentFetcher
-    language_model: LanguageModel | None
     known: frozenset[str]
     own: frozenset[str]
     hosts: frozenset[str]
@@ -46,6 +45,11 @@ class _Walk:
     too_many: set[str] = field(default_factory=set)
     off_topic: set[str] = field(default_factory=set)
     questions: int = 0
+
+    @property
+    def config(self) -> IngestionConfig:
+        """Return the configuration of the run."""
+        return self.tools.config
 
     @property
     def full(self) -> bool:
@@ -89,19 +93,10 @@ class _Walk:
         return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(said))
 
 
-def explore(
-    source: SeedSource,
-    download: Download,
-    web: Web,
-    open_browser: OpenBrowser,
-    language_model: LanguageModel | None,
-    *,
-    config: IngestionConfig,
-    known: Collection[str],
-) -> Outcome:
+def explore(source: SeedSource, download: Download, tools: Tools, *, known: Collection[str]) -> Outcome:
     """Find the documents that a directory page or catalogue offers, in order, as the PortalFindings of an outcome.
 
-    Pages are followed on the portal's own site only, `config.portals` deep; documents may lie elsewhere. A page that
+    Pages are followed on the portal's own site only, as deep as configured; documents may lie elsewhere. A page that
     cannot be read is told in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
     there later. Of a file no more than its head is asked for: its licence has not been looked at.
 
@@ -114,15 +109,14 @@ def explore(
     with tempfile.TemporaryDirectory(prefix="sextant-portal-") as folder:
         walk = _Walk(
             source,
-            config,
-            ContentFetcher(web, open_browser, config.web, Path(folder) / "fetched"),
-            language_model if config.use_model else None,
+            tools,
+            ContentFetcher(tools.web, tools.open_browser, tools.config.web, Path(folder) / "fetched"),
             frozenset(known),
             frozenset(normal_url(url) for url in (source.url, *download.urls)),
             frozenset({host_of(start), host_of(source.url)} - {""}),
         )
         try:
-            _explore(walk, start, download.how == "browser", web)
+            _explore(walk, start, download.how == "browser")
         except Refusal as refusal:
             return refusal.outcome(walk.findings())
     return _outcome(walk, start)
@@ -139,13 +133,13 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
     return Outcome("rejected", "nothing_found", f"{start} offers no document on {pages} visited.", findings)
 
 
-def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
+def _explore(walk: _Walk, start: str, by_browser: bool) -> None:
     """Walk the portal level by level. Refusal when its first page cannot be read."""
     got = walk.fetcher.rendered(start, "The portal") if by_browser else walk.fetcher.get(start, promised=False)
     walk.visited[normal_url(start)] = got.fetched.url
     if got.catalogue:
         try:
-            _read_records(walk, Endpoint(catalogue_kind(got.body), start), web)
+            _read_records(walk, Endpoint(catalogue_kind(got.body), start))
         except Refusal as refusal:
             if not walk.found:
                 raise
@@ -156,7 +150,7 @@ def _explore(walk: _Walk, start: str, by_browser: bool, web: Web) -> None:
     page = read_page(got.body, got.fetched.charset, got.fetched.url)
     for endpoint in endpoints_of(page):
         try:
-            _read_records(walk, endpoint, web)
+            _read_records(walk, endpoint)
         except Refusal as refusal:
             walk.failures.append(refusal)
         if walk.found or walk.known_again:
@@ -303,19 +297,19 @@ def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> 
 
 def _asked(walk: _Walk, link: PageLink, page: Page) -> bool:
     """Ask the model about a link on which the rules say no; False without one, and after ten questions."""
-    if walk.language_model is None or walk.questions >= _MOST_QUESTIONS:
+    if walk.tools.language_model is None or walk.questions >= _MOST_QUESTIONS:
         return False
     walk.questions += 1
     title, seconds = walk.source.title, walk.config.model_seconds
     return relevance_of(
-        link, expected=title, page_name=page.name, language_model=walk.language_model, seconds=seconds
+        link, expected=title, page_name=page.name, language_model=walk.tools.language_model, seconds=seconds
     ).yes
 
 
-def _read_records(walk: _Walk, endpoint: Endpoint, web: Web) -> None:
+def _read_records(walk: _Walk, endpoint: Endpoint) -> None:
     """Take the records of a catalogue that are documents on the subject."""
     data = 0
-    for pages, answer in enumerate(read_catalogue(endpoint, web, max_bytes=walk.config.web.page_bytes), 1):
+    for pages, answer in enumerate(read_catalogue(endpoint, walk.tools.web, max_bytes=walk.config.web.page_bytes), 1):
         walk.visited.setdefault(normal_url(answer.url), answer.url)
         for record in answer.records:
             if not record.url:

@@ -32,9 +32,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     # Its own documents are found again; those of other rows are not its.
     own = normal_url(record.source.url)
     known = frozenset(url for url, above in tools.listed.items() if above != record.source.code and url != own)
-    explored = explore(
-        record.source, download, tools.web, tools.open_browser, tools.language_model, config=tools.config, known=known
-    )
+    explored = explore(record.source, download, tools, known=known)
     findings = explored.evidence
     for url in findings.visited if isinstance(findings, PortalFindings) else ():
         tools.forget(url)

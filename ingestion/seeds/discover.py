@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from protego import Protego
 
 from ingestion.protocols import Web
-from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_page_lists, read_sitemap, unpack
-from ingestion.seeds.merge import SeedCandidate, SeedReport, key_of, match_seeds
+from ingestion.seeds.feeds import FeedEntry, list_kind, read_entries, read_page_lists, read_sitemap, unpack
+from ingestion.seeds.merge import SeedReading, SeedReport, key_of, match_seeds
 from ingestion.seeds.read import add_entries
-from ingestion.spreadsheets.row import RejectedRow
 from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
@@ -31,9 +31,7 @@ class _Search:
 
     web: Web
     words: tuple[str, ...]
-    candidates: list[SeedCandidate] = field(default_factory=list)
-    rejected: list[RejectedRow] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    reading: SeedReading = field(default_factory=SeedReading)
     read: int = 0
     visited: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
@@ -48,31 +46,30 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
     """
     search = _Search(web, tuple(fold(word) for word in contains))
     body = _fetch(url, search)
-    kind = list_kind(body)
-    if kind in ("page", ""):
+    if list_kind(body) in ("page", ""):
         _from_page(url, body, search)
     else:
         _follow(deque([(url, body)]), search)
-    if len(search.candidates) >= _MOST_ADDRESSES:
-        search.warnings.append(f"Only the first {_MOST_ADDRESSES:,} addresses were taken; narrow them down by words.")
+    if len(search.reading.candidates) >= _MOST_ADDRESSES:
+        search.reading.warnings.append(
+            f"Only the first {_MOST_ADDRESSES:,} addresses were taken; narrow them down by words."
+        )
     if contains:
         words = ", ".join(contains)
-        search.warnings.append(f"{len(search.candidates):,} of {search.entries:,} addresses contain: {words}.")
-    return match_seeds(search.candidates, known, rejected=search.rejected, warnings=search.warnings)
+        search.reading.warnings.append(
+            f"{len(search.reading.candidates):,} of {search.entries:,} addresses contain: {words}."
+        )
+    return match_seeds(search.reading, known)
 
 
 def _from_page(url: str, body: bytes, search: _Search) -> None:
     """Follow the lists that the page's head names, else those of robots.txt, else /sitemap.xml."""
-    named = [urljoin(url, link) for link in read_page_lists(body).links]
+    named = [urljoin(url, link) for link in read_page_lists(body)]
     _follow(deque((link, None) for link in named), search)
     if not search.entries:
-        robots = urljoin(url, "/robots.txt")
-        try:
-            rules = Protego.parse(_fetch(robots, search).decode("utf-8", "replace"))
-            named = list(rules.sitemaps)
-        except Refusal:
-            named = []
-        _follow(deque((urljoin(url, link), None) for link in named), search)
+        with suppress(Refusal):
+            rules = Protego.parse(_fetch(urljoin(url, "/robots.txt"), search).decode("utf-8", "replace"))
+            _follow(deque((urljoin(url, link), None) for link in rules.sitemaps), search)
     if not search.entries:
         _follow(deque([(urljoin(url, "/sitemap.xml"), None)]), search)
     if not search.entries:
@@ -88,26 +85,22 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
         address, body = queue.popleft()
         if body is None and normal_url(address) in search.visited:
             continue
-        if len(search.candidates) >= _MOST_ADDRESSES:
+        if len(search.reading.candidates) >= _MOST_ADDRESSES:
             return
         if search.read >= _MOST_LISTS:
-            search.warnings.append(f"Only {_MOST_LISTS} lists were read; {len(queue) + 1} more were left out.")
+            search.reading.warnings.append(f"Only {_MOST_LISTS} lists were read; {len(queue) + 1} more were left out.")
             return
         search.read += 1
         try:
             body = _fetch(address, search) if body is None else body
-            kind = list_kind(body)
-            room = _MOST_ADDRESSES
-            if kind == "sitemap index":
-                queue.extend((urljoin(address, entry.url), None) for entry in read_sitemap(body, room))
-            elif kind == "sitemap":
-                _take(address, read_sitemap(body), search)
-            elif kind == "feed":
-                _take(address, read_feed(body), search)
+            if list_kind(body) == "sitemap index":
+                queue.extend((urljoin(address, entry.url), None) for entry in read_sitemap(body, _MOST_ADDRESSES))
+            elif (entries := read_entries(body)) is not None:
+                _take(address, entries, search)
             else:
-                search.warnings.append(f"{address} is neither a sitemap nor a feed.")
+                search.reading.warnings.append(f"{address} is neither a sitemap nor a feed.")
         except (Refusal, InputError) as error:
-            search.warnings.append(f"{address} was left out: {error}")
+            search.reading.warnings.append(f"{address} was left out: {error}")
 
 
 def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:
@@ -122,8 +115,8 @@ def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:
             continue
         search.keys.add(key)
         wanted.append(whole)
-    room = _MOST_ADDRESSES - len(search.candidates)
-    add_entries(wanted[:room], address, search.candidates, search.rejected)
+    room = _MOST_ADDRESSES - len(search.reading.candidates)
+    add_entries(wanted[:room], address, search.reading)
 
 
 def _fetch(url: str, search: _Search) -> bytes:

@@ -38,14 +38,6 @@ class FeedEntry:
     date: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PageLists:
-    """Addresses of feeds and sitemaps that a web page names in its head, as they stand."""
-
-    title: str
-    links: tuple[str, ...]
-
-
 def unpack(body: bytes) -> bytes:
     """Return the bytes, unpacked if they are gzip; InputError when they grow beyond what a sitemap may have."""
     if not body.startswith(b"\x1f\x8b"):
@@ -107,20 +99,23 @@ def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
     return entries
 
 
-def read_page_lists(body: bytes) -> PageLists:
-    """Return the title of a web page and the feeds and sitemaps that its links name."""
+def read_entries(body: bytes) -> list[FeedEntry] | None:
+    """Return the entries of a sitemap or feed; None for anything else."""
+    kind = list_kind(body)
+    return read_sitemap(body) if kind == "sitemap" else read_feed(body) if kind == "feed" else None
+
+
+def read_page_lists(body: bytes) -> tuple[str, ...]:
+    """Return the addresses of the feeds and sitemaps that the links of a web page name, as they stand."""
     root = parse(body)
-    if root is None:
-        return PageLists("", ())
     links: list[str] = []
-    for link in root.iter("link", "a"):
+    for link in root.iter("link", "a") if root is not None else ():
         rel, kind = (link.get("rel") or "").lower().split(), (link.get("type") or "").lower()
         address = (link.get("href") or "").strip()
         feed = "alternate" in rel and ("rss" in kind or "atom" in kind)
         if address and (feed or "sitemap" in rel):
             links.append(address)
-    title = root.findtext(".//title") or ""
-    return PageLists(" ".join(title.split()), tuple(dict.fromkeys(links)))
+    return tuple(dict.fromkeys(links))
 
 
 def _without_comments(head: bytes) -> bytes:

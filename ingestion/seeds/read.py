@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, groupby, islice
 from pathlib import Path
 
@@ -12,32 +12,18 @@ from ingestion.metadata_file import NAME as DESCRIPTIONS
 from ingestion.metadata_file import read_descriptions
 from ingestion.seeds.codes import prefix_for
 from ingestion.seeds.columns import SeedColumns, find_columns
-from ingestion.seeds.feeds import FeedEntry, list_kind, read_feed, read_sitemap, unpack
-from ingestion.seeds.merge import SeedCandidate, SeedReport, is_whole, match_seeds, whole
+from ingestion.seeds.feeds import FeedEntry, list_kind, read_entries, read_sitemap, unpack
+from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_seeds, whole
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import OLE, read_delimited, read_head, read_rows, sniff_encoding
-from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
+from ingestion.spreadsheets.row import Row, column_letter
 from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 
-__all__ = ["RejectedRow", "SeedReport", "read_seeds"]
-
 _JUDGED_ROWS = 200
 _MOST_XML_BYTES = 50_000_000
 _TABLES = (".csv", ".tsv", ".tab")
-
-
-@dataclass(slots=True)
-class _SeedReading:
-    """Candidates and rejected rows of one list so far."""
-
-    known_codes: frozenset[str]
-    candidates: list[SeedCandidate] = field(default_factory=list)
-    rejected: list[RejectedRow] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    known: int = 0
-    seen: list[str] = field(default_factory=list)
 
 
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
@@ -45,21 +31,15 @@ def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
 
     The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """
-    reading = _SeedReading(frozenset(source.code.casefold() for source in known))
+    reading = SeedReading()
     if path.is_dir():
         _read_folder(path, reading)
     else:
-        _read_file(path, reading)
-    return match_seeds(
-        reading.candidates,
-        known,
-        rejected=reading.rejected,
-        known_rows=reading.known,
-        warnings=reading.warnings,
-    )
+        _read_file(path, frozenset(source.code.casefold() for source in known), reading)
+    return match_seeds(reading, known)
 
 
-def _read_file(path: Path, reading: _SeedReading) -> None:
+def _read_file(path: Path, known: Collection[str], reading: SeedReading) -> None:
     head = read_head(path)
     if not head.strip():
         raise InputError(f"{path.name} is empty.", help='Give a list with a column "URL", or one address a line.')
@@ -68,14 +48,14 @@ def _read_file(path: Path, reading: _SeedReading) -> None:
             f"{path.name} is a document and not a list of seeds.", help="Put it into a folder and give the folder."
         )
     if head.startswith((b"PK", OLE)):
-        _read_table(path, read_rows(path), reading)
+        _read_table(path, read_rows(path), known, reading)
     elif head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<"):
         _read_xml(path, reading)
     else:
         if sniff_encoding(path) == "cp1252":
             reading.warnings.append(f"{path.name} is not UTF-8 and was read as Windows-1252; check accented letters.")
         if path.suffix.lower() in _TABLES or _is_table(path):
-            _read_table(path, read_delimited(path), reading)
+            _read_table(path, read_delimited(path), known, reading)
         else:
             _read_lines(path, reading)
 
@@ -90,59 +70,53 @@ def _is_table(path: Path) -> bool:
     return bool(columns.header and columns.urls and len(head) > 1)
 
 
-def _read_table(path: Path, rows: Iterable[Row], reading: _SeedReading) -> None:
-    for sheet, group in groupby(rows, key=lambda row: row.sheet):
-        _read_sheet(path, sheet, group, reading)
+def _read_table(path: Path, rows: Iterable[Row], known: Collection[str], reading: SeedReading) -> None:
+    sheets = groupby(rows, key=lambda row: row.sheet)
+    seen = [_read_sheet(path, sheet, group, known, reading) for sheet, group in sheets]
     if not reading.candidates and not reading.rejected and not reading.known:
-        seen = "; ".join(reading.seen) or "no cell with anything in it"
+        seen = seen or ["no cell with anything in it"]
         raise InputError(
-            f"{path.name} holds no web address. Seen: {seen}.",
+            f"{path.name} holds no web address. Seen: {'; '.join(seen)}.",
             help='Add a column named "URL" with addresses that begin with http:// or https://.',
         )
 
 
-def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], reading: _SeedReading) -> None:
-    """Add the sheet's candidates, and its rejected rows unless no row has an address at all."""
+def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[str], reading: SeedReading) -> str:
+    """Add the sheet's candidates, and its rejected rows unless no row has an address at all; return its headings."""
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
-    candidates: list[SeedCandidate] = []
-    rejected: list[RejectedRow] = []
-    warnings: list[str] = []
-    known, meant = 0, False
+    found, meant = SeedReading(), False
     for row in chain(head, rows):
         if row.number <= columns.header or tuple(cell.strip() for cell in row.cells) == columns.names:
             continue
-        addresses, from_link = _addresses(row, columns, warnings)
+        addresses, from_link = _addresses(row, columns, found.warnings)
         code = row.cell(columns.code)
         formula = next((column for column in row.unsaved if column == columns.code or column in columns.urls), None)
         if formula is not None and (not addresses.found or formula == columns.code):
-            rejected.append(
-                RejectedRow(
-                    row.place,
-                    f"cell {column_letter(formula)}{row.number} holds a formula without its value; open the list in "
-                    "Excel or LibreOffice, save it, and take it again",
-                )
+            found.reject(
+                row.place,
+                f"cell {column_letter(formula)}{row.number} holds a formula without its value; open the list in "
+                "Excel or LibreOffice, save it, and take it again",
             )
             meant = True
         elif addresses.found:
-            candidates += _candidates(path, row, columns, addresses.found, from_link)
+            found.candidates += _candidates(path, row, columns, addresses.found, from_link)
             # One address is enough for a source; what else the row holds is reported all the same.
-            warnings += [f"{row.place}: {reason}." for reason in addresses.refused]
-        elif code and code.casefold() in reading.known_codes and not addresses.refused:
-            known += 1
+            found.warnings += [f"{row.place}: {reason}." for reason in addresses.refused]
+        elif code and code.casefold() in known and not addresses.refused:
+            found.known += 1
         else:
-            reason = "; ".join(addresses.refused) or "no web address in any column"
-            rejected.append(RejectedRow(row.place, reason))
+            found.reject(row.place, "; ".join(addresses.refused) or "no web address in any column")
             meant = meant or bool(addresses.refused)
     names = ", ".join(name for name in (columns.names or (head[0].cells if head else ())) if name)[:300]
-    reading.seen.append(f"{sheet} ({names})")
-    reading.candidates += candidates
-    reading.warnings += warnings
-    reading.known += known
-    if candidates or known or meant:
-        reading.rejected += rejected
+    reading.candidates += found.candidates
+    reading.warnings += found.warnings
+    reading.known += found.known
+    if found.candidates or found.known or meant:
+        reading.rejected += found.rejected
     else:
         reading.warnings.append(f"{sheet} holds no web address and was left out.")
+    return f"{sheet} ({names})"
 
 
 def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Addresses, int | None]:
@@ -193,22 +167,19 @@ def _candidates(
     shown = row.cell(from_link)
     # Behind a cell that says "open" or "PDF" there is a link; it is nobody's title.
     title = row.cell(columns.title) or (shown if len(shown.split()) > 2 else "")
-    origin = row.place if row.sheet == path.name else f"{path.name}, {row.place}"
+    source = SeedSource(
+        row.cell(columns.code),
+        title=" ".join(title.split()),
+        authority=" ".join(row.cell(columns.authority).split()),
+        notes=row.cell(columns.notes),
+        licence=row.cell(columns.licence),
+        origin=row.place if row.sheet == path.name else f"{path.name}, {row.place}",
+    )
     for part, url in enumerate(urls, 1):
-        yield SeedCandidate(
-            row.place,
-            origin,
-            url,
-            code=row.cell(columns.code),
-            part=part,
-            title=" ".join(title.split()),
-            authority=" ".join(row.cell(columns.authority).split()),
-            notes=row.cell(columns.notes),
-            licence=row.cell(columns.licence),
-        )
+        yield SeedCandidate(row.place, replace(source, url=url), part)
 
 
-def _read_lines(path: Path, reading: _SeedReading) -> None:
+def _read_lines(path: Path, reading: SeedReading) -> None:
     """Add the addresses of a plain list: one or more a line, with a title beside them or not."""
     with path.open(encoding=sniff_encoding(path), errors="replace") as file:
         for number, line in enumerate(file, 1):
@@ -219,10 +190,10 @@ def _read_lines(path: Path, reading: _SeedReading) -> None:
             addresses = addresses_in(text, with_words=True)
             for url in addresses.found:
                 title = _title_beside(text, addresses.found) if len(addresses.found) == 1 else ""
-                reading.candidates.append(SeedCandidate(place, f"{path.name}, {place}", url, title=title))
+                source = SeedSource("", url, title=title, origin=f"{path.name}, {place}")
+                reading.candidates.append(SeedCandidate(place, source))
             if not addresses.found:
-                reason = "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address"
-                reading.rejected.append(RejectedRow(place, reason))
+                reading.reject(place, "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address")
     if not reading.candidates:
         raise InputError(
             f"{path.name} holds no web address in its lines.",
@@ -236,25 +207,20 @@ def _title_beside(text: str, urls: Sequence[str]) -> str:
     return " ".join(text.strip(" \t,;|:-–—<>()\"'").split())
 
 
-def _read_xml(path: Path, reading: _SeedReading) -> None:
+def _read_xml(path: Path, reading: SeedReading) -> None:
     if path.stat().st_size > _MOST_XML_BYTES:
         raise InputError(f"{path.name} has more than {_MOST_XML_BYTES:,} bytes.", help="Split it into several lists.")
     body = unpack(path.read_bytes())
-    kind = list_kind(body)
-    if kind == "sitemap":
-        add_entries(read_sitemap(body), path.name, reading.candidates, reading.rejected)
-    elif kind == "feed":
-        add_entries(read_feed(body), path.name, reading.candidates, reading.rejected)
-    elif kind == "sitemap index":
+    if (entries := read_entries(body)) is not None:
+        add_entries(entries, path.name, reading)
+    elif list_kind(body) == "sitemap index":
         for entry in read_sitemap(body):
             # Only what lies beside the index: reading seeds never uses the network.
             beside = path.parent / entry.url.rstrip("/").rpartition("/")[2]
             if beside.is_file() and beside != path and list_kind(unpack(beside.read_bytes())) == "sitemap":
                 _read_xml(beside, reading)
             else:
-                reading.rejected.append(
-                    RejectedRow(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
-                )
+                reading.reject(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
     else:
         raise InputError(
             f"{path.name} is neither a sitemap nor an RSS or Atom feed.",
@@ -264,51 +230,41 @@ def _read_xml(path: Path, reading: _SeedReading) -> None:
         raise InputError(f"{path.name} lists no address.", help="Check that it was downloaded whole.")
 
 
-def add_entries(
-    entries: Iterable[FeedEntry], name: str, candidates: list[SeedCandidate], rejected: list[RejectedRow]
-) -> None:
+def add_entries(entries: Iterable[FeedEntry], name: str, reading: SeedReading) -> None:
     """Add the entries of a sitemap or feed called `name` to the candidates, or report why not."""
     for number, entry in enumerate(entries, 1):
         place = f"{name}, entry {number}"
         if reason := why_refused(entry.url):
-            rejected.append(RejectedRow(place, reason))
+            reading.reject(place, reason)
         else:
             notes = f"Dated {entry.date}" if entry.date else ""
-            candidates.append(SeedCandidate(place, place, entry.url, title=entry.title, notes=notes))
+            source = SeedSource("", entry.url, title=entry.title, notes=notes, origin=place)
+            reading.candidates.append(SeedCandidate(place, source))
 
 
-def _read_folder(path: Path, reading: _SeedReading) -> None:
+def _read_folder(path: Path, reading: SeedReading) -> None:
     """Add every file that can be read, described by the metadata.jsonl beside it where there is one."""
     inside = sorted(one for one in path.rglob("*") if one.is_file() and one.name != DESCRIPTIONS)
     files = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
     described = {folder: read_descriptions(folder) for folder in dict.fromkeys(one.parent for one in files)}
     for file in files:
-        place = whole(str(file.relative_to(path)))
-        if not is_whole(str(file.absolute())):
-            reading.rejected.append(RejectedRow(place, "the name of the file or its folder is not UTF-8; rename it"))
+        place, location = whole(str(file.relative_to(path))), str(file.absolute())
+        if whole(location) != location:
+            reading.reject(place, "the name of the file or its folder is not UTF-8; rename it")
             continue
         try:
             detect(file)
         except Refusal as refusal:
             # What else is wrong with a file is found and reported when it is read.
             if refusal.reason in ("unsupported_type", "empty"):
-                reading.rejected.append(RejectedRow(place, str(refusal)))
+                reading.reject(place, str(refusal))
                 continue
         except OSError as error:
-            reading.rejected.append(RejectedRow(place, f"cannot be read: {error.strerror}"))
+            reading.reject(place, f"cannot be read: {error.strerror}")
             continue
         given = described[file.parent].get(file.name, {})
-        reading.candidates.append(
-            SeedCandidate(
-                place,
-                f"{path.name}/{place}",
-                path=str(file.absolute()),
-                title=str(given.get("title", "")),
-                authority=str(given.get("authority", "")),
-                notes=str(given.get("notes", "")),
-                licence=str(given.get("licence", "")),
-                prefix=prefix_for(path.absolute().name),
-            )
-        )
+        texts = {name: str(given.get(name, "")) for name in ("title", "authority", "notes", "licence")}
+        source = SeedSource("", path=location, origin=f"{path.name}/{place}", **texts)
+        reading.candidates.append(SeedCandidate(place, source, prefix=prefix_for(path.absolute().name)))
     if not reading.candidates and not reading.rejected:
         raise InputError(f"{path} holds no file.", help="Give a folder with documents in it.")

@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import date
 from pathlib import Path
 
 from ingestion.acquisition.acquire import acquire
 from ingestion.config import IngestionConfig
-from ingestion.protocols import LanguageModel
-from ingestion.types import Download, Outcome, SeedSource
+from ingestion.protocols import Browser, LanguageModel, Web
+from ingestion.tools import Tools
+from ingestion.types import Download, FileReading, Outcome, PrintedPages, SeedSource
+from rag_engine.geography import load_gazetteer
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 
 AT = "https://water.example/"
 
 
 TODAY = "2026-11-22T10:00:00+00:00"
+
+
+def tools_of(
+    workspace: Path,
+    web: Web,
+    config: IngestionConfig | None = None,
+    browser: Browser | None = None,
+    language_model: LanguageModel | None = None,
+) -> Tools:
+    """Return tools for phases that ask the web; none of them reads a file."""
+    return Tools(
+        workspace=workspace,
+        config=config or IngestionConfig(),
+        web=web,
+        open_browser=lambda: browser,
+        forget=lambda _url: None,
+        abort=lambda: None,
+        reader="",
+        extractor=NoReader(),
+        language_model=language_model,
+        language_model_error="",
+        gazetteer=load_gazetteer(),
+        identify=lambda _text: "",
+        encode=None,
+        today=date(2026, 11, 22),
+    )
+
+
+class NoReader:
+    """An Extractor that must not be asked."""
+
+    def read(self, path: Path) -> FileReading:
+        raise AssertionError(path)
+
+    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        raise AssertionError(path)
+
+    def abort(self) -> None:
+        """Do nothing: nothing is read."""
 
 
 class Desk:
@@ -27,17 +70,8 @@ class Desk:
         self.config = IngestionConfig()
 
     def acquire(self, source: SeedSource, before: Download | None = None, now: str = TODAY) -> Outcome:
-        return acquire(
-            source,
-            self.web,
-            lambda: self.browser,
-            self.language_model,
-            folder=self.workspace / "downloads",
-            workspace=self.workspace,
-            before=before,
-            config=self.config,
-            now=now,
-        )
+        tools = tools_of(self.workspace, self.web, self.config, self.browser, self.language_model)
+        return acquire(source, tools, before=before, now=now)
 
     def files(self) -> list[str]:
         return sorted(path.name for path in (self.workspace / "downloads").iterdir())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from openpyxl import Workbook
 
-from ingestion.seeds.read import SeedReport
+from ingestion.seeds.merge import SeedReport
 
 
 def seed_workbook(path: Path, *rows: Sequence[object], **sheets: list[Sequence[object]]) -> Path:

@@ -120,12 +120,12 @@ def test_a_failure_keeps_nothing_when_the_file_is_gone(tmp_path: Path) -> None:
     assert "is kept" not in outcome.message
 
 
-def test_an_address_that_is_gone_is_rejected_and_its_file_still_known(tmp_path: Path) -> None:
+def test_an_address_that_is_gone_keeps_its_former_file(tmp_path: Path) -> None:
     at = desk(tmp_path, flood=pdf())
     first = got(at.acquire(FLOOD))
     at.web.answers[f"{AT}flood"] = Answer(refusal="not_found")
     outcome = at.acquire(FLOOD, before=first)
-    assert (outcome.status, outcome.reason, outcome.evidence) == ("rejected", "not_found", first)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("failed", "not_found", first)
 
 
 def test_a_landing_page_that_went_off_topic_keeps_its_former_file_known(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_landing_page_that_went_off_topic_keeps_its_former_file_known(tmp_path
     first = got(at.acquire(FLOOD))
     at.web.answers[f"{AT}flood"] = page('<p>Water.</p><a href="/c.pdf">Download cookbook</a>')
     outcome = at.acquire(FLOOD, before=first)
-    assert (outcome.status, outcome.reason, outcome.evidence) == ("rejected", "off_topic", first)
+    assert (outcome.status, outcome.reason, outcome.evidence) == ("failed", "off_topic", first)
 
 
 def test_a_local_file_that_vanished_leaves_its_copy(tmp_path: Path) -> None:

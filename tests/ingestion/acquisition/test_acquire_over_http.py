@@ -16,6 +16,7 @@ from ingestion.types import Download, Outcome, PortalFindings, SeedSource
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
+from tests.ingestion.desk import tools_of
 from tests.ingestion.documents import bare_pdf
 from tests.ingestion.small_web import WORDS, listing
 from tests.ingestion.web_server import Answer, Site, page, redirect, serving
@@ -41,17 +42,7 @@ def take(
     config = IngestionConfig(web=site.config())
     source = SeedSource("A1", site.url(path), title="National flood strategy")
     with HttpWeb(config.web) as web:
-        return acquire(
-            source,
-            web,
-            lambda: browser,
-            None,
-            folder=workspace / "downloads",
-            workspace=workspace,
-            before=before,
-            config=config,
-            now=NOW,
-        )
+        return acquire(source, tools_of(workspace, web, config, browser), before=before, now=NOW)
 
 
 def test_a_landing_page_a_redirect_and_an_unchanged_file(tmp_path: Path) -> None:
@@ -77,7 +68,7 @@ def test_a_portal_gives_its_documents_and_tells_what_fails(tmp_path: Path) -> No
         config = IngestionConfig(web=site.config())
         source = SeedSource("A1", site.url("/list"))
         with HttpWeb(config.web) as web:
-            explored = explore(source, directory.evidence, web, lambda: None, None, config=config, known=())
+            explored = explore(source, directory.evidence, tools_of(tmp_path, web, config), known=())
         assert isinstance(explored.evidence, PortalFindings)
         assert [found.url for found in explored.evidence.found] == [site.url("/a.pdf"), site.url("/law")]
         assert any(site.url("/gone") in said for said in explored.evidence.left_out)
@@ -130,7 +121,7 @@ def test_a_portals_files_are_found_by_their_heads_and_never_stored(tmp_path: Pat
         web = CachedWeb(plain, tmp_path / "kept")
         source, config = SeedSource("A1", site.url("/list"), title="Plans"), IngestionConfig(web=site.config())
         directory = replace(download, urls=(site.url("/list"),))
-        explored = explore(source, directory, web, lambda: None, None, config=config, known=())
+        explored = explore(source, directory, tools_of(tmp_path, web, config), known=())
     assert isinstance(explored.evidence, PortalFindings)
     names = ["/attached", "/download", "/unsaid", "/wrong"]
     assert sorted(found.url for found in explored.evidence.found) == [site.url(name) for name in names]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 import pymupdf
 import pytest
@@ -34,16 +33,13 @@ class Pages:
         self.media_type = media_type
         self.asked: list[str] = []
 
-    def fetch(self, url: str, *, into: Path | None = None, **_: Any) -> Fetched:
+    def fetch(self, url: str, into: Path) -> Fetched:
         self.asked.append(url)
         if url not in self.pages:
             raise Refusal("not_found", f"{url} is not there.")
         found = self.pages[url]
-        body = found if isinstance(found, bytes) else found.encode()
-        if into is None:
-            return Fetched((url,), 200, self.media_type, "utf-8", body)
-        into.write_bytes(body)
-        return Fetched((url,), 200, self.media_type, "utf-8", b"", str(into), len(body))
+        into.write_bytes(found if isinstance(found, bytes) else found.encode())
+        return Fetched((url,), 200, self.media_type, "utf-8", b"", str(into))
 
 
 class Reader:
@@ -76,7 +72,7 @@ def judged(
 ) -> Outcome:
     web = page if isinstance(page, Pages) else Pages({URL: page})
     outcome = judge_licence(
-        source or SeedSource("A1", URL), web, Reader(), language_model, folder=tmp_path / "kept", seconds=1
+        source or SeedSource("A1", URL), web.fetch, Reader(), language_model, folder=tmp_path / "kept", seconds=1
     )
     assert not list((tmp_path / "kept").glob("*")), "downloads are removed"
     return outcome

@@ -13,6 +13,7 @@ from ingestion.config import IngestionConfig, PortalConfig
 from ingestion.portals.explore import explore
 from ingestion.types import Download, Fetched, Outcome, PageKind, PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
+from tests.ingestion.desk import tools_of
 from tests.ingestion.small_web import WORDS, Answer, SmallBrowser, SmallJudge, SmallWeb, listing, page, pdf
 
 AT = "https://water.example/"
@@ -37,7 +38,7 @@ def explored(
     web = SmallWeb({AT + name: answer for name, answer in answers.items()})
     config = IngestionConfig(portals=bounds or PortalConfig())
     download = download or portal()
-    outcome = explore(source, download, web, lambda: browser, language_model, config=config, known=known)
+    outcome = explore(source, download, tools_of(Path(), web, config, browser, language_model), known=known)
     assert isinstance(outcome.evidence, PortalFindings), outcome
     return outcome, outcome.evidence, web
 
@@ -47,7 +48,7 @@ def urls(findings: PortalFindings) -> list[str]:
 
 
 def test_a_page_that_is_no_directory_is_passed_over() -> None:
-    outcome = explore(SOURCE, portal("file"), SmallWeb({}), lambda: None, None, config=IngestionConfig(), known=())
+    outcome = explore(SOURCE, portal("file"), tools_of(Path(), SmallWeb({})), known=())
     assert (outcome.status, outcome.reason, outcome.passes) == ("skipped", "not_a_portal", True)
 
 
@@ -122,7 +123,7 @@ def test_an_endless_calendar_ends() -> None:
 
     web = Calendar({})
     config = IngestionConfig(portals=PortalConfig(most_pages=12))
-    outcome = explore(SOURCE, portal(), web, lambda: None, None, config=config, known=())
+    outcome = explore(SOURCE, portal(), tools_of(Path(), web, config), known=())
     assert outcome.status == "done"
     assert len(web.asked) <= 12
 
@@ -285,7 +286,7 @@ def test_a_file_behind_an_address_without_a_name_is_found_and_not_kept(
             return super().fetch(url, **more)
 
     web = Watched({AT + name: answer for name, answer in answers.items()})
-    outcome = explore(SOURCE, portal(), web, lambda: None, None, config=IngestionConfig(), known=())
+    outcome = explore(SOURCE, portal(), tools_of(tmp_path, web), known=())
     assert isinstance(outcome.evidence, PortalFindings)
     assert urls(outcome.evidence) == ["download?id=7"]
     assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,6 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
-from ingestion.seeds.feeds import read_page_lists
 from ingestion.types import ExtractionLimits
 from ingestion.web.html import clean, decode, main_content, parse, text_of
 from ingestion.web.page import read_page
@@ -37,12 +36,8 @@ def as_licence(body: bytes, _folder: Path) -> str:
     return " ".join(mark.quote for mark in read_marks(body, "https://a.example/"))
 
 
-def as_list_of_feeds(body: bytes, _folder: Path) -> str:
-    return read_page_lists(body).title
-
-
 Room = Callable[[bytes, Path], str]
-ROOMS: list[Room] = [as_page, as_extracted, as_properties, as_licence, as_list_of_feeds]
+ROOMS: list[Room] = [as_page, as_extracted, as_properties, as_licence]
 
 
 def page(head: str = "", text: str = PROSE) -> str:
