@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from run_files import read_run
 from statutes import Run, assemble_statutes
 
 from rag_engine.backends.language_identification import identify_language
@@ -18,8 +19,7 @@ from rag_engine.config import DATA, Config
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import Dataset, Qrels, Split, pool_datasets, read_dataset
 from rag_engine.evaluation.metrics import Measured
-from rag_engine.evaluation.run_retrieval import RetrievalReport, run_together
-from rag_engine.evaluation.trec_runs import read_run
+from rag_engine.evaluation.run_retrieval import RetrievalReport, run_retrieval
 from rag_engine.evaluation.vector_cache import vectors_folder
 from rag_engine.protocols import Embedder
 
@@ -99,7 +99,7 @@ def measure_sets(
     """Yield a result for each of the sets, in their order; one that cannot be measured is said in its place.
 
     `benchmarks` is the folder of the data sets, `away` one for what is only needed meanwhile; `times` as of
-    `run_together`.
+    `run_retrieval`.
     """
     for corpora, those in groupby(sets, key=lambda one: one.corpora):
         members, started = list(those), time.perf_counter()
@@ -114,7 +114,7 @@ def measure_sets(
         runs = away / "runs" / "+".join(corpora).replace("/", "-")
         if datasets:
             try:
-                found = run_together(
+                found = run_retrieval(
                     list(datasets.values()),
                     configurations,
                     config,

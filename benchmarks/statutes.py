@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from scipy import stats
+
 from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import CorpusDocument, Qrels, read_objects, text_field
-from rag_engine.evaluation.significance import Interval, wilson_interval
+from rag_engine.evaluation.significance import Interval
 
 # Document ids of a question, best first.
 Run = Mapping[str, Sequence[str]]
@@ -43,6 +45,16 @@ class StatuteScore:
     questions: int
     primary: Interval
     complete: Interval
+
+
+def wilson_interval(successes: int, trials: int) -> Interval:
+    """Return the share of successes with its 95% interval (Wilson 1927); 0 to 1 where nothing was tried."""
+    if not 0 <= successes <= trials:
+        raise ValueError(f"{successes} of {trials} is not a share.")
+    if trials == 0:
+        return Interval(0.0, 0.0, 1.0)
+    found = stats.binomtest(successes, trials).proportion_ci(method="wilson")
+    return Interval(successes / trials, float(found.low), float(found.high))
 
 
 def read_statutes(folder: Path) -> tuple[CorpusDocument, ...]:

@@ -84,9 +84,9 @@ def retrieval(
         read = _read(datasets, split, queries_from, pooled)
         embedder = open_encoder(config)
         reports = [
-            run_retrieval(
-                one, configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs
-            ).to_dict()
+            run_retrieval([one], configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs)[
+                0
+            ].to_dict()
             for one in read
         ]
     if as_json:
@@ -167,7 +167,7 @@ def ablation(
         embedder = open_encoder(config)
         for dataset in _read(datasets, split, None, pooled=False):
             with bar("Measuring") as advance:
-                report = run_retrieval(dataset, chosen, config, embedder, cache=vectors_folder(), progress=advance)
+                [report] = run_retrieval([dataset], chosen, config, embedder, cache=vectors_folder(), progress=advance)
             name, title = f"ablation.{dataset.name}", f"What each step is worth on {dataset.name}"
             warned = (*report.dataset.warnings, *notes)
             shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, warned, RANKING[:2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -28,11 +29,4 @@ class CachedReranker:
 
 def cached_loader(load: Callable[[], Reranker]) -> Callable[[], Reranker]:
     """Return a loader of one cached reranker; what cannot be loaded fails each time, as it would without it."""
-    loaded: list[Reranker] = []
-
-    def cached() -> Reranker:
-        if not loaded:
-            loaded.append(CachedReranker(load()))
-        return loaded[0]
-
-    return cached
+    return cache(lambda: CachedReranker(load()))

@@ -12,7 +12,9 @@ from rag_engine.evaluation.datasets import Dataset
 from rag_engine.evaluation.significance import Difference, Interval, Values, mean_interval, paired_difference
 from rag_engine.evaluation.trec_runs import RunWriter
 
-METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
+# The names of ir_measures, and ours.
+_MEASURES = {"nDCG@10": "ndcg@10", "R@10": "recall@10", "R@100": "recall@100", "RR@10": "mrr@10", "AP": "map"}
+METRICS = tuple(_MEASURES.values())
 
 
 def per_query_metrics(
@@ -24,16 +26,13 @@ def per_query_metrics(
     MAP is over the whole ranking.
     """
     import ir_measures
-    from ir_measures import AP, RR, R, nDCG
 
-    measures = {str(nDCG @ 10): "ndcg@10", str(R @ 10): "recall@10", str(R @ 100): "recall@100"}
-    measures |= {str(RR @ 10): "mrr@10", str(AP): "map"}
     # Scores by rank: trec_eval would order equal scores by document id.
     run = {query: {id: -float(rank) for rank, id in enumerate(ranking)} for query, ranking in rankings.items()}
     judged = {query: dict(graded) for query, graded in qrels.items()}
     found: dict[str, dict[str, float]] = {query: dict.fromkeys(METRICS, 0.0) for query in qrels}
-    for one in ir_measures.iter_calc([nDCG @ 10, R @ 10, R @ 100, RR @ 10, AP], judged, run):
-        found[one.query_id][measures[str(one.measure)]] = one.value
+    for one in ir_measures.iter_calc(list(map(ir_measures.parse_measure, _MEASURES)), judged, run):
+        found[one.query_id][_MEASURES[str(one.measure)]] = one.value
     return found
 
 
@@ -93,7 +92,7 @@ def measure(
             milliseconds.append(1000.0 * (time.perf_counter() - started))
             rankings[query.id] = [id for id, _ in ranking]
             if run is not None:
-                run.write(query.id, ranking)
+                run(query.id, ranking)
         scored = per_query_metrics(rankings, {query.id: dataset.qrels[query.id] for query in portion})
         for metric, of_metric in values.items():
             of_metric += [scored[query.id][metric] for query in portion]

@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from benchmarks.published_bm25 import published_bm25
-from rag_engine.config import RetrievalConfig
+from rag_engine.config import RetrievalConfig, changed
 from rag_engine.engine import paper_keywords
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.configurations import Configuration
@@ -18,13 +19,17 @@ from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Reranker, VectorIndex
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
+from rag_engine.storage.collection import CollectionView
 from rag_engine.types import Evidence, QueryPlan
 
 # The one warning that is expected: no evaluation asks the approximate index.
 _NEVER = "An evaluation compares every vector."
+
+
+_Answer = TypeVar("_Answer", Ranked, Evidence)
 
 
 def ranker(
@@ -39,13 +44,10 @@ def ranker(
     `warned` counts the search's warnings: a retriever that was unavailable, a reranker that broke off. `reranker`
     stands in for the configured one.
     """
-    view, planned = corpus.engine.collection.view(), planner(corpus, configuration)
-    retrievers = _retrievers(corpus, configuration, reranker)
-    retrieval = _retrieval(corpus, configuration)
+    search = _search(rank, corpus, configuration, warned, reranker)
 
     def ranked(question: str) -> list[tuple[str, float]]:
-        children = rank(planned(question), None, view, retrievers, retrieval)
-        warned.update(warning for warning in children.warnings if _NEVER not in warning)
+        children = search(question)
         pairs = zip(children.owners.tolist(), children.scores.tolist(), strict=True)
         return best_of_documents([(corpus.names[owner], score) for owner, score in pairs])[:DEPTH]
 
@@ -64,16 +66,29 @@ def searcher(
     With a floor a configuration that finds less would be the more precise one. For `warned`
     and `reranker` see `ranker`.
     """
+    return _search(retrieve, corpus, configuration, warned, reranker, similarity_floor=0.0)
+
+
+def _search(
+    way: Callable[[QueryPlan, None, CollectionView, Retrievers, RetrievalConfig], _Answer],
+    corpus: IndexedCorpus,
+    configuration: Configuration,
+    warned: Counter[str],
+    reranker: Callable[[], Reranker] | None,
+    **changes: float,
+) -> Callable[[str], _Answer]:
     view, planned = corpus.engine.collection.view(), planner(corpus, configuration)
     retrievers = _retrievers(corpus, configuration, reranker)
-    retrieval = replace(_retrieval(corpus, configuration), similarity_floor=0.0)
+    # A reranker has all the time it needs, or a busy machine would change figures.
+    settings = configuration.applied(corpus.engine.config).retrieval
+    settings = changed(settings, rerank_seconds=math.inf, **changes)
 
-    def searched(question: str) -> Evidence:
-        evidence = retrieve(planned(question), None, view, retrievers, retrieval)
-        warned.update(warning for warning in evidence.warnings if _NEVER not in warning)
-        return evidence
+    def search(question: str) -> _Answer:
+        found = way(planned(question), None, view, retrievers, settings)
+        warned.update(warning for warning in found.warnings if _NEVER not in warning)
+        return found
 
-    return searched
+    return search
 
 
 def whole_documents(documents: Sequence[CorpusDocument], configuration: Configuration) -> RankDocuments:
@@ -84,14 +99,6 @@ def whole_documents(documents: Sequence[CorpusDocument], configuration: Configur
     index.add((place, place, document.language, document.whole) for place, document in enumerate(documents))
     index.commit()
     return lambda question: [(documents[place].id, score) for place, score in index.search(question, "", DEPTH)]
-
-
-def _retrieval(corpus: IndexedCorpus, configuration: Configuration) -> RetrievalConfig:
-    """Return the configuration's settings.
-
-    A reranker has all the time it needs, or a busy machine would change figures.
-    """
-    return replace(configuration.applied(corpus.engine.config).retrieval, rerank_seconds=math.inf)
 
 
 def planner(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[str], QueryPlan]:

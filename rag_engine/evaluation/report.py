@@ -9,13 +9,14 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.evaluation.metrics import Measured
 from rag_engine.evaluation.significance import Difference, Interval, mean_interval, paired_difference
@@ -84,10 +85,7 @@ class Kept:
 
 
 def kept_measurements(folders: Sequence[Path]) -> list[Kept]:
-    """Return the measurements of the folders by title.
-
-    A folder that is missing has none, an unreadable chart is left out.
-    """
+    """Return the measurements of the folders by title; a missing folder has none, a broken chart is left out."""
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.md"))]
     return sorted((_read(path) for path in paths), key=lambda one: one.title)
 
@@ -124,7 +122,6 @@ def _charts(folder: Path, name: str) -> Iterator[dict[str, Any]]:
             yield chart
 
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
 # Tables for reading and charts show so many groups of questions; of the smaller ones the intervals say nothing.
 _SHOWN = 2
@@ -143,10 +140,7 @@ def machine(*packages: str) -> str:
 
 
 def markdown_table(rows: Sequence[ReportRow], metrics: Sequence[str], differences: Sequence[str]) -> str:
-    """Return the rows as Markdown.
-
-    Each figure with its interval, at the end the differences of some metrics with their p.
-    """
+    """Return the rows as Markdown: each figure with its interval, then the differences of some metrics with their p."""
     baseline = next((row.name for row in rows if not row.versus), "")
     columns = ("configuration", "questions", "n", *metrics, *(f"{one} against {baseline}" for one in differences))
     lines = [_line(columns), _line(["---"] * len(columns))]
@@ -158,10 +152,7 @@ def markdown_table(rows: Sequence[ReportRow], metrics: Sequence[str], difference
 
 
 def foremost(rows: Sequence[ReportRow]) -> list[ReportRow]:
-    """Return the rows of the first two groups of questions, for reading.
-
-    The others are for whoever wants to look closer.
-    """
+    """Return the rows of the first two groups of questions; the others are for whoever wants to look closer."""
     groups = list(dict.fromkeys(row.group for row in rows))[:_SHOWN]
     return [row for row in rows if row.group in groups]
 
@@ -183,47 +174,16 @@ def csv_table(rows: Sequence[ReportRow]) -> str:
 
 
 def chart(rows: Sequence[ReportRow], metric: str, title: str) -> dict[str, Any]:
-    """Return a Vega-Lite chart of one metric.
-
-    A point a configuration with its interval, a panel a group of questions.
-    """
-    values = [
-        {
-            "configuration": row.name,
-            "questions": row.group,
-            "value": round(row.figures[metric].value, 4),
-            "low": round(row.figures[metric].low, 4),
-            "high": round(row.figures[metric].high, 4),
-        }
+    """Return a Vega-Lite chart of one metric: a point a configuration with its interval, a panel a group."""
+    drawn: dict[str, Any] = json.loads((DATA / "interval_chart.json").read_text(encoding="utf-8"))
+    drawn["title"] = title
+    drawn["spec"]["layer"][0]["encoding"]["x"]["title"] = metric
+    drawn["data"]["values"] = [
+        {"configuration": row.name, "questions": row.group}
+        | {name: round(figure, 4) for name, figure in asdict(row.figures[metric]).items()}
         for row in rows
     ]
-    configuration = {"field": "configuration", "type": "nominal", "sort": None, "title": None}
-    return {
-        "$schema": _SCHEMA,
-        "title": title,
-        "data": {"values": values},
-        "facet": {"row": {"field": "questions", "type": "nominal", "sort": None, "title": None}},
-        "spec": {
-            "layer": [
-                {
-                    "mark": {"type": "rule"},
-                    "encoding": {
-                        "y": configuration,
-                        "x": {"field": "low", "type": "quantitative", "title": metric, "scale": {"zero": False}},
-                        "x2": {"field": "high"},
-                    },
-                },
-                {
-                    "mark": {"type": "point", "filled": True, "size": 60},
-                    "encoding": {
-                        "y": configuration,
-                        "x": {"field": "value", "type": "quantitative"},
-                        "tooltip": [{"field": name} for name in ("configuration", "value", "low", "high")],
-                    },
-                },
-            ]
-        },
-    }
+    return drawn
 
 
 def write_report(

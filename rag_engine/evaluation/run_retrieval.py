@@ -60,20 +60,6 @@ class RetrievalReport:
 
 
 def run_retrieval(
-    dataset: Dataset,
-    configurations: Sequence[Configuration],
-    config: Config,
-    embedder: Embedder,
-    *,
-    cache: Path,
-    progress: MeasuringProgress = lambda *_: None,
-    runs: Path | None = None,
-) -> RetrievalReport:
-    """Return the configurations' figures on the data set, in their order; `runs` is a folder for their run files."""
-    return run_together([dataset], configurations, config, embedder, cache=cache, progress=progress, runs=runs)[0]
-
-
-def run_together(
     datasets: Sequence[Dataset],
     configurations: Sequence[Configuration],
     config: Config,
@@ -87,8 +73,8 @@ def run_together(
     """Return a report for each of the data sets, which ask their questions of the same documents.
 
     The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
-    Without `times` no passage is read twice by the reranker for a question, and only the milliseconds of the first
-    configuration mean anything.
+    `runs` is a folder for run files. Without `times` no passage is read twice by the reranker for a question, and only
+    the milliseconds of the first configuration mean anything.
     ValueError for data sets with other documents than the first.
     """
     corpus = datasets[0].documents

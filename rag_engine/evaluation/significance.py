@@ -1,8 +1,9 @@
-"""Significance: intervals of means and proportions, and whether one configuration beats another."""
+"""Significance: intervals of means, and whether one configuration beats another."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,9 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Interval):
     """The mean of paired differences with its 95% interval, and the p value of there being none."""
 
-    value: float
-    low: float
-    high: float
     p: float
 
 
@@ -66,28 +64,10 @@ def paired_difference(values: Values, baseline: Values) -> Difference:
     return Difference(mean, min(low, mean), max(high, mean), _randomisation_p(differences))
 
 
-def wilson_interval(successes: int, trials: int) -> Interval:
-    """Return the share of successes with its 95% interval (Wilson 1927); 0 to 1 where nothing was tried."""
-    if not 0 <= successes <= trials:
-        raise ValueError(f"{successes} of {trials} is not a share.")
-    if trials == 0:
-        return Interval(0.0, 0.0, 1.0)
-    found = stats.binomtest(successes, trials).proportion_ci(method="wilson")
-    return Interval(successes / trials, float(found.low), float(found.high))
-
-
 def _bootstrap(values: Values) -> tuple[float, float]:
     """Return the 95% interval of the mean by the percentiles of resampled means."""
-    found = stats.bootstrap(
-        (values,),
-        np.mean,
-        method="percentile",
-        n_resamples=_RESAMPLES,
-        batch=_batch(values),
-        vectorized=True,
-        rng=np.random.default_rng(_SEED),
-    )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    found = stats.bootstrap((values,), np.mean, method="percentile", **_sampling(values)).confidence_interval
+    return float(found.low), float(found.high)
 
 
 def _randomisation_p(differences: Values) -> float:
@@ -95,17 +75,10 @@ def _randomisation_p(differences: Values) -> float:
     signed = differences[differences != 0]
     if len(signed) == 1:
         return 1.0
-    test = stats.permutation_test(
-        (signed,),
-        np.sum,
-        permutation_type="samples",
-        n_resamples=_RESAMPLES,
-        batch=_batch(signed),
-        vectorized=True,
-        rng=np.random.default_rng(_SEED),
-    )
-    return float(test.pvalue)
+    return float(stats.permutation_test((signed,), np.sum, permutation_type="samples", **_sampling(signed)).pvalue)
 
 
-def _batch(values: Values) -> int:
-    return max(1, _DRAWN // len(values))
+def _sampling(values: Values) -> dict[str, Any]:
+    """Return the options of a resampling, which has the same seed each time."""
+    batch = max(1, _DRAWN // len(values))
+    return {"n_resamples": _RESAMPLES, "batch": batch, "vectorized": True, "rng": np.random.default_rng(_SEED)}

@@ -87,15 +87,10 @@ def remove_abandoned() -> None:
 
 def as_document(document: CorpusDocument) -> Document:
     """Return a corpus document as one of the collection: its title as a heading, a blank line, its text."""
-    text, title = document.whole, document.title.strip()
-    parts = [title] if title else []
-    if document.text.strip():
-        parts.append(document.text.strip())
-    blocks, start = [], 0
-    for part in parts:
-        kind: str = "heading" if part is parts[0] and title else "text"
-        blocks.append(Block(start, start + len(part), 1, "heading" if kind == "heading" else "text"))
-        start += len(part) + 2
+    text, title, body = document.whole, document.title.strip(), document.text.strip()
+    blocks = [Block(0, len(title), 1, "heading")] if title else []
+    if body:
+        blocks.append(Block(len(text) - len(body), len(text), 1, "text"))
     lines = tuple(Line(block.start, block.end, 1, None) for block in blocks)
     extracted = ExtractedText(text, 1, lines, tuple(blocks), "text/plain", title)
     # Two documents may have the same text, and both can be found.

@@ -3,60 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
-from urllib.parse import unquote
 
 from rag_engine.atomic_write import replacing
-from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import read_lines
 
 # The columns are parted by white space, so none may stand in an id; the sign of the escape is itself escaped.
 _UNSAFE = re.compile(r"[\s%]")
 
 RankedDocuments = Sequence[tuple[str, float]]
-
-
-class RunWriter:
-    """Rankings to a file, a query at a time; made by `writing_run`."""
-
-    def __init__(self, file: TextIO, tag: str) -> None:
-        self._file = file
-        self._tag = escape(tag)
-
-    def write(self, query: str, ranking: RankedDocuments) -> None:
-        """Append the ranked documents of a query, best first."""
-        for rank, (document, score) in enumerate(ranking, start=1):
-            self._file.write(f"{escape(query)} Q0 {escape(document)} {rank} {score!r} {self._tag}\n")
+RunWriter = Callable[[str, RankedDocuments], None]
 
 
 @contextmanager
 def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
-    """Yield a writer of the run; the file has its name only when the run is whole."""
+    """Yield what appends the ranked documents of a query, best first; the file has its name only when it is whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
-        yield RunWriter(file, tag)
 
+        def write(query: str, ranking: RankedDocuments) -> None:
+            for rank, (document, score) in enumerate(ranking, start=1):
+                file.write(f"{escape(query)} Q0 {escape(document)} {rank} {score!r} {escape(tag)}\n")
 
-def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
-    """Return the ranked documents of every query in the order of their ranks.
-
-    InputError for a line that is none of a run.
-    """
-    found: dict[str, list[tuple[int, str, float]]] = {}
-    for number, line in read_lines(path):
-        columns = line.split()
-        try:
-            query, _, document, rank, score, _ = columns
-            entry = int(rank), unquote(document), float(score)
-        except ValueError:
-            raise InputError(
-                f"{path}, line {number}: not a line of a run.", help="Write: query Q0 document rank score tag."
-            ) from None
-        found.setdefault(unquote(query), []).append(entry)
-    return {query: [(document, score) for _, document, score in sorted(found[query])] for query in found}
+        yield write
 
 
 def escape(id: str) -> str:

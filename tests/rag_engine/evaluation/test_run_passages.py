@@ -15,7 +15,7 @@ from rag_engine.evaluation.configurations import (
     Configuration,
     chunking_strategies,
     configurations,
-    published,
+    configurations_of,
 )
 from rag_engine.evaluation.gold import GoldQuestion, Quote
 from rag_engine.evaluation.passage_metrics import METRICS
@@ -115,7 +115,7 @@ def test_a_baseline_that_was_not_measured_is_named(figures: tuple[PassageFigures
 def test_the_ablation_has_the_published_eleven_the_factorial_and_the_index_signal() -> None:
     named = [one.name for one in configurations()]
     assert len(named) == len(set(named))
-    assert len(published()) == 11
+    assert len(configurations_of("published")) == 11
     assert {"default", "fixed both", "section dense", "section both provenance mmr rerank"} <= set(named)
     assert "no index signal" in named
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.run_files import read_run
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
 from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, chosen_of
 from rag_engine.evaluation.datasets import Dataset, Query, read_dataset
 from rag_engine.evaluation.metrics import METRICS, best_of_documents, measure
-from rag_engine.evaluation.run_retrieval import RetrievalReport, run_retrieval, run_together
+from rag_engine.evaluation.run_retrieval import RetrievalReport, run_retrieval
 from rag_engine.evaluation.temporary_collection import remove_abandoned
-from rag_engine.evaluation.trec_runs import read_run
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.evaluation.conftest import TEXTS, WriteDataset
 
@@ -40,7 +40,8 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(dataset: Dataset, tmp_path: Path, *names: str) -> RetrievalReport:
     config = read_config(tmp_path / "workspace")
     chosen = chosen_of(CONFIGURATIONS, names)
-    return run_retrieval(dataset, chosen, config, CountingEmbedder(), cache=tmp_path / "cache", runs=tmp_path / "runs")
+    cache, runs = tmp_path / "cache", tmp_path / "runs"
+    return run_retrieval([dataset], chosen, config, CountingEmbedder(), cache=cache, runs=runs)[0]
 
 
 def test_the_configurations_find_the_plans_and_are_compared_with_the_first(
@@ -85,7 +86,7 @@ def test_nothing_is_left_behind_by_a_run_that_breaks_off(
 
     with pytest.raises(KeyboardInterrupt):
         run_retrieval(
-            dataset_of(write_dataset()),
+            [dataset_of(write_dataset())],
             chosen_of(CONFIGURATIONS, ["default"]),
             read_config(tmp_path / "workspace"),
             CountingEmbedder(),
@@ -149,7 +150,7 @@ def test_several_sets_of_questions_share_one_index(write_dataset: WriteDataset, 
     one = replace(whole, name="one", queries=whole.queries[:1], qrels={"q1": whole.qrels["q1"]})
     config, chosen = read_config(tmp_path / "workspace"), chosen_of(CONFIGURATIONS, ["bm25", "default"])
     embedder = CountingEmbedder()
-    reports = run_together([whole, one], chosen, config, embedder, cache=tmp_path / "cache")
+    reports = run_retrieval([whole, one], chosen, config, embedder, cache=tmp_path / "cache")
     assert [len(report.measured[1].milliseconds) for report in reports] == [3, 1]
     assert reports[0].index_seconds == reports[1].index_seconds
     alone = run(one, tmp_path, "bm25", "default")
@@ -158,14 +159,14 @@ def test_several_sets_of_questions_share_one_index(write_dataset: WriteDataset, 
     ]
     other = replace(one, documents=whole.documents[:2])
     with pytest.raises(ValueError, match="not the same documents"):
-        run_together([whole, other], chosen, config, embedder, cache=tmp_path / "cache")
+        run_retrieval([whole, other], chosen, config, embedder, cache=tmp_path / "cache")
 
 
 def test_a_reranker_that_is_nowhere_is_said_with_the_figures(write_dataset: WriteDataset, tmp_path: Path) -> None:
     config = replace(read_config(tmp_path / "workspace"), reranker=str(tmp_path / "nowhere"))
     chosen = chosen_of(CONFIGURATIONS, ["default", "no-rerank"])
     dataset = dataset_of(write_dataset())
-    report = run_retrieval(dataset, chosen, config, CountingEmbedder(), cache=tmp_path / "cache")
+    [report] = run_retrieval([dataset], chosen, config, CountingEmbedder(), cache=tmp_path / "cache")
     (said,) = report.to_dict()["warnings"]
     assert said.startswith("default: Quick search used, detailed ranking skipped")
     assert report.measured[0].metrics["map"].tolist() == report.measured[1].metrics["map"].tolist()

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.run_files import read_run
 from rag_engine.errors import InputError
-from rag_engine.evaluation.trec_runs import escape, read_run, writing_run
+from rag_engine.evaluation.trec_runs import escape, writing_run
 
 IDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter("-".__ne__)
 RANKINGS = st.dictionaries(IDS, st.dictionaries(IDS, st.floats(allow_nan=False), min_size=1, max_size=4), max_size=4)
@@ -17,7 +18,7 @@ RANKINGS = st.dictionaries(IDS, st.dictionaries(IDS, st.floats(allow_nan=False),
 
 def test_a_line_has_six_columns_whatever_the_ids(tmp_path: Path) -> None:
     with writing_run(tmp_path / "runs" / "a.run", "my tag") as run:
-        run.write("q 1", [("doc 50%.pdf", 1.5), ("b", 0.25)])
+        run("q 1", [("doc 50%.pdf", 1.5), ("b", 0.25)])
     assert (
         tmp_path / "runs" / "a.run"
     ).read_text() == "q%201 Q0 doc%2050%25.pdf 1 1.5 my%20tag\nq%201 Q0 b 2 0.25 my%20tag\n"
@@ -30,7 +31,7 @@ def test_a_run_is_read_back_as_it_was_written(
     path = tmp_path_factory.mktemp("runs") / "one.run"
     with writing_run(path, "tag") as run:
         for query, ranking in rankings.items():
-            run.write(query, list(ranking.items()))
+            run(query, list(ranking.items()))
     assert read_run(path) == {query: list(ranking.items()) for query, ranking in rankings.items()}
 
 
