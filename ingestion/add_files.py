@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
 
+from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import file_hash
@@ -142,7 +143,7 @@ class _Reader:
         return f"upload:{path.parent.name}/{_shown(path.name)}" if self._is_upload(path) else _shown(path)
 
     def _is_upload(self, path: Path) -> bool:
-        return path.parent.parent == paths.uploads(self._workspace)
+        return path.parent.parent == folders.uploads(self._workspace)
 
     def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
         """Return the entry for a file that need not be read again, or None."""

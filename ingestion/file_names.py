@@ -7,7 +7,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from rag_engine import workspace as paths
+from ingestion import workspace as folders
 from rag_engine.text.folding import fold
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
@@ -50,7 +50,7 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
     """
     name = f"{safe_code(code)}_{slug}"
     plain = folder / f"{name}.{suffix}"
-    apart = paths.quarantine(folder.parent) / plain.name
+    apart = folders.quarantine(folder.parent) / plain.name
     if all(file_hash(one) == sha256 for one in (plain, apart) if one.exists()):
         return plain
     return folder / f"{name}_{sha256[:8]}.{suffix}"

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from ingestion import workspace as folders
 from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.formats.legacy_office import office_program
@@ -24,7 +25,6 @@ from ingestion.types import ExtractionLimits
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
-from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
@@ -69,7 +69,7 @@ class Tools:
             raise SextantError(
                 "The file is gone from the workspace.", help="Run acquisition again for this source.", retryable=True
             )
-        folder = paths.readings(self.workspace)
+        folder = folders.readings(self.workspace)
         cached = load_reading(folder, download.sha256, self.reader)
         if cached is None:
             file = self.extractor.read(path)
@@ -85,7 +85,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
     with ExitStack() as stack:
         web = stack.enter_context(open_web(config))
         _remove_leftovers(workspace)
-        cached = stack.enter_context(closing(CachedWeb(web, paths.pages(workspace))))
+        cached = stack.enter_context(closing(CachedWeb(web, folders.pages(workspace))))
         browsers: list[Browser | None] = []
         lock = threading.Lock()
 
@@ -140,9 +140,9 @@ def open_reader(ocr: OcrChoice, limits: ExtractionLimits | None = None) -> Itera
 
 def _remove_leftovers(workspace: Path) -> None:
     """Remove what a killed worker left half fetched."""
-    shutil.rmtree(paths.licence_checks(workspace), ignore_errors=True)
-    if paths.downloads(workspace).is_dir():
-        for path in paths.downloads(workspace).glob(".*"):
+    shutil.rmtree(folders.licence_checks(workspace), ignore_errors=True)
+    if folders.downloads(workspace).is_dir():
+        for path in folders.downloads(workspace).glob(".*"):
             path.unlink()
 
 

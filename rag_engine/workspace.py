@@ -40,36 +40,6 @@ def files(workspace: Path) -> Path:
     return workspace / "files"
 
 
-def uploads(workspace: Path) -> Path:
-    """Folder of files that came in through the page and wait to be added."""
-    return workspace / "uploads"
-
-
-def downloads(workspace: Path) -> Path:
-    """Folder of files that were fetched from the list of sources."""
-    return workspace / "downloads"
-
-
-def quarantine(workspace: Path) -> Path:
-    """Folder of fetched files whose source was refused; they can be restored."""
-    return workspace / "quarantine"
-
-
-def pages(workspace: Path) -> Path:
-    """Folder of what addresses gave, kept between the check of a licence and the download."""
-    return workspace / "pages"
-
-
-def licence_checks(workspace: Path) -> Path:
-    """Folder of files while their licence is being read."""
-    return workspace / ".licence"
-
-
-def readings(workspace: Path) -> Path:
-    """Folder of what was read from files."""
-    return workspace / "readings"
-
-
 def sparse_index(workspace: Path, generation: int) -> Path:
     """Folder of one generation of the keyword index."""
     return workspace / "index" / str(generation) / "keywords"
@@ -106,36 +76,6 @@ def write_lock(workspace: Path) -> Iterator[None]:
     finally:
         owner.unlink(missing_ok=True)
         lock.release()
-
-
-@contextmanager
-def work_lock(workspace: Path) -> Iterator[bool]:
-    """Whether this process is the workspace's one worker."""
-    # A moment's patience, because `await_worker` holds the lock while it looks.
-    lock = _acquired(workspace, 1.0)
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None:
-            lock.release()
-
-
-def await_worker(workspace: Path, seconds: float = 0.0) -> bool:
-    """Whether the workspace has no worker, or none any more after so many seconds."""
-    lock = _acquired(workspace, seconds)
-    if lock is not None:
-        lock.release()
-    return lock is not None
-
-
-def _acquired(workspace: Path, seconds: float) -> FileLock | None:
-    workspace.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(workspace / "worker.lock")
-    try:
-        lock.acquire(timeout=seconds)
-    except Timeout:
-        return None
-    return lock
 
 
 def announce(workspace: Path, serving: Serving) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
+from ingestion import workspace as folders
 from ingestion.catalogues.read import lists_records
 from ingestion.extraction.file_type import content_type
 from ingestion.file_names import file_hash, place_for, safe_code, slug_of
@@ -23,7 +24,6 @@ from ingestion.web.link_vocabulary import load_page_words
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
 from ingestion.web.page import Page, read_page, saved_page
 from ingestion.web.urls import normal_url
-from rag_engine import workspace as paths
 from rag_engine.atomic_write import write_atomic
 
 # Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
@@ -51,7 +51,7 @@ def acquire(source: SeedSource, tools: Tools, *, before: Download | None, now: s
     stays where it is when another content comes. Where this fails or is refused while the former file is still there,
     it is a failure with `before` as evidence. `now` is an ISO time.
     """
-    folder = paths.downloads(tools.workspace)
+    folder = folders.downloads(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
     fetched = folder / f".{safe_code(source.code)}.fetched"
     asked = _Request(
@@ -258,7 +258,7 @@ def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Pa
     before = asked.before
     if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
         return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))
-    place = place_for(paths.downloads(asked.tools.workspace), asked.source.code, slug, suffix, made.sha256)
+    place = place_for(folders.downloads(asked.tools.workspace), asked.source.code, slug, suffix, made.sha256)
     if isinstance(content, bytes):
         write_atomic(place, content, durable=True)
     else:

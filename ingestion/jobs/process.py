@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine import workspace as paths
 from rag_engine.config import ROOT
@@ -53,7 +54,7 @@ def _may_start(workspace: Path) -> bool:
         code = process.poll()
         if code is None or (code != 0 and time.monotonic() - when < _PAUSE_SECONDS):
             return False
-    return paths.await_worker(workspace)
+    return folders.await_worker(workspace)
 
 
 def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
@@ -76,7 +77,7 @@ def end_worker(engine: Engine, seconds: float) -> bool:
     for run in jobs.runs():
         if run.status == "running":
             jobs.cancel(run.id)
-    return paths.await_worker(engine.config.workspace, seconds)
+    return folders.await_worker(engine.config.workspace, seconds)
 
 
 def server_of(workspace: Path) -> int:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from ingestion import workspace as folders
 from ingestion.file_names import safe_name
 from ingestion.jobs.queue import JobQueue, Run
-from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 
 _SETTLED = ("indexed", "unchanged", "rejected")
@@ -21,7 +21,7 @@ def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
 
     It has a folder of its own, so that two people may upload different files of one name.
     """
-    folder = paths.uploads(workspace) / secrets.token_hex(8)
+    folder = folders.uploads(workspace) / secrets.token_hex(8)
     folder.mkdir(parents=True)
     path = folder / safe_name(name)
     with replacing(path) as temporary, temporary.open("wb") as file:
@@ -36,7 +36,7 @@ def upload_name(workspace: Path, path: str) -> str:
 
 def is_upload(workspace: Path, path: str) -> bool:
     """Whether the path is that of an upload kept in the workspace."""
-    return Path(path).parent.parent == paths.uploads(workspace)
+    return Path(path).parent.parent == folders.uploads(workspace)
 
 
 def remove_settled(workspace: Path, run: Run) -> None:
@@ -48,7 +48,7 @@ def remove_settled(workspace: Path, run: Run) -> None:
 
 def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
     """Remove what a worker that was killed after a run could not remove."""
-    folder = paths.uploads(workspace)
+    folder = folders.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():
             remove_settled(workspace, run)
@@ -61,7 +61,7 @@ def kept_uploads(workspace: Path, run: Run) -> str:
     """
     kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _settled(run)]
     names = ", ".join(path.name for path in kept if path.exists())
-    return f"Kept in {paths.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
+    return f"Kept in {folders.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
 
 
 def _uploads(workspace: Path, run: Run) -> Iterator[str]:

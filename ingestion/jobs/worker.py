@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
+from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
@@ -21,7 +22,6 @@ from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, Progress
-from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
@@ -170,7 +170,7 @@ def _main(workspace: Path, server: int) -> None:
         jobs, mine = JobQueue(engine.catalog), True
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
         while mine and jobs.waiting() and server_of(workspace) == server:
-            with paths.work_lock(workspace) as mine:
+            with folders.work_lock(workspace) as mine:
                 if mine:
                     jobs.take_over()
                     remove_leftovers(workspace, jobs)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from ingestion import workspace as folders
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
 from ingestion.navigation.fetch import fetch_with_browser
@@ -14,7 +15,6 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import NETWORK_REASONS, LicenceVerdict, Outcome, SeedSource
 from ingestion.web.links import host_of
-from rag_engine import workspace as paths
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -29,7 +29,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
     """Judge the licence; without a statement a document has that of the portal it was found under."""
-    folder = paths.licence_checks(tools.workspace)
+    folder = folders.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
     found = judge_licence(
         record.source,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ingestion import workspace as folders
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Download
-from rag_engine import workspace as paths
 
 # Phases that refuse a source without a file of it.
 _WITHOUT_FILE = ("acquisition", "portals")
@@ -32,7 +32,7 @@ def settle(workspace: Path, record: SourceRecord) -> None:
     refused = stopped is not None and stopped[0] not in _WITHOUT_FILE and stopped[1].status in ("rejected", "skipped")
     if refused and stopped is not None and stopped[0] in ("licence", "extraction"):
         # Of a document that may not be used nothing is kept that was made from it.
-        forget_reading(paths.readings(workspace), download.sha256)
+        forget_reading(folders.readings(workspace), download.sha256)
     source, target = (usual, apart) if refused else (apart, usual)
     if source.is_file() and not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "
         if one.code != code or sha256 not in ("", one.sha256):
             continue
         if one.sha256 not in shared[1]:
-            forget_reading(paths.readings(workspace), one.sha256)
+            forget_reading(folders.readings(workspace), one.sha256)
         if one.path not in shared[0]:
             for path in _paths_of(workspace, one.path):
                 path.unlink(missing_ok=True)
@@ -65,4 +65,4 @@ def remove_file(workspace: Path, download: Download) -> None:
 
 
 def _paths_of(workspace: Path, path: str) -> tuple[Path, Path]:
-    return workspace / path, paths.quarantine(workspace) / Path(path).name
+    return workspace / path, folders.quarantine(workspace) / Path(path).name

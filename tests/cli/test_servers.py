@@ -20,6 +20,7 @@ import httpx
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
@@ -175,7 +176,7 @@ def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_
             process.send_signal(signal.SIGINT)
             assert process.wait(40) == 0
             assert jobs.runs()[0].status == "cancelled"
-            assert paths.await_worker(tmp_path)
+            assert folders.await_worker(tmp_path)
 
 
 def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_path: Path, other_program: int) -> None:

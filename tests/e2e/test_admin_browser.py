@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
-from rag_engine import workspace as paths
+from ingestion import workspace as folders
 from tests.e2e.conftest import _serving
 from tests.pages.sources import build_sources
 
@@ -88,7 +88,7 @@ def test_a_run_waits_pauses_goes_on_and_is_cancelled(page: Page, admin: str, own
     put_on_list(page, address, "heat-plan.txt", PLAN)
     with ExitStack() as held:
         # As while a worker is busy with something long: what is asked for now has to wait.
-        held.enter_context(paths.work_lock(workspace))
+        held.enter_context(folders.work_lock(workspace))
         page.goto(f"{address}?tab=run")
         page.get_by_role("button", name="Run all phases").click()
         expect(page.get_by_text("Run all phases for what is new or changed.")).to_be_visible()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion import workspace as folders
 from pages._shared import resources
-from rag_engine import workspace as paths
 from tests.pages.sources import build_sources
 
 Start = Callable[..., AppTest]
@@ -147,7 +147,7 @@ def test_documents_are_narrowed_to_those_with_an_empty_field(start: Start, liste
 
 def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, changed: Path) -> None:
     # As while a worker is at it, so that none is started here.
-    with paths.work_lock(changed):
+    with folders.work_lock(changed):
         app = admin(start(changed), "run")
         next(one for one in app.text_input if one.label.startswith("Or describe")).set_value("download what failed")
         next(one for one in app.button if one.label == "Interpret").click().run()
@@ -170,7 +170,7 @@ def test_words_that_ask_for_nothing_are_not_understood(start: Start, listed: Pat
 
 
 def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
-    with paths.work_lock(changed):
+    with folders.work_lock(changed):
         app = admin(start(changed), "sources")
         key = str(app.dataframe[0].key)
         app.session_state[key] = {"selection": {"rows": [23, 24], "columns": [], "cells": []}}

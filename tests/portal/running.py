@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ingestion import workspace as folders
 from ingestion.jobs import worker
 from ingestion.jobs.queue import JobQueue
-from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 
@@ -18,7 +18,7 @@ def run(workspace: str, intranet: str) -> None:
     """Run until no work waits in the workspace."""
     os.environ |= SETTINGS | {"SEXTANT_INTRANET": intranet}
     engine = open_engine(read_config(workspace))
-    with paths.work_lock(Path(workspace)) as mine:
+    with folders.work_lock(Path(workspace)) as mine:
         assert mine, "no other process works here"
         JobQueue(engine.catalog).take_over()
         worker.work(engine)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
+from ingestion import workspace as folders
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
@@ -100,7 +101,7 @@ def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_be
     assert (first.file, second.file) == ("rules.txt", "rules.txt")
     assert "first" in engine.catalog.text(first.key)
     assert "second" in engine.catalog.text(second.key)
-    assert list(paths.uploads(engine.config.workspace).iterdir()) == []
+    assert list(folders.uploads(engine.config.workspace).iterdir()) == []
     assert JobQueue(engine.catalog).runs()[0].message == ""
 
 
@@ -135,7 +136,7 @@ def test_an_upload_that_could_not_be_indexed_is_kept_and_the_run_says_where(tmp_
     assert path.exists()
     assert run.results[0]["status"] == "failed"
     assert "rules.txt" in run.message
-    assert str(paths.uploads(engine.config.workspace)) in run.message
+    assert str(folders.uploads(engine.config.workspace)) in run.message
     engine.close()
 
 
@@ -252,7 +253,7 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     ensure_worker(workspace)
     assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.collection.documents()] == ["flood.md"]
-    assert paths.await_worker(workspace, 30)
+    assert folders.await_worker(workspace, 30)
     engine.close()
 
 
