@@ -13,20 +13,11 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.signatures import (
-    SIGNATURE_VERSION,
-    TEXT_HASHES,
-    ComparedSource,
-    candidate_of,
-    hashes,
-    jaccard,
-)
+from ingestion.deduplication.signatures import TEXT_HASHES, ComparedSource, hashes, jaccard
 from ingestion.deduplication.translations import EncodeTexts, Twin, find_twins, join_twins
-from ingestion.deduplication.versions import Version, effective_date, order_versions, version_of
+from ingestion.deduplication.versions import Version, order_versions, version_of
 from ingestion.types import Outcome, Relation
 from ingestion.web.urls import normal_url
-
-__all__ = ["SIGNATURE_VERSION", "ComparedSource", "candidate_of", "relate"]
 
 # Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .998 for .3 and .15 for .05.
@@ -45,11 +36,12 @@ _NUMBERING = re.compile(r"[\d./-]*\d[\d./-]*|[ivxl]{1,6}|[a-z]")
 _SMALL_WORDS = frozenset({"a", "e", "o", "y", "i", "d", "l", "n", "s"})
 
 _DuplicateReason = Literal["same_content", "same_address", "same_text", "same_work"]
-_WORDS: dict[_DuplicateReason, str] = {
-    "same_content": "has the same content as",
-    "same_address": "has the same address as",
-    "same_text": "has nearly the same text as",
-    "same_work": "has the title and most of the text of",
+# What was compared, and what is said of a copy.
+_WORDS: dict[_DuplicateReason, tuple[str, str]] = {
+    "same_content": ("text", "has the same content as"),
+    "same_address": ("address", "has the same address as"),
+    "same_text": ("text", "has nearly the same text as"),
+    "same_work": ("title", "has the title and most of the text of"),
 }
 
 
@@ -71,7 +63,6 @@ class _Member:
 class _Duplicate:
     kept: str
     reason: _DuplicateReason
-    how: str
     similarity: float
 
 
@@ -84,9 +75,15 @@ def relate(
     smallest code. Of versions the newest is "done", of translations the preferred language. Without `encode`
     translations are known by address and document symbol alone.
     """
-    members = [_member(one) for one in sorted({one.code: one for one in candidates}.values(), key=_preference(config))]
+    places = {language: place for place, language in enumerate(config.preferred_languages)}
+
+    def preference(one: ComparedSource) -> tuple[int, int, float, str]:
+        return places.get(one.language, len(places)), -one.characters, -one.score, one.code
+
+    members = [_member(one) for one in sorted({one.code: one for one in candidates}.values(), key=preference)]
     duplicates: dict[str, _Duplicate] = {}
-    members = _drop_equal(members, duplicates)
+    members = _drop_equal(members, "same_content", _contents, duplicates)
+    members = _drop_equal(members, "same_address", lambda one: [normal_url(one.url)], duplicates)
     members, pairs = _drop_alike(members, config, duplicates)
     members, versions = _drop_same_works(members, pairs, config, duplicates)
     series = _series(versions)
@@ -94,15 +91,6 @@ def relate(
     newest = [one.candidate for one in members if one.code not in newer]
     twins = find_twins(newest, config.translation_similarity, encode)
     return _outcomes(candidates, members, duplicates, newer, twins)
-
-
-def _preference(config: DeduplicationConfig) -> Callable[[ComparedSource], tuple[int, int, float, str]]:
-    places = {language: place for place, language in enumerate(config.preferred_languages)}
-
-    def key(one: ComparedSource) -> tuple[int, int, float, str]:
-        return places.get(one.language, len(places)), -one.characters, -one.score, one.code
-
-    return key
 
 
 def _member(candidate: ComparedSource) -> _Member:
@@ -116,35 +104,29 @@ def _member(candidate: ComparedSource) -> _Member:
     return _Member(candidate, version, hashes(candidate.signature), numbering)
 
 
-def _drop_equal(members: list[_Member], duplicates: dict[str, _Duplicate]) -> list[_Member]:
-    """Return members with a content and an address of their own, in order of preference."""
-    passes: tuple[tuple[_DuplicateReason, Callable[[ComparedSource], list[str]]], ...] = (
-        ("same_content", _contents),
-        ("same_address", _addresses),
-    )
-    for reason, keys in passes:
-        kept_by: dict[str, str] = {}
-        kept: list[_Member] = []
-        for member in members:
-            own = [key for key in keys(member.candidate) if key]
-            first = next((kept_by[key] for key in own if key in kept_by), None)
-            for key in own:
-                kept_by.setdefault(key, first or member.code)
-            if first is None:
-                kept.append(member)
-            else:
-                how = "text" if reason == "same_content" else "address"
-                duplicates[member.code] = _Duplicate(first, reason, how, 1.0)
-        members = kept
-    return members
+def _drop_equal(
+    members: list[_Member],
+    reason: _DuplicateReason,
+    keys: Callable[[ComparedSource], list[str]],
+    duplicates: dict[str, _Duplicate],
+) -> list[_Member]:
+    """Return members with a content or an address of their own, in order of preference."""
+    kept_by: dict[str, str] = {}
+    kept: list[_Member] = []
+    for member in members:
+        own = [key for key in keys(member.candidate) if key]
+        first = next((kept_by[key] for key in own if key in kept_by), None)
+        for key in own:
+            kept_by.setdefault(key, first or member.code)
+        if first is None:
+            kept.append(member)
+        else:
+            duplicates[member.code] = _Duplicate(first, reason, 1.0)
+    return kept
 
 
 def _contents(one: ComparedSource) -> list[str]:
     return [one.sha256 and f"file {one.sha256}", one.text_hash and f"text {one.text_hash}"]
-
-
-def _addresses(one: ComparedSource) -> list[str]:
-    return [normal_url(one.url)]
 
 
 def _drop_alike(
@@ -161,12 +143,13 @@ def _drop_alike(
             copies = [
                 (similarity, other.code)
                 for other, similarity in alike
-                if similarity >= _least_similarity(other, member, config)
+                # Of forms on one pattern few words and the number of the title differ: they are no copies.
+                if similarity >= (config.text_similarity if other.numbering == member.numbering else 1.0)
                 and not _are_versions(other, member, similarity, config)
             ]
             if copies:
                 similarity, code = min(copies, key=lambda one: (-one[0], one[1]))
-                duplicates[member.code] = _Duplicate(code, "same_text", "text", round(similarity, 3))
+                duplicates[member.code] = _Duplicate(code, "same_text", round(similarity, 3))
                 continue
             pairs += [
                 (other, member, similarity) for other, similarity in alike if similarity >= min(_LIKE_ENOUGH.values())
@@ -174,15 +157,6 @@ def _drop_alike(
             table.insert(member.code, minimum)
         kept[member.code] = member
     return list(kept.values()), pairs
-
-
-def _least_similarity(one: _Member, other: _Member, config: DeduplicationConfig) -> float:
-    """Return whether two texts are forms on one pattern: few words and the number of the title differ; no copies."""
-    return 1.0 if _numbered_apart(one, other) else config.text_similarity
-
-
-def _numbered_apart(one: _Member, other: _Member) -> bool:
-    return one.numbering != other.numbering
 
 
 def _drop_same_works(
@@ -202,11 +176,10 @@ def _drop_same_works(
             similarity >= _SAME_WORK
             and one.code not in duplicates
             and other.code not in duplicates
-            and _title_similarity(one, other, config.title_similarity) > 0
+            and (alike := _title_similarity(one, other, config.title_similarity)) > 0
             and not _years_apart(one, other)
         ):
-            alike = round(_title_similarity(one, other, config.title_similarity), 3)
-            duplicates[other.code] = _Duplicate(one.code, "same_work", "title", alike)
+            duplicates[other.code] = _Duplicate(one.code, "same_work", round(alike, 3))
     gone = duplicates.keys()
     return (
         [member for member in members if member.code not in gone],
@@ -216,7 +189,7 @@ def _drop_same_works(
 
 def _title_similarity(one: _Member, other: _Member, least: float) -> float:
     """Return similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
-    if one.candidate.language != other.candidate.language or _numbered_apart(one, other):
+    if one.candidate.language != other.candidate.language or one.numbering != other.numbering:
         return 0.0
     titles = one.version.work_title, other.version.work_title
     if not all(titles) or _named_apart(*titles):
@@ -251,7 +224,8 @@ def _are_versions(one: _Member, other: _Member, similarity: float, config: Dedup
     """
     if _title_similarity(one, other, max(config.title_similarity, 0.9)) == 0:
         return False
-    if _same_day(one, other) and not (one.version.marked or other.version.marked):
+    dates = one.candidate.date, other.candidate.date
+    if len(dates[0]) == 10 and dates[0] == dates[1] and not (one.version.marked or other.version.marked):
         # One in a year's folder, the other not: two files of one version.
         return False
     if _years_apart(one, other):
@@ -259,14 +233,8 @@ def _are_versions(one: _Member, other: _Member, similarity: float, config: Dedup
     if one.version.rank != other.version.rank or one.version.label != other.version.label:
         marked = one.version.marked or other.version.marked
         return similarity >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or similarity < _IDENTICAL)
-    dates = one.candidate.date, other.candidate.date
     differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
     return differ and _LIKE_ENOUGH["dates"] <= similarity < _IDENTICAL
-
-
-def _same_day(one: _Member, other: _Member) -> bool:
-    dates = one.candidate.date, other.candidate.date
-    return len(dates[0]) == 10 and dates[0] == dates[1]
 
 
 def _series(pairs: Iterable[tuple[_Member, _Member]]) -> list[list[str]]:
@@ -294,12 +262,9 @@ def _outcomes(
     rank = {member.code: place for place, member in enumerate(members)}
     preferred: dict[str, str] = {}
     for work in join_twins(twins, lambda code: by_code[code].candidate.language):
-        head = min(work, key=rank.__getitem__)
-        preferred |= dict.fromkeys(work, head)
+        preferred |= dict.fromkeys(work, min(work, key=rank.__getitem__))
     sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
-    outcomes: dict[str, Outcome] = {}
-    for member in members:
-        outcomes[member.code] = _outcome(member, by_code, newer, preferred, sureness)
+    outcomes = {member.code: _outcome(member, by_code, newer, preferred, sureness) for member in members}
     for code in sorted(one.code for one in candidates if one.code in duplicates):
         outcomes[code] = _rejection(duplicates, code, outcomes)
     return outcomes
@@ -315,12 +280,11 @@ def _outcome(
     code, label = member.code, member.version.label
     if code in newer:
         later, last = newer[code]
-        dates = (effective_date(by_code[one].version, by_code[one].candidate.date) for one in later)
+        dates = (by_code[one].candidate.date or by_code[one].version.year for one in later)
         since = next((date for date in dates if date), "unknown")
         similarity = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
-        evidence = Relation(
-            preferred.get(last, last), version=label, superseded=since, how="text", similarity=similarity
-        )
+        work = preferred.get(last, last)
+        evidence = Relation(work, version=label, superseded=since, how="text", similarity=similarity)
         stand = f" since {since}" if since != "unknown" else ""
         return Outcome("skipped", "superseded", f"{last} is a newer version of it{stand}.", evidence)
     head = preferred.get(code, code)
@@ -340,6 +304,7 @@ def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str,
         kept = duplicates[kept].kept
     relation = outcomes[kept].evidence
     work = relation.work if isinstance(relation, Relation) else kept
-    evidence = Relation(work, duplicate_of=kept, how=found.how, similarity=found.similarity)
+    how, words = _WORDS[found.reason]
+    evidence = Relation(work, duplicate_of=kept, how=how, similarity=found.similarity)
     figure = f" ({found.similarity:.0%} alike)" if found.similarity < 1 else ""
-    return Outcome("rejected", found.reason, f"It {_WORDS[found.reason]} {kept}{figure}, which is kept.", evidence)
+    return Outcome("rejected", found.reason, f"It {words} {kept}{figure}, which is kept.", evidence)

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from ingestion.deduplication.compare import SIGNATURE_VERSION, ComparedSource, candidate_of, relate
+from ingestion.deduplication.compare import relate
+from ingestion.deduplication.signatures import SIGNATURE_VERSION, ComparedSource, candidate_of
 from ingestion.extraction.dates import find_dates
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.source_record import SourceRecord

@@ -56,22 +56,23 @@ def find_twins(
     ordered = [by_code[code] for code in sorted(by_code)]
     numbers = {one.code: hashes(one.numbers) for one in ordered}
     twins: dict[tuple[str, str], Twin] = {}
-    for how, key in (("address", _addresses), ("symbol", _symbols)):
-        for one, other in _sharing(ordered, key):
-            agreement = _agreement(one, other, numbers)
-            if agreement is None:
-                # Two texts without numbers may cite one symbol and say different things of it.
-                allowed = how == "address" or (profile_similarity(one, other) or 0.0) >= _PROFILES_AGREE
-            else:
-                allowed = agreement >= _NUMBERS_ALLOW
-            if allowed and _lengths_allow(one, other):
-                pair = (one.code, other.code)
-                twins.setdefault(pair, Twin(*pair, how, 1.0))
+    keys: dict[str, Callable[[ComparedSource], list[str]]] = {
+        "address": lambda one: [url_of_any_language(one.url)],
+        "symbol": lambda one: one.symbols.split(),
+    }
+    for how, one, other in ((how, *pair) for how, key in keys.items() for pair in _sharing(ordered, key)):
+        if one.number_pairs < _FEW_NUMBERS and other.number_pairs < _FEW_NUMBERS:
+            # Two texts without numbers may cite one symbol and say different things of it.
+            allowed = how == "address" or (profile_similarity(one, other) or 0.0) >= _PROFILES_AGREE
+        else:
+            allowed = jaccard(numbers[one.code], numbers[other.code]) >= _NUMBERS_ALLOW
+        if allowed and _ratio(one, other) >= _LEAST_LENGTH_RATIO:
+            twins.setdefault((one.code, other.code), Twin(one.code, other.code, how, 1.0))
     if encode is not None:
         pairs = [
-            pair
-            for pair in _comparable(ordered, numbers)
-            if (pair[0].code, pair[1].code) not in twins and _lengths_allow(*pair)
+            (one, other)
+            for one, other in _comparable(ordered, numbers)
+            if (one.code, other.code) not in twins and _ratio(one, other) >= _LEAST_LENGTH_RATIO
         ]
         for twin in _by_meaning(pairs, translation_similarity, encode):
             twins[twin.one, twin.other] = twin
@@ -96,22 +97,13 @@ def join_twins(twins: Iterable[Twin], language_of: Callable[[str], str]) -> list
     return sorted(sorted(work) for work in works.values() if len(work) > 1)
 
 
-def _addresses(candidate: ComparedSource) -> list[str]:
-    key = url_of_any_language(candidate.url)
-    return [key] if key else []
-
-
-def _symbols(candidate: ComparedSource) -> list[str]:
-    return candidate.symbols.split()
-
-
 def _sharing(
     candidates: Sequence[ComparedSource], keys: Callable[[ComparedSource], list[str]]
 ) -> Iterator[tuple[ComparedSource, ComparedSource]]:
     """Yield pairs in different languages with a key in common."""
     sharing: defaultdict[str, list[ComparedSource]] = defaultdict(list)
     for candidate in candidates:
-        for key in keys(candidate):
+        for key in filter(None, keys(candidate)):
             sharing[key].append(candidate)
     seen = set()
     for members in sharing.values():
@@ -124,19 +116,8 @@ def _sharing(
                 yield one, other
 
 
-def _agreement(one: ComparedSource, other: ComparedSource, numbers: dict[str, NDArray[np.uint32]]) -> float | None:
-    """Return share of the pairs of numbers that two texts have in common; None where both have too few to tell."""
-    if one.number_pairs < _FEW_NUMBERS and other.number_pairs < _FEW_NUMBERS:
-        return None
-    return jaccard(numbers[one.code], numbers[other.code])
-
-
-def _lengths_allow(one: ComparedSource, other: ComparedSource) -> bool:
-    return _ratio(one.length, other.length) >= _LEAST_LENGTH_RATIO
-
-
-def _ratio(one: int, other: int) -> float:
-    return min(one, other) / max(one, other, 1)
+def _ratio(one: ComparedSource, other: ComparedSource) -> float:
+    return min(one.length, other.length) / max(one.length, other.length, 1)
 
 
 def _comparable(
@@ -161,7 +142,7 @@ def _comparable(
     )
     for place, one in enumerate(poor):
         for other in poor[place + 1 :]:
-            if _ratio(one.length, other.length) < _CLOSE_RATIO:
+            if _ratio(one, other) < _CLOSE_RATIO:
                 break
             if one.language != other.language:
                 profile = profile_similarity(one, other)

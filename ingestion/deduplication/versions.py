@@ -68,17 +68,13 @@ def version_of(title: str, file_name: str = "", url: str = "") -> Version:
     return Version(marked.label, marked.rank, named.work_title, year, marked=True)
 
 
-def effective_date(version: Version, date: str) -> str:
-    """Return the date, or the year of the title where there is none; what a date says of the same year wins."""
-    return date or version.year
-
-
 def order_versions(members: Iterable[tuple[str, Version, str]]) -> list[str]:
     """Return codes from the oldest version to the newest, of (code, version, ISO date or its prefix or "").
 
-    By date, as far as every date is known, then by rank, then by code. Where one has no date the rank decides first.
+    By date or the year of the title, as far as every date is known, then by rank, then by code. Where one has no date
+    the rank decides first.
     """
-    listed = [(code, version, effective_date(version, date)) for code, version, date in members]
+    listed = [(code, version, date or version.year) for code, version, date in members]
     known = min((len(date) for _, _, date in listed), default=0)
 
     def place(member: tuple[str, Version, str]) -> tuple[str, float, str, str]:

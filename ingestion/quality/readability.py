@@ -39,12 +39,10 @@ def readability(text: str, language: str) -> float:
     """
     sample = _sample(text)
     pairs = _pairs().get(language)
+    functions = stopwords(language)
     if pairs is None:
         # Arabic joins its function words to the next word, so that they cannot be counted.
-        if language == "ar":
-            return 1.0
-        return _by_function_words(sample, stopwords(language))
-    functions = stopwords(language)
+        return 1.0 if language == "ar" else _by_function_words(sample, functions)
     counted = good = 0.0
     for token in _TOKEN.findall(sample):
         bare = _EDGES.sub("", token[:_LONGEST_WORD])
@@ -90,12 +88,8 @@ def _looks_right(word: str, pairs: frozenset[str], functions: frozenset[str]) ->
 def _pairs() -> dict[str, frozenset[str]]:
     """Return the usual pairs of letters by language."""
     table: dict[str, str] = tomllib.loads((DATA / "letter_pairs.toml").read_text(encoding="utf-8"))
+    # "t:ho" is th and to.
     return {
-        language: frozenset(first + second for entry in listed.split() for first, second in _unfold(entry))
+        language: frozenset(entry[0] + second for entry in listed.split() for second in entry[2:])
         for language, listed in table.items()
     }
-
-
-def _unfold(entry: str) -> list[tuple[str, str]]:
-    """(t, h), (t, o) of "t:ho"."""
-    return [(entry[0], second) for second in entry[2:]]

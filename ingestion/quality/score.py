@@ -61,11 +61,8 @@ def judge_quality(
     something of files with pages; where there are none, pages are estimated at 1,800 characters each.
     """
     quality = measure_quality(extraction, extracted, cleaned)
-    refusal = _refusal(source, extraction, quality, config)
-    if refusal is None:
-        return Outcome("done", "", "", quality)
-    reason, message = refusal
-    return Outcome("rejected", reason, message, quality)
+    reason, message = _refusal(source, extraction, quality, config) or ("", "")
+    return Outcome("rejected" if reason else "done", reason, message, quality)
 
 
 def measure_quality(extraction: Extraction, extracted: ExtractedText, cleaned: str) -> Quality:
@@ -159,11 +156,8 @@ def _refusal(
         most = f"the least is {config.minimum_characters:,}"
         return "too_little_text", f"It has {_count(extraction.characters, 'character')} of text; {most}."
     if quality.readability < config.minimum_readability:
-        share = f"{quality.readability:.0%} of its text read by OCR looks like words"
-        return (
-            "unreadable_text",
-            f"{share}; the least is {config.minimum_readability:.0%}. Scan it again, or find a copy.",
-        )
+        share, least = f"{quality.readability:.0%}", f"{config.minimum_readability:.0%}. Scan it again, or find a copy."
+        return "unreadable_text", f"{share} of its text read by OCR looks like words; the least is {least}"
     if quality.score < config.minimum_score:
         return "low_score", f"Its quality score is {quality.score:g} of 100; the least is {config.minimum_score:g}."
     return None

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ingestion.config import DeduplicationConfig
-from ingestion.deduplication.compare import ComparedSource, candidate_of, relate
+from ingestion.deduplication.compare import relate
+from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
 from ingestion.types import Extraction, ExtractionLimits, Outcome, Refusal, Relation, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
