@@ -332,20 +332,9 @@ class Relation:
 # --- metadata
 
 FieldName = Literal[
-    "title",
-    "authority",
-    "document_type",
-    "hazards",
-    "target",
-    "key_criteria",
-    "tags",
-    "description",
-    "language",
-    "date",
-    "geographical_level",
-    "countries",
-    "notes",
-]
+    "title", "authority", "document_type", "hazards", "target", "key_criteria", "tags", "description", "language",
+    "date", "geographical_level", "countries", "notes",
+]  # fmt: skip
 FIELDS: tuple[FieldName, ...] = get_args(FieldName)
 LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
 

@@ -106,8 +106,11 @@ def _extend(
     last = path[-1]
     if last.record < 0:
         last.record = len(records)
-        records.append(_named(path))
-    records[last.record] = _extended(records[last.record], pages, see, page_of)
+        records.append(IndexRecord(path[0].term, ", ".join(one.term for one in path[1:])))
+    record = records[last.record]
+    printed = tuple(dict.fromkeys((*record.printed, *printed_pages(pages))))
+    found = tuple(dict.fromkeys(page for number in printed if (page := page_of(number)) is not None))
+    records[last.record] = replace(record, printed=printed, pages=found, see=(*record.see, *see))
 
 
 def printed_pages(locators: str) -> tuple[str, ...]:
@@ -196,13 +199,3 @@ def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
 
 def _targets(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(";") if (name := part.strip(" .,")))
-
-
-def _named(path: Sequence[_Open]) -> IndexRecord:
-    return IndexRecord(path[0].term, ", ".join(one.term for one in path[1:]))
-
-
-def _extended(record: IndexRecord, locators: str, see: tuple[str, ...], page_of: PageLookup) -> IndexRecord:
-    printed = tuple(dict.fromkeys((*record.printed, *printed_pages(locators))))
-    pages = tuple(dict.fromkeys(page for number in printed if (page := page_of(number)) is not None))
-    return replace(record, printed=printed, pages=pages, see=(*record.see, *see))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from ingestion.book_index.entries import IndexEntry, has_locators, is_locators
@@ -89,14 +89,10 @@ def gutters(lines: Sequence[PlacedLine]) -> list[float]:
             covered[x] += 1
     few = max(0.0, _CROSSING * len(lines))
     found: list[float] = []
-    start: int | None = None
-    for x in range(int(left), int(right) + 2):
-        if x <= right and covered[x] <= few:
-            start = x if start is None else start
-        elif start is not None:
-            if x - start >= _NARROWEST_GUTTER and start > left:
-                found.append((start + x) / 2)
-            start = None
+    for is_empty, group in groupby(range(int(left), int(right) + 1), key=lambda x: covered[x] <= few):
+        start, *rest = group
+        if is_empty and len(rest) + 1 >= _NARROWEST_GUTTER and start > left:
+            found.append(start + (len(rest) + 1) / 2)
     return found
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-_NUMERAL = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
-_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+from ingestion.extraction.layout.numerals import roman
+
+_ROMAN = {roman(number): number for number in range(1, 4_000)}
 _NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,4}|[ivxlc]{1,8})(?![\w/]|[.,]\d)")
 # A distance between printed and real numbers is believed when so many pages in a row show it.
 _ENOUGH_PAGES = 3
@@ -66,11 +67,7 @@ def value_of(printed: str) -> Printed | None:
     text = printed.strip().lower()
     if text.isdecimal():
         return False, int(text)
-    if text and _NUMERAL.fullmatch(text):
-        values = [_VALUES[letter] for letter in text]
-        total = sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
-        return True, total
-    return None
+    return (True, _ROMAN[text]) if text in _ROMAN else None
 
 
 def _from_labels(labels: Sequence[str]) -> dict[Printed, int]:
@@ -99,15 +96,15 @@ def _printed_numbers(margins: Mapping[int, Sequence[str]]) -> dict[Printed, int]
     pages_of: defaultdict[tuple[bool, int], list[int]] = defaultdict(list)
     for page in sorted(margins):
         numbers = {value for line in margins[page] for value in _numbers_in(line)}
-        for roman, value in numbers:
-            pages_of[roman, page - value].append(page)
+        for is_roman, value in numbers:
+            pages_of[is_roman, page - value].append(page)
     found: dict[Printed, int] = {}
-    for (roman, distance), pages in sorted(pages_of.items(), key=lambda one: len(one[1])):
+    for (is_roman, distance), pages in sorted(pages_of.items(), key=lambda one: len(one[1])):
         if _in_a_row(pages) >= _ENOUGH_PAGES:
             # The pages between those that show their number have one too: the first of a chapter often hides it.
             for page in range(pages[0], pages[-1] + 1):
-                if page in pages or (roman, page - distance) not in found:
-                    found[roman, page - distance] = page
+                if page in pages or (is_roman, page - distance) not in found:
+                    found[is_roman, page - distance] = page
     return {number: page for number, page in found.items() if number[1] > 0}
 
 
@@ -125,5 +122,5 @@ def _in_a_row(pages: Sequence[int]) -> int:
 
 
 def _shift(pages: Mapping[Printed, int]) -> int:
-    shifts = Counter(page - value for (roman, value), page in pages.items() if not roman)
+    shifts = Counter(page - value for (is_roman, value), page in pages.items() if not is_roman)
     return shifts.most_common(1)[0][0] if shifts else 0

@@ -38,7 +38,7 @@ def index_of_file(
         return _of_delimited(path, limits or ExtractionLimits())
     reading = reader.read(path)
     extracted, table = reading.extracted, index_of_document(reading, numbers)
-    if not any(record.pages or record.see for record in table.records) or _is_only_glossary(table):
+    if not any(record.pages or record.see for record in table.records) or all(one.definition for one in table.records):
         listed = _of_tables(extracted, path, reader)
         if len(listed) >= _FEWEST_RECORDS and len(listed) > len(table.records):
             table = IndexTable(tuple(listed), table.warnings)
@@ -138,7 +138,7 @@ def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[
         cells = cells_of(placed_lines(extracted, printed, pages), printed.height)
         placed = records_of_rows(cells, numbers.page)
         if 2 * len(placed) >= len(cells):
-            found = max(found, placed, key=_with_pages)
+            found = max(found, placed, key=lambda records: sum(bool(record.pages) for record in records))
     return list(dict.fromkeys(found))
 
 
@@ -167,14 +167,6 @@ def _delimited_rows(path: Path) -> Iterator[tuple[str, ...]]:
     # Between tabs nothing is quoted: a term may be a quotation mark.
     with path.open(encoding=encoding, errors="replace") as file:
         yield from (tuple(line.rstrip("\r\n").split("\t")) for line in file if line.strip())
-
-
-def _with_pages(records: Sequence[IndexRecord]) -> int:
-    return sum(bool(record.pages) for record in records)
-
-
-def _is_only_glossary(table: IndexTable) -> bool:
-    return all(record.definition for record in table.records)
 
 
 def _beyond(records: Sequence[IndexRecord], pages: int) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ingestion.book_index.entries import PageLookup, is_locators, printed_pages
 from ingestion.book_index.find_pages import goes_up, initial_of, is_alphabetical
@@ -22,14 +21,6 @@ _LONGEST_SUFFIX = 5
 Roles = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The contents of the columns, and the number of rows above the first record."""
-
-    roles: Roles
-    above: int
-
-
 def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess: bool = True) -> list[IndexRecord]:
     """Return the records of a table, one a row; empty when its columns are not those of a table of terms.
 
@@ -38,23 +29,27 @@ def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess
     A row without a term continues with the one above it. Page numbers are taken through `page_of`, except where the
     table has columns for both the printed pages and those of the file.
     """
-    columns = _named_columns(rows) or (_guessed_columns(rows) if guess else None)
-    if columns is None:
+    roles, header, listed = _named_columns(rows)
+    roles = roles or (_guessed_columns(rows) if guess else {})
+    if not roles:
         return []
     records: list[IndexRecord] = []
-    for row in rows[columns.above :]:
-        cells = {role: " ".join(row[at].split()) if at < len(row) else "" for role, at in columns.roles.items()}
+    for row in listed:
+        cells = {role: " ".join(row[at].split()) if at < len(row) else "" for role, at in roles.items()}
         term = cells["term"] or (records[-1].term if records and any(cells.values()) else "")
-        if not term or _is_header_again(rows[columns.above - 1] if columns.above else (), row):
+        # A long table names its columns once more, as on the next page.
+        if not term or [cell.strip() for cell in row] == header:
             continue
         printed = printed_pages(cells.get("printed") or cells.get("page", ""))
         numbers = printed_pages(cells.get("page", ""))
-        both = "printed" in columns.roles and "page" in columns.roles
+        both = "printed" in roles and "page" in roles
         found = (int(number) if both and number.isdecimal() else page_of(number) for number in numbers or printed)
+        subterm = cells.get("subterm", "")
         records.append(
             IndexRecord(
                 term=term,
-                subterm=_subterm(cells.get("subterm", ""), term),
+                # A column of sub-entries may hold a running number or the term itself.
+                subterm="" if subterm.isdecimal() or subterm == term else subterm,
                 pages=tuple(dict.fromkeys(page for page in found if page is not None)),
                 printed=printed,
                 see=tuple(part.strip() for part in cells.get("see", "").split(";") if part.strip()),
@@ -63,11 +58,6 @@ def records_of_rows(rows: Sequence[Sequence[str]], page_of: PageLookup, *, guess
             )
         )
     return records
-
-
-def _subterm(text: str, term: str) -> str:
-    """Return what a column of sub-entries adds to the term: neither a running number nor the term itself."""
-    return "" if text.isdecimal() or text == term else text
 
 
 def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
@@ -98,12 +88,15 @@ def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
     return rows
 
 
-def _named_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
-    for number, row in enumerate(rows[:_LATEST_HEADER]):
+def _named_columns(
+    rows: Sequence[Sequence[str]],
+) -> tuple[Roles, list[str], Sequence[Sequence[str]]]:
+    """Return the columns that a row near the top names, that row, and the rows below it; all rows where none does."""
+    for number, row in enumerate(rows[:_LATEST_HEADER], start=1):
         roles = _roles(row)
         if "term" in roles and len(roles) > 1:
-            return _Columns(roles, number + 1)
-    return None
+            return roles, [cell.strip() for cell in row], rows[number:]
+    return {}, [], rows
 
 
 def _roles(row: Sequence[str]) -> Roles:
@@ -129,10 +122,10 @@ def _has_name(name: str, known: frozenset[str]) -> bool:
     return len(name.split()) <= 4 and any(word in known for word in name.split() if len(word) > 1)
 
 
-def _guessed_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
+def _guessed_columns(rows: Sequence[Sequence[str]]) -> Roles:
     """Return the columns of a table without names: page numbers, files, and the first other column as the term."""
     if len(rows) < _FEWEST_ROWS:
-        return None
+        return {}
     width = max(map(len, rows))
     roles: Roles = {}
     for role, fits in (("page", is_locators), ("file", _is_file)):
@@ -141,13 +134,10 @@ def _guessed_columns(rows: Sequence[Sequence[str]]) -> _Columns | None:
             roles[role] = best
     others = [at for at in range(width) if at not in roles.values() and _share(rows, at, bool) > 0.5]
     if not others or "page" not in roles:
-        return None
+        return {}
     # Any table may end in numbers; those of an index have a file beside them, or their terms in order.
-    if "file" not in roles and not _is_ordered(
-        [(row[others[0]], row[roles["page"]]) for row in rows if len(row) == width]
-    ):
-        return None
-    return _Columns({"term": others[0], **roles}, 0)
+    terms = [(row[others[0]], row[roles["page"]]) for row in rows if len(row) == width]
+    return {"term": others[0], **roles} if "file" in roles or _is_ordered(terms) else {}
 
 
 def _is_ordered(terms: Sequence[tuple[str, str]]) -> bool:
@@ -166,8 +156,3 @@ def _share(rows: Sequence[Sequence[str]], at: int, fits: Callable[[str], bool]) 
 def _is_file(text: str) -> bool:
     stem, dot, suffix = text.strip().rpartition(".")
     return bool(stem and dot and suffix.isalnum() and not suffix.isdecimal() and len(suffix) <= _LONGEST_SUFFIX)
-
-
-def _is_header_again(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether a long table names its columns once more, as on the next page."""
-    return bool(header) and [cell.strip() for cell in header] == [cell.strip() for cell in row]

@@ -12,19 +12,20 @@ BibliographyEntry = tuple[str, Metadata]
 
 # BibTeX counts braces whatever stands before them, so that a lone one must be a command. bibtexparser's own encoder
 # leaves such braces and would turn letters beyond ASCII into commands that UTF-8 readers do not need.
-_ESCAPED = {
-    "\\": r"{\textbackslash}",
-    "{": r"{\textbraceleft}",
-    "}": r"{\textbraceright}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "$": r"\$",
-    "_": r"\_",
-    "~": r"{\textasciitilde}",
-    "^": r"{\textasciicircum}",
-}
-_SPECIAL = re.compile(r"[\\{}%&#$_~^]")
+_ESCAPED = str.maketrans(
+    {
+        "\\": r"{\textbackslash}",
+        "{": r"{\textbraceleft}",
+        "}": r"{\textbraceright}",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "$": r"\$",
+        "_": r"\_",
+        "~": r"{\textasciitilde}",
+        "^": r"{\textasciicircum}",
+    }
+)
 _RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA"}
 _REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation"}
 
@@ -93,7 +94,7 @@ def _key(code: str, keys: set[str]) -> str:
 
 
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(lambda match: _ESCAPED[match.group()], _line(text))
+    return _line(text).translate(_ESCAPED)
 
 
 def _address(url: str) -> str:

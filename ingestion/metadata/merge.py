@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rapidfuzz import fuzz
@@ -18,6 +18,7 @@ _SAME_TITLE = 90.0
 _SLACK = 0.12
 # What a model knows better than rules only where it quotes.
 _TOGETHER: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
+_Values = Mapping[FieldName, list[FieldValue]]
 _RULE_WINS: frozenset[FieldName] = frozenset({"language", "date"})
 
 
@@ -25,19 +26,16 @@ def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[lis
     """Return the values of both, one for each single-valued field in the order of the fields, and what was left out."""
     merged: list[FieldValue] = []
     warnings: list[str] = []
-    rules = list(rules)
-    model = [_canonical(value) for value in model]
+    ruled, proposed = _by_field(rules), _by_field(map(_canonical, model))
     for name in FIELDS:
-        by_rules = [value for value in rules if value.field == name]
-        by_model = [value for value in model if value.field == name]
         if name in _TOGETHER:
-            merged += _union(by_rules, by_model)
+            merged += _union(ruled[name], proposed[name])
         elif name == "countries":
-            merged += _countries(rules, model, by_rules, by_model)
+            merged += _countries(ruled, proposed)
         elif name in ("description", "target"):
-            merged += _prose(name, by_rules, by_model, warnings)
+            merged += _prose(name, ruled[name], proposed[name], warnings)
         else:
-            merged += _single(name, by_rules[:1], by_model[:1])
+            merged += _single(name, ruled, proposed)
     return merged, warnings
 
 
@@ -48,10 +46,13 @@ def fits(name: FieldName, text: str) -> bool:
     return least * (1 - _SLACK) <= count <= most * (1 + _SLACK) and text.rstrip().endswith((".", "!", "?", "”", '"'))
 
 
+def _by_field(values: Iterable[FieldValue]) -> _Values:
+    listed = list(values)
+    return {name: [value for value in listed if value.field == name] for name in FIELDS}
+
+
 def _canonical(value: FieldValue) -> FieldValue:
-    if value.field != "authority":
-        return value
-    known = canonical_authority(value.value)
+    known = canonical_authority(value.value) if value.field == "authority" else None
     return replace(value, value=known.name) if known else value
 
 
@@ -63,33 +64,24 @@ def _union(by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> li
     return merged + [value for name, value in proposed.items() if name not in ruled]
 
 
-def _single(name: FieldName, by_rules: Sequence[FieldValue], by_model: Sequence[FieldValue]) -> list[FieldValue]:
-    if not by_rules or not by_model:
-        return [*by_rules, *by_model]
-    rule, proposed = by_rules[0], by_model[0]
-    if _same(name, rule.value, proposed.value):
+def _single(name: FieldName, ruled: _Values, proposed: _Values) -> list[FieldValue]:
+    if not ruled[name] or not proposed[name]:
+        return [*ruled[name][:1], *proposed[name][:1]]
+    rule, other = ruled[name][0], proposed[name][0]
+    if _same(name, rule.value, other.value):
         return [_surer(rule)]
     if rule.source == "seed" or name in _RULE_WINS or rule.confidence >= _SURE_RULE:
         return [rule]
-    return [proposed if proposed.confidence > rule.confidence else rule]
+    return [other if other.confidence > rule.confidence else rule]
 
 
-def _countries(
-    rules: Sequence[FieldValue],
-    model: Sequence[FieldValue],
-    by_rules: Sequence[FieldValue],
-    by_model: Sequence[FieldValue],
-) -> list[FieldValue]:
+def _countries(ruled: _Values, proposed: _Values) -> list[FieldValue]:
     """Return the countries of the side whose geographical level was taken, so that the two fit each other."""
-    level = _single(
-        "geographical_level",
-        [value for value in rules if value.field == "geographical_level"][:1],
-        [value for value in model if value.field == "geographical_level"][:1],
-    )
+    level = _single("geographical_level", ruled, proposed)
     if level and level[0].source == "model":
-        return list(by_model) if level[0].value == "National" else []
-    proposed = {value.value for value in by_model}
-    return [_surer(value) if value.value in proposed else value for value in by_rules]
+        return proposed["countries"] if level[0].value == "National" else []
+    names = {value.value for value in proposed["countries"]}
+    return [_surer(value) if value.value in names else value for value in ruled["countries"]]
 
 
 def _prose(
