@@ -28,7 +28,6 @@ class Web(Protocol):
 
         A status of 400 or more is a refusal (not_found, access_denied, rate_limited, http_error); 304 is not.
         """
-        ...
 
 
 class Browser(Protocol):
@@ -36,15 +35,12 @@ class Browser(Protocol):
 
     def render(self, url: str) -> Fetched:
         """Return the page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
-        ...
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
         """Return the file behind an address, streamed to `into`."""
-        ...
 
     def close(self) -> None:
         """End the browser and whatever it is doing, from any thread."""
-        ...
 
 
 # Opens the browser when it is first needed; None where there is none or it is switched off.
@@ -56,15 +52,12 @@ class Extractor(Protocol):
 
     def read(self, path: Path) -> FileReading:
         """Return the text, the properties and the index lines of a file."""
-        ...
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered."""
-        ...
 
     def abort(self) -> None:
         """End what is being read, from any thread. Whoever waits for it gets a refusal."""
-        ...
 
 
 class LanguageModel(Protocol):
@@ -73,8 +66,6 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """Name of the model."""
-        ...
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         """Return the reply, valid under the schema; BackendError when there is none in time."""
-        ...

@@ -19,37 +19,19 @@ Scores = NDArray[np.float32]
 class Embedder(Protocol):
     """Text to unit vectors. `name` identifies model and weights, `execution` the runtime that computes."""
 
-    @property
-    def name(self) -> str:
-        """Name of the model and its weights."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        ...
-
-    @property
-    def prefixes(self) -> tuple[str, str]:
-        """The texts put before a query and before a passage."""
-        ...
-
-    @property
-    def execution(self) -> str:
-        """Runtime that computes."""
-        ...
+    name: str
+    dimension: int
+    prefixes: tuple[str, str]
+    execution: str
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        ...
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), dimension)."""
-        ...
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of the text under the model's tokenizer, special tokens included."""
-        ...
 
 
 # The children of some documents as (key, document key, language, text).
@@ -59,30 +41,22 @@ ChildrenOf = Callable[[Collection[int]], Iterable[tuple[int, int, str, str]]]
 class VectorFile(Protocol):
     """Unit vectors of one model by row; the catalog knows which text each row belongs to."""
 
-    @property
-    def model(self) -> str:
-        """Name of the encoder whose vectors these are."""
-        ...
+    model: str
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        ...
 
     def all(self) -> Vectors:
         """Return every row, of shape (rows, dimension)."""
-        ...
 
     def write(self, rows: Keys, vectors: Vectors) -> None:
         """Store vectors (n, dimension) at the rows, so that they outlive a power failure."""
-        ...
 
     def erase(self, rows: Keys) -> None:
         """Overwrite the rows with zeros."""
-        ...
 
     def keep_only_this_model(self) -> None:
         """Remove the vectors of every other model."""
-        ...
 
 
 class VectorIndex(Protocol):
@@ -90,11 +64,9 @@ class VectorIndex(Protocol):
 
     def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
         """Store children with their vectors (n, dimension) and facets; `document` is the key of each one's document."""
-        ...
 
     def delete(self, keys: Keys) -> None:
         """Remove children; unknown keys are ignored."""
-        ...
 
     def search(
         self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
@@ -103,11 +75,9 @@ class VectorIndex(Protocol):
 
         Only children of the allowed documents are returned, where they are given.
         """
-        ...
 
     def keys(self) -> set[int]:
         """Return the keys of all children."""
-        ...
 
 
 class SparseIndex(Protocol):
@@ -115,22 +85,18 @@ class SparseIndex(Protocol):
 
     def add(self, rows: Iterable[tuple[int, int, str, str]]) -> None:
         """Add children as (key, document key, language, text); found after `commit`."""
-        ...
 
     def delete_documents(self, documents: Collection[int]) -> None:
         """Remove the children of the documents; gone after `commit`."""
-        ...
 
     def commit(self) -> None:
         """Make what was added and deleted visible to searches."""
-        ...
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
         """Write children again so that the words of deleted ones leave the disk, and return their number.
 
         None where that would be more than `at_most`, and nothing is done.
         """
-        ...
 
     def search(
         self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False
@@ -139,15 +105,12 @@ class SparseIndex(Protocol):
 
         `exact` matches the surface form of words, as a phrase.
         """
-        ...
 
     def ideal(self, query: str, language: str) -> float:
         """Return about the BM25 of a child with each of the query's rarest terms once; 0 where that is not known."""
-        ...
 
     def keys(self) -> set[int]:
         """Return the keys of all children that a search can find."""
-        ...
 
 
 class StorageBackends(Protocol):
@@ -158,75 +121,44 @@ class StorageBackends(Protocol):
 
     def vectors(self, model: str, dimension: int) -> VectorFile:
         """Return the vectors of a model."""
-        ...
 
     def dense(self, generation: int) -> VectorIndex:
         """Return the dense index of a generation; opened at the first call, made where there is none."""
-        ...
 
     def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
         """Return the keyword index of a generation; a writable one is made where there is none."""
-        ...
 
     def new_indexes(self, generation: int) -> tuple[VectorIndex, SparseIndex]:
         """Return two empty, writable indexes for a generation, even where the present ones are damaged."""
-        ...
 
     def keep_only(self, generation: int) -> None:
         """Remove the indexes of every other generation."""
-        ...
 
     def close(self) -> None:
         """Release locks and connections."""
-        ...
 
 
 @runtime_checkable
 class Reranker(Protocol):
     """Question and passage read together. `name` identifies model and weights, `execution` the runtime."""
 
-    @property
-    def name(self) -> str:
-        """Name of the model and its weights."""
-        ...
-
-    @property
-    def execution(self) -> str:
-        """Runtime that computes."""
-        ...
-
-    @property
-    def languages(self) -> frozenset[str] | None:
-        """The ISO 639-1 codes in which it was measured to help; None for a model that someone chose for all."""
-        ...
+    name: str
+    execution: str
+    languages: frozenset[str] | None
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return one score a text, of shape (len(texts),), higher for the better answer; BackendError when it fails."""
-        ...
 
 
 class Generator(Protocol):
     """Words from a prompt. `quotes_only` is true for the extractive answerer, which has no model."""
 
-    @property
-    def name(self) -> str:
-        """Name of the model and its weights."""
-        ...
-
-    @property
-    def quotes_only(self) -> bool:
-        """Whether it quotes and has no model."""
-        ...
-
-    @property
-    def context_window(self) -> int:
-        """The number of tokens that the model can read and write together."""
-        ...
+    name: str
+    quotes_only: bool
+    context_window: int
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Yield pieces of the answer as they come; BackendError when the model is unavailable or fails."""
-        ...
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         """Return one JSON object that follows the schema, at temperature 0; BackendError when there is none in time."""
-        ...

@@ -2,109 +2,83 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sql
 
 TABLES = sql.MetaData()
+
+
+def _columns(kind: type[Any], names: str, *, index: bool = False) -> list[sql.Column[Any]]:
+    """Return columns of one kind, none of which may be empty."""
+    return [sql.Column(name, kind, nullable=False, index=index) for name in names.split()]
+
+
+def _table(name: str, *columns: sql.Column[Any], reused: bool = False) -> sql.Table:
+    """Return a table whose rows are numbered; unless `reused`, the number of a row that is gone is not given again."""
+    key = sql.Column("key", sql.Integer, primary_key=True)
+    return sql.Table(name, TABLES, key, *columns, sqlite_autoincrement=not reused)
+
+
 state = sql.Table("state", TABLES, sql.Column("name", sql.String, primary_key=True), sql.Column("value", sql.String))
-documents = sql.Table(
+documents = _table(
     "documents",
-    TABLES,
-    sql.Column("key", sql.Integer, primary_key=True, autoincrement=True),
-    sql.Column("document_id", sql.String, nullable=False, index=True),
-    sql.Column("sha256", sql.String, nullable=False),
-    sql.Column("source", sql.String, nullable=False, index=True),
-    sql.Column("file", sql.String, nullable=False),
-    sql.Column("fingerprint", sql.String, nullable=False),
-    sql.Column("model", sql.String, nullable=False),
-    sql.Column("status", sql.String, nullable=False, index=True),
-    sql.Column("media_type", sql.String, nullable=False),
-    sql.Column("pages", sql.Integer, nullable=False),
-    sql.Column("ocr_pages", sql.Integer, nullable=False),
-    sql.Column("parents", sql.Integer, nullable=False),
-    sql.Column("children", sql.Integer, nullable=False),
-    sql.Column("characters", sql.Integer, nullable=False),
-    sql.Column("added", sql.String, nullable=False),
-    sql.Column("metadata", sql.String, nullable=False),
-    sql.Column("strategy", sql.String, nullable=False),
-    sql.Column("why", sql.String, nullable=False),
-    sqlite_autoincrement=True,
+    *_columns(sql.String, "document_id", index=True),
+    *_columns(sql.String, "sha256"),
+    *_columns(sql.String, "source", index=True),
+    *_columns(sql.String, "file fingerprint model"),
+    *_columns(sql.String, "status", index=True),
+    *_columns(sql.String, "media_type"),
+    *_columns(sql.Integer, "pages ocr_pages parents children characters"),
+    *_columns(sql.String, "added metadata strategy why"),
 )
 texts = sql.Table(
     "texts",
     TABLES,
     sql.Column("document_key", sql.Integer, primary_key=True),
-    sql.Column("text", sql.LargeBinary, nullable=False),
-    sql.Column("lines", sql.LargeBinary, nullable=False),
-    sql.Column("blocks", sql.LargeBinary, nullable=False),
+    *_columns(sql.LargeBinary, "text lines blocks"),
 )
-parents = sql.Table(
+parents = _table(
     "parents",
-    TABLES,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("index", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("page", sql.Integer, nullable=False),
-    sql.Column("last_page", sql.Integer, nullable=False),
-    sql.Column("text", sql.String, nullable=False),
-    sql.Column("act", sql.String, nullable=False),
-    sql.Column("section", sql.String, nullable=False),
-    sql.Column("headings", sql.String, nullable=False),
-    sql.Column("depth", sql.Integer, nullable=False),
-    sqlite_autoincrement=True,
+    *_columns(sql.Integer, "document_key", index=True),
+    *_columns(sql.Integer, "index start end page last_page"),
+    *_columns(sql.String, "text act section headings"),
+    *_columns(sql.Integer, "depth"),
 )
-children = sql.Table(
+children = _table(
     "children",
-    TABLES,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("parent_key", sql.Integer, nullable=False),
-    sql.Column("index", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("page", sql.Integer, nullable=False),
-    sql.Column("last_page", sql.Integer, nullable=False),
-    sql.Column("vector_row", sql.Integer, nullable=False, index=True),
-    sql.Column("clause", sql.String, nullable=False),
-    sqlite_autoincrement=True,
+    *_columns(sql.Integer, "document_key", index=True),
+    *_columns(sql.Integer, "parent_key index start end page last_page"),
+    *_columns(sql.Integer, "vector_row", index=True),
+    *_columns(sql.String, "clause"),
 )
 # From a parent that refers to another one of its document; start and end are the reference's place in the text.
-references = sql.Table(
+references = _table(
     "references",
-    TABLES,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
-    sql.Column("from_parent", sql.Integer, nullable=False, index=True),
-    sql.Column("to_parent", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("label", sql.String, nullable=False),
+    *_columns(sql.Integer, "document_key from_parent", index=True),
+    *_columns(sql.Integer, "to_parent start end"),
+    *_columns(sql.String, "label"),
+    reused=True,
 )
 # An entry of an index, with the place in the document's text that it leads to; one that only refers to other entries
 # has page 0 and no child.
-anchors = sql.Table(
+anchors = _table(
     "anchors",
-    TABLES,
-    sql.Column("key", sql.Integer, primary_key=True),
-    sql.Column("document_key", sql.Integer, nullable=False, index=True),
+    *_columns(sql.Integer, "document_key", index=True),
     sql.Column("child_key", sql.Integer, nullable=True, index=True),
-    sql.Column("term", sql.String, nullable=False),
-    sql.Column("subterm", sql.String, nullable=False),
-    sql.Column("source", sql.String, nullable=False),
-    sql.Column("page", sql.Integer, nullable=False),
-    sql.Column("start", sql.Integer, nullable=False),
-    sql.Column("end", sql.Integer, nullable=False),
-    sql.Column("see", sql.String, nullable=False),
+    *_columns(sql.String, "term subterm source"),
+    *_columns(sql.Integer, "page start end"),
+    *_columns(sql.String, "see"),
+    reused=True,
 )
 vectors = sql.Table(
     "vectors",
     TABLES,
     sql.Column("model", sql.String, primary_key=True),
     sql.Column("text_hash", sql.String, primary_key=True),
-    sql.Column("row", sql.Integer, nullable=False),
+    *_columns(sql.Integer, "row"),
     # Vectors of the sentences of the passage (rag_engine/storage/sentence_vectors.py).
-    sql.Column("sentences", sql.LargeBinary, nullable=False),
+    *_columns(sql.LargeBinary, "sentences"),
     # Whoever looks through the rows shall not read the sentences.
     sql.Index("vectors_by_row", "model", "row"),
 )
