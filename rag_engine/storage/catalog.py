@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import sqlalchemy as sql
@@ -21,6 +21,8 @@ from sqlalchemy.engine import Connection
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
+
+Item = TypeVar("Item")
 
 _KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 _LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f4", (4,))])
@@ -153,10 +155,17 @@ class Catalog:
         with self._engine.connect() as connection:
             return [tuple(row) for row in connection.execute(statement)]
 
+    def read_in(
+        self, statement: sql.Select[Any], column: sql.ColumnElement[Any], wanted: Iterable[object]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a SELECT whose column has one of the values, of which a database takes so many at once."""
+        for some in portions(list(wanted)):
+            yield from self.read(statement.where(column.in_(some)))
+
     def state(self, name: str, default: str = "") -> str:
         """Return a named value of the workspace, or the default."""
-        rows = self.read(sql.select(state.c.value).where(state.c.name == name))
-        return str(rows[0][0]) if rows else default
+        with self._engine.connect() as connection:
+            return _value(connection, name) or default
 
     def change(self) -> int:
         """Return a number that grows whenever what readers may see has changed."""
@@ -188,37 +197,23 @@ class Catalog:
 
     def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
         """Children by key, with their parents' text."""
-        wanted = list(keys)
-        found: dict[int, ChildRecord] = {}
-        for first in range(0, len(wanted), 500):
-            statement = _children_with_parents().where(children.c.key.in_(wanted[first : first + 500]))
-            found |= {row[0]: _child(row) for row in self.read(statement)}
-        return found
+        rows = self.read_in(_children_with_parents(), children.c.key, keys)
+        return {row[0]: ChildRecord(*_decoded(row)) for row in rows}
 
     def parents(self, keys: Iterable[int]) -> dict[int, ParentRecord]:
         """Parents by key."""
-        wanted = list(keys)
-        found: dict[int, ParentRecord] = {}
-        for first in range(0, len(wanted), 500):
-            statement = sql.select(*_PARENT).where(parents.c.key.in_(wanted[first : first + 500]))
-            for *place, depth, headings in self.read(statement):
-                values = [*place, depth, _headings(headings)]
-                found[place[0]] = ParentRecord(*values)
-        return found
+        rows = self.read_in(sql.select(*_PARENT), parents.c.key, keys)
+        return {row[0]: ParentRecord(*_decoded(row)) for row in rows}
 
     def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
         """Packed vectors of the sentences of passages, by the row of the passage's own vector."""
         v = vectors.c
-        found: dict[int, bytes] = {}
-        for first in range(0, len(rows), 500):
-            statement = sql.select(v.row, v.sentences).where(v.model == model, v.row.in_(rows[first : first + 500]))
-            found |= {row[0]: row[1] for row in self.read(statement)}
-        return found
+        return dict(self.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows))
 
     def document_children(self, document_key: int) -> list[ChildRecord]:
         """All children of a document in reading order."""
         statement = _children_with_parents().where(children.c.document_key == document_key).order_by(children.c.key)
-        return [_child(row) for row in self.read(statement)]
+        return [ChildRecord(*_decoded(row)) for row in self.read(statement)]
 
     def text(self, document_key: int) -> str:
         """Return the document's whole text."""
@@ -280,6 +275,11 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     return Catalog(engine)
 
 
+def portions(items: Sequence[Item], size: int = 500) -> Iterator[Sequence[Item]]:
+    """Yield the items in pieces of at most that size."""
+    return (items[first : first + size] for first in range(0, len(items), size))
+
+
 def set_state(connection: Connection, name: str, value: str) -> None:
     """Store a named value of the workspace."""
     connection.execute(sql.delete(state).where(state.c.name == name))
@@ -291,16 +291,14 @@ def take_keys(connection: Connection, name: str, count: int) -> int:
 
     A reader may still hold the key of what was erased.
     """
-    row = connection.execute(sql.select(state.c.value).where(state.c.name == f"last {name}")).first()
-    last = int(row[0]) if row else 0
+    last = int(_value(connection, f"last {name}") or 0)
     set_state(connection, f"last {name}", str(last + count))
     return last + 1
 
 
 def mark_changed(connection: Connection) -> None:
     """Tell readers that the visible documents have changed."""
-    row = connection.execute(sql.select(state.c.value).where(state.c.name == "change")).first()
-    set_state(connection, "change", str(int(row[0]) + 1 if row else 1))
+    set_state(connection, "change", str(int(_value(connection, "change") or 0) + 1))
 
 
 def metadata_json(metadata: Metadata) -> str:
@@ -323,23 +321,24 @@ def _children_with_parents() -> sql.Select[Any]:
     return sql.select(*_CHILD).join(parents, parents.c.key == children.c.parent_key)
 
 
-def _child(row: Sequence[Any]) -> ChildRecord:
-    values = [*row[:-1], _headings(row[-1])]
-    return ChildRecord(*values)
+def _decoded(row: Sequence[Any]) -> list[Any]:
+    """Return the values of a record, whose headings come last and in JSON."""
+    return [*row[:-1], tuple(json.loads(row[-1]))]
 
 
-def _headings(packed: str) -> tuple[str, ...]:
-    return tuple(json.loads(packed))
+def _value(connection: Connection, name: str) -> str | None:
+    value: str | None = connection.execute(sql.select(state.c.value).where(state.c.name == name)).scalar()
+    return value
 
 
 def _check_schema(connection: Connection, workspace: Path) -> None:
-    row = connection.execute(sql.select(state.c.value).where(state.c.name == "schema")).first()
-    if row is None:
+    schema = _value(connection, "schema")
+    if schema is None:
         set_state(connection, "schema", str(SCHEMA))
         set_state(connection, "workspace", secrets.token_hex(4))
-    elif row[0] != str(SCHEMA):
+    elif schema != str(SCHEMA):
         raise WorkspaceError(
-            f"The catalog of {workspace} has schema {row[0]}; this Sextant reads schema {SCHEMA}.",
+            f"The catalog of {workspace} has schema {schema}; this Sextant reads schema {SCHEMA}.",
             help="Use the Sextant that made it, or another --workspace.",
         )
 

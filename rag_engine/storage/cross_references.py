@@ -31,16 +31,9 @@ def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[
     What is referred to several times is there once, under the first label: as it is written where that says the
     section ("Article 13, paragraph 2"), else the section's own ("10" of "Articles 9 and 10").
     """
-    r, wanted = tables.references.c, list(parent_keys)
-    rows = [
-        row
-        for first in range(0, len(wanted), 500)
-        for row in catalog.read(
-            sql.select(r.from_parent, r.to_parent, r.label)
-            .where(r.from_parent.in_(wanted[first : first + 500]))
-            .order_by(r.start, r.key)
-        )
-    ]
+    r = tables.references.c
+    statement = sql.select(r.from_parent, r.to_parent, r.label).order_by(r.start, r.key)
+    rows = list(catalog.read_in(statement, r.from_parent, parent_keys))
     targets = catalog.parents({int(row[1]) for row in rows})
     found: dict[int, dict[int, tuple[str, ParentRecord]]] = defaultdict(dict)
     for origin, target, label in rows:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain
@@ -20,12 +20,20 @@ from sqlalchemy.engine import Connection
 
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.chunking.chunk import chunk
-from rag_engine.chunking.indexed_text import child_id, context_header, encoder_text, keyword_text
+from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
 from rag_engine.chunking.sections.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, take_keys
+from rag_engine.storage.catalog import (
+    mark_changed,
+    metadata_json,
+    pack_blocks,
+    pack_lines,
+    pack_text,
+    portions,
+    take_keys,
+)
 from rag_engine.storage.cross_references import insert_references
 from rag_engine.storage.deletion import purge
 from rag_engine.storage.index_entries import (
@@ -37,7 +45,7 @@ from rag_engine.storage.index_entries import (
     stored_entries,
 )
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
-from rag_engine.storage.stores import Stores
+from rag_engine.storage.stores import Stores, dense_facets, put_dense
 from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
 
@@ -129,7 +137,8 @@ class Indexer:
         )
         listed = [*listed, *entries_of(records, extracted, chunked.parents, language, OWN_INDEX)]
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
-        self._waiting.append((keys, vectors, _facets_of_children(record, key, chunked.parents)))
+        places = [(parent.index, child.index) for parent, child in children]
+        self._waiting.append((keys, vectors, dense_facets(record, key, places)))
         self._stores.sparse.add(
             (child_key, key, language, keyword_text(title, parent, child))
             for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
@@ -154,14 +163,8 @@ class Indexer:
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
             catalog = self._stores.catalog
             return self.index(changed, catalog.extracted(record), fingerprint, stored_entries(catalog, record.key))
-        d, c = tables.documents, tables.children.c
-        rows = np.array(self._stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key)))
-        children = self._stores.catalog.document_children(record.key)
-        facets = facets_of_document(changed, record.key)
-        named = [facets | {"child_id": child_id(record.sha256, one.parent_index, one.index)} for one in children]
-        if len(rows):
-            rows = rows[np.argsort(rows[:, 0])]
-            self._stores.dense.upsert(rows[:, 0], np.array(self._stores.vectors.all()[rows[:, 1]]), named)
+        d = tables.documents
+        children = put_dense(self._stores, changed)
         with self._stores.catalog.begin() as connection:
             values = {"metadata": metadata_json(metadata), "fingerprint": fingerprint}
             connection.execute(sql.update(d).where(d.c.key == record.key).values(values))
@@ -205,7 +208,7 @@ class Indexer:
         hashes = {_digest(text): text for text in passages}
         known = self._known_rows(set(hashes))
         # In portions, so that what an interrupted run has encoded is found again by the next.
-        for digests in _portions([digest for digest in hashes if digest not in known], _PORTION):
+        for digests in portions([digest for digest in hashes if digest not in known], _PORTION):
             texts = [hashes[digest] for digest in digests]
             sentences = [sentence_texts(passages[text], language) for text in texts]
             near = encode_sentences([one for some in sentences for one in some])
@@ -227,14 +230,9 @@ class Indexer:
         return np.array([known[digest] for digest in digests], np.int64)
 
     def _known_rows(self, hashes: set[str]) -> dict[str, int]:
-        v, wanted = tables.vectors.c, sorted(hashes)
-        known: dict[str, int] = {}
-        for first in range(0, len(wanted), 500):
-            statement = sql.select(v.text_hash, v.row).where(
-                v.model == self._stores.vectors.model, v.text_hash.in_(wanted[first : first + 500])
-            )
-            known |= {str(row[0]): int(row[1]) for row in self._stores.catalog.read(statement)}
-        return known
+        v = tables.vectors.c
+        statement = sql.select(v.text_hash, v.row).where(v.model == self._stores.vectors.model)
+        return dict(self._stores.catalog.read_in(statement, v.text_hash, sorted(hashes)))
 
     def _take_rows(self, count: int) -> Keys:
         reused = [self._free.pop() for _ in range(min(count, len(self._free)))]
@@ -337,32 +335,6 @@ def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
     return page_of
 
 
-def facets_of_document(record: DocumentRecord, key: int) -> dict[str, str | int]:
-    """Return what Chroma keeps of each child of a document. The text stays in the catalog alone."""
-    m = record.metadata
-    return {
-        "document": key,
-        "document_id": record.document_id,
-        "title": m.title,
-        "authority": m.authority,
-        "hazard": " | ".join(m.hazards),
-        "geographical_level": m.geographical_level,
-        "country": " | ".join(m.countries),
-        "document_type": m.document_type,
-        "language": m.language,
-        "year": m.year or 0,
-    }
-
-
-def _facets_of_children(record: DocumentRecord, key: int, parents: Sequence[Parent]) -> list[dict[str, str | int]]:
-    shared = facets_of_document(record, key)
-    return [
-        shared | {"child_id": child_id(record.sha256, parent.index, child.index)}
-        for parent in parents
-        for child in parent.children
-    ]
-
-
 def _new_record(document: Document) -> DocumentRecord:
     extracted = document.extracted
     return DocumentRecord(
@@ -400,8 +372,3 @@ def _cached(encode: Encode) -> Encode:
         return np.array([seen[text] for text in texts], np.float32)
 
     return cached
-
-
-def _portions(items: list[str], size: int) -> Iterator[list[str]]:
-    for first in range(0, len(items), size):
-        yield items[first : first + size]

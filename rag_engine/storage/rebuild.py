@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.chunking.indexed_text import child_id
-from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import ChildRecord, set_state
+from rag_engine.storage.catalog import set_state
 from rag_engine.storage.index_entries import stored_entries
-from rag_engine.storage.indexer import Indexer, facets_of_document
-from rag_engine.storage.stores import Stores, keyword_rows
-from rag_engine.types import DocumentRecord
+from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.stores import Stores, keyword_rows, put_dense
 
 RebuildProgress = Callable[[int, int, str], None]
 
@@ -26,8 +21,8 @@ def refill(stores: Stores, progress: RebuildProgress) -> int:
     count = 0
     for done, record in enumerate(records):
         progress(done, len(records), record.file)
-        children = stores.catalog.document_children(record.key)
-        _put(stores, record, children)
+        children = put_dense(stores, record)
+        stores.sparse.add(keyword_rows(record, children))
         count += len(children)
     stores.sparse.commit()
     progress(len(records), len(records), "")
@@ -50,20 +45,3 @@ def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> in
         indexer.index(replace(record, key=0), old.catalog.extracted(record), fingerprint, listed)
     progress(len(records), len(records), "")
     return len(records)
-
-
-def _put(stores: Stores, record: DocumentRecord, children: list[ChildRecord]) -> None:
-    c = tables.children.c
-    pairs = stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == record.key))
-    rows = {int(key): int(row) for key, row in pairs}
-    keys = np.array([child.key for child in children], np.int64)
-    if len(keys) == 0:
-        return
-    vectors = np.array(stores.vectors.all()[[rows[child.key] for child in children]])
-    shared = facets_of_document(record, record.key)
-    stores.dense.upsert(
-        keys,
-        vectors,
-        [shared | {"child_id": child_id(record.sha256, child.parent_index, child.index)} for child in children],
-    )
-    stores.sparse.add(keyword_rows(record, children))

@@ -136,14 +136,10 @@ def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapsho
 
 
 def _read_children(catalog: Catalog, document_keys: list[int]) -> Keys:
-    read = []
-    for first in range(0, len(document_keys), 500):
-        some = document_keys[first : first + 500]
-        c = tables.children.c
-        columns = sql.select(c.key, c.document_key, c.parent_key, c.vector_row)
-        rows = catalog.read(columns.where(c.document_key.in_(some)))
-        read.append(np.array([tuple(row) for row in rows], np.int64).reshape(-1, 4).T)
-    return np.concatenate(read, axis=1) if read else np.zeros((4, 0), np.int64)
+    c = tables.children.c
+    columns = sql.select(c.key, c.document_key, c.parent_key, c.vector_row)
+    rows = catalog.read_in(columns, c.document_key, document_keys)
+    return np.fromiter(rows, np.dtype((np.int64, 4))).T
 
 
 def _facets(documents: Collection[DocumentRecord]) -> dict[str, dict[str, frozenset[int]]]:

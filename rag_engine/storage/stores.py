@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_engine.chunking.indexed_text import keyword_text
+import numpy as np
+import sqlalchemy as sql
+
+from rag_engine.chunking.indexed_text import child_id, keyword_text
 from rag_engine.protocols import SparseIndex, VectorFile, VectorIndex
+from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord
 from rag_engine.types import DocumentRecord
 
@@ -40,3 +44,34 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
     """
     for child in children:
         yield child.key, record.key, record.metadata.language, keyword_text(record.metadata.title, child, child)
+
+
+def dense_facets(record: DocumentRecord, key: int, places: Iterable[tuple[int, int]]) -> list[dict[str, str | int]]:
+    """Return what Chroma keeps of a document's children, given by parent and index; the catalog alone has the text."""
+    m = record.metadata
+    shared: dict[str, str | int] = {
+        "document": key,
+        "document_id": record.document_id,
+        "title": m.title,
+        "authority": m.authority,
+        "hazard": " | ".join(m.hazards),
+        "geographical_level": m.geographical_level,
+        "country": " | ".join(m.countries),
+        "document_type": m.document_type,
+        "language": m.language,
+        "year": m.year or 0,
+    }
+    return [shared | {"child_id": child_id(record.sha256, parent, index)} for parent, index in places]
+
+
+def put_dense(stores: Stores, record: DocumentRecord) -> list[ChildRecord]:
+    """Put the children of a document of the catalog into the dense index, described by the record; return them."""
+    c = tables.children.c
+    children = stores.catalog.document_children(record.key)
+    held = sql.select(c.vector_row).where(c.document_key == record.key).order_by(c.key)
+    rows = [row for (row,) in stores.catalog.read(held)]
+    if children:
+        facets = dense_facets(record, record.key, ((child.parent_index, child.index) for child in children))
+        keys = np.array([child.key for child in children], np.int64)
+        stores.dense.upsert(keys, np.array(stores.vectors.all()[rows]), facets)
+    return children

@@ -7,7 +7,7 @@ import sqlalchemy as sql
 
 from rag_engine.protocols import Keys
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.catalog import Catalog, portions
 from rag_engine.storage.stores import Stores
 
 
@@ -38,23 +38,16 @@ def beyond_used_rows(stores: Stores) -> int:
 def unshared_rows(catalog: Catalog, document_key: int, model: str, rows: Keys) -> Keys:
     """Return those of the rows that no child of another document uses."""
     c, d = tables.children.c, tables.documents.c
-    shared: set[int] = set()
-    for first in range(0, len(rows), 500):
-        some = rows[first : first + 500].tolist()
-        statement = sql.select(c.vector_row).join(tables.documents, d.key == c.document_key)
-        statement = statement.where(c.vector_row.in_(some), d.key != document_key, d.model == model)
-        shared.update(int(row[0]) for row in catalog.read(statement))
-    return np.array([row for row in rows.tolist() if row not in shared], np.int64)
+    statement = sql.select(c.vector_row).join(tables.documents, d.key == c.document_key)
+    statement = statement.where(d.key != document_key, d.model == model)
+    shared = [row for (row,) in catalog.read_in(statement, c.vector_row, rows.tolist())]
+    return np.setdiff1d(rows, np.array(shared, np.int64))
 
 
 def forget_rows(stores: Stores, rows: Keys) -> None:
     """Remove the rows from the catalog, then from the vector file."""
     # The catalog first: a hash must never name a row that has been overwritten.
-    v = tables.vectors
-    with stores.catalog.begin() as connection:
-        for first in range(0, len(rows), 500):
-            some = rows[first : first + 500].tolist()
-            connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model, v.c.row.in_(some)))
+    _forget_names(stores, rows)
     stores.vectors.erase(rows)
 
 
@@ -66,11 +59,7 @@ def forget_missing_vectors(stores: Stores) -> None:
     held = stores.vectors.all()
     inside = rows[rows < len(held)]
     empty = [part[~held[part].any(axis=1)] for part in np.array_split(inside, len(inside) // 10_000 + 1)]
-    missing = np.concatenate([rows[rows >= len(held)], *empty])
-    with stores.catalog.begin() as connection:
-        for first in range(0, len(missing), 500):
-            some = missing[first : first + 500].tolist()
-            connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model, v.c.row.in_(some)))
+    _forget_names(stores, np.concatenate([rows[rows >= len(held)], *empty]))
 
 
 def forget_unused_models(stores: Stores) -> None:
@@ -81,6 +70,13 @@ def forget_unused_models(stores: Stores) -> None:
         connection.execute(sql.delete(v).where(v.c.model.not_in(used)))
     if used == {stores.vectors.model}:
         stores.vectors.keep_only_this_model()
+
+
+def _forget_names(stores: Stores, rows: Keys) -> None:
+    v = tables.vectors
+    with stores.catalog.begin() as connection:
+        for some in portions(rows.tolist()):
+            connection.execute(sql.delete(v).where(v.c.model == stores.vectors.model, v.c.row.in_(some)))
 
 
 def _rows_of_children(stores: Stores) -> sql.Select[tuple[int]]:
