@@ -24,7 +24,7 @@ SCALE = Calibration(
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class TopicEncoder:
     """Unit vectors that agree within a pair by `skill` and share `common` with everything else."""
 
