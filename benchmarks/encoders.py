@@ -21,9 +21,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.encoder.load import Encoder, TorchModel, exported_folder, load_encoder
-from rag_engine.backends.encoder.runtimes import ExportedModel, open_onnx, open_openvino
-from rag_engine.backends.encoder.source import locate
+from rag_engine.backends.encoder.load import Encoder, RuntimeModel, TorchModel, exported_folder, load_encoder, locate
+from rag_engine.backends.model_runtime import open_onnx, open_openvino
 from rag_engine.calibration import Languages, calibrate, read_pairs
 from rag_engine.protocols import Embedder, Vectors
 
@@ -103,10 +102,10 @@ def open_all(folder: Path, scratch: Path) -> dict[str, Encoder]:
         (scratch / name).symlink_to(folder / name)
     quantize_dynamic(folder / "model.onnx", scratch / "model.onnx", weight_type=QuantType.QInt8)
     models = {
-        "ONNX f32": ExportedModel(folder, open_onnx(folder)),
-        "ONNX int8 (dynamic)": ExportedModel(scratch, open_onnx(scratch)),
-        "OpenVINO f32": ExportedModel(folder, open_openvino(folder, "f32")),
-        "OpenVINO bf16": ExportedModel(folder, open_openvino(folder, "bf16")),
+        "ONNX f32": RuntimeModel(folder, open_onnx(folder / "model.onnx")),
+        "ONNX int8 (dynamic)": RuntimeModel(scratch, open_onnx(scratch / "model.onnx")),
+        "OpenVINO f32": RuntimeModel(folder, open_openvino(folder / "model.onnx", "f32")),
+        "OpenVINO bf16": RuntimeModel(folder, open_openvino(folder / "model.onnx", "bf16")),
     }
     torch = Encoder(MODEL, TorchModel(locate(MODEL), CACHE, "torch"))
     return {"torch f32": torch} | {name: Encoder(MODEL, model) for name, model in models.items()}

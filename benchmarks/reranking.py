@@ -33,7 +33,8 @@ from reranking_candidates import (
 )
 
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.reranker.load import CrossEncoder, load_reranker, open_onnx, open_onnx_file, open_openvino
+from rag_engine.backends.model_runtime import open_onnx, open_openvino
+from rag_engine.backends.reranker.load import CrossEncoder, load_reranker, open_int8
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, QUANTISED_FILE, packaged_name
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.protocols import Embedder, Reranker, Vectors
@@ -171,11 +172,11 @@ def report_speed() -> list[str]:
     runtimes: dict[str, Reranker] = {
         name: CrossEncoder(packaged_name(), folder, runtime)
         for name, runtime in (
-            ("OpenVINO bf16", open_openvino(folder, "bf16")),
-            ("OpenVINO f32", open_openvino(folder, "f32")),
-            ("ONNX int8, as packaged", open_onnx(folder)),
-            ("ONNX f32", open_onnx_file(folder / "model.onnx")),
-            ("OpenVINO, int8 file", open_openvino(folder, file=QUANTISED_FILE)),
+            ("OpenVINO bf16", open_openvino(folder / "model.onnx", "bf16")),
+            ("OpenVINO f32", open_openvino(folder / "model.onnx", "f32")),
+            ("ONNX int8, as packaged", open_int8(folder / QUANTISED_FILE)),
+            ("ONNX f32", open_onnx(folder / "model.onnx")),
+            ("OpenVINO, int8 file", open_openvino(folder / QUANTISED_FILE)),
         )
     }
     encoder, token_vectors = load_encoder(MODEL), token_encoder()

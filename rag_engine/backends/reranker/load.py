@@ -7,42 +7,46 @@ torch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rag_engine.backends.encoder.export import first_line
-from rag_engine.backends.encoder.runtimes import FloatPrecision, Tokens, batches, openvino_graph, told
-from rag_engine.backends.encoder.source import ModelSource
+from rag_engine.backends import model_source
 from rag_engine.backends.model_cache import build_once
+from rag_engine.backends.model_export import CHECK, first_line
+from rag_engine.backends.model_runtime import (
+    INPUTS,
+    ExportedModel,
+    Runtime,
+    check_execution,
+    first_that_agrees,
+    open_onnx,
+    open_openvino,
+    told,
+)
+from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.reranker.export import (
     CHECK_QUERY,
-    CHECK_SCORES,
     CHECK_TEXTS,
-    INPUTS,
     CrossEncoderSettings,
-    describe,
     export,
     open_cross_encoder,
     read_settings,
     torch_scores,
     write_settings,
 )
-from rag_engine.backends.reranker.packaged_minilm import QUANTISED_FILE, packaged_folder, packaged_name, unpack
-from rag_engine.backends.reranker.source import locate
+from rag_engine.backends.reranker.packaged_minilm import (
+    PACKAGED,
+    QUANTISED_FILE,
+    packaged_folder,
+    packaged_name,
+    unpack,
+)
 from rag_engine.config import cache_folder
-from rag_engine.errors import BackendError, InputError
+from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker, Scores
 
-if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
-
-ComputeScores = Callable[[Mapping[str, Tokens]], Scores]
-
-_CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "cross-encoders-1"
 # Largest difference to the model's own scores, as a share of their range; bfloat16 and 8 bit stay below .01.
@@ -52,40 +56,26 @@ _BATCH_TOKENS = 1024
 _PACKAGED_TOKENS = 512
 
 
-@dataclass(frozen=True, slots=True)
-class PairRuntime:
-    """A runtime's name and its function from the graph's inputs, each (pairs, tokens), to one score a pair."""
-
-    execution: str
-    compute: ComputeScores
-
-
 class CrossEncoder:
     """A Reranker (rag_engine.protocols) over an exported model; made by `load_reranker`."""
 
-    def __init__(self, name: str, folder: Path, runtime: PairRuntime) -> None:
+    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
+        settings = read_settings(folder)
         self.name = name
         self.execution = runtime.execution
-        self._settings = read_settings(folder)
-        self.languages = _languages(self._settings)
-        self._tokenizer = _open_tokenizer(folder / "tokenizer.json", self._settings.max_tokens)
-        self._compute = runtime.compute
+        self.languages = None if settings.languages is None else frozenset(settings.languages)
+        limits = (settings.max_tokens, settings.padding_id)
+        self._model = ExportedModel(folder, runtime.compute, *limits, settings.inputs, _BATCH_TOKENS)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """One score a text, of shape (len(texts),), higher for the better answer; unbounded.
 
         Raises BackendError when the runtime breaks off.
         """
-        pairs = self._tokenizer.encode_batch([(query, text) for text in texts])
-        scores = np.empty(len(texts), dtype=np.float32)
         try:
-            for rows in batches([len(pair.ids) for pair in pairs], _BATCH_TOKENS):
-                scores[rows] = self._compute(_inputs([pairs[row] for row in rows], self._settings))
+            return self._model.compute([(query, text) for text in texts])
         except (RuntimeError, ValueError) as error:  # ValueError: not one score a pair
-            raise BackendError(
-                f"Reranker {self.name} broke off on {self.execution}: {first_line(error)}.", retryable=True
-            ) from error
-        return scores
+            raise _broken_off(self, error) from error
 
 
 class TorchCrossEncoder:
@@ -94,8 +84,8 @@ class TorchCrossEncoder:
     def __init__(self, name: str, location: str, execution: str) -> None:
         self.name = name
         self.execution = execution
+        self.languages: frozenset[str] | None = None
         self._model = open_cross_encoder(location)
-        self.languages = _languages(describe(self._model))
         self._lock = threading.Lock()
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
@@ -109,9 +99,7 @@ class TorchCrossEncoder:
             with self._lock:
                 return torch_scores(self._model, query, list(texts))
         except RuntimeError as error:
-            raise BackendError(
-                f"Reranker {self.name} broke off on torch: {first_line(error)}.", retryable=True
-            ) from error
+            raise _broken_off(self, error) from error
 
 
 def load_reranker(name: str, execution: str = "auto", cache: Path | None = None) -> Reranker:
@@ -122,117 +110,82 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     so. Raises BackendError for a model that is nowhere or that no runtime computes, and InputError for an unknown
     execution or a model that does not score pairs.
     """
-    if execution not in _CHOICES:
-        raise InputError(f"Execution {execution!r} is not a runtime.", help=f"Use one of {', '.join(_CHOICES)}.")
-    cache = cache or cache_folder()
+    check_execution(execution)
     source = locate(name)
-    if source.folder is not None and execution == "torch":
-        return TorchCrossEncoder(source.name, str(source.folder), "torch")
-    folder = _exported_folder(source, cache)
-    passed_over = ["the package holds no weights for torch"] if execution == "torch" else []
-    failure = read_settings(folder).failure
-    for choice in () if failure else _CHOICES[execution] or _CHOICES["auto"]:
-        try:
-            runtime = _RUNTIMES[choice](folder)
-            reranker = CrossEncoder(
-                source.name, folder, PairRuntime(told(runtime.execution, passed_over), runtime.compute)
-            )
-            agreed = agrees(reranker, folder)
-        except (ImportError, RuntimeError, BackendError) as error:  # absent, not for this processor, or damaged
-            passed_over.append(f"{choice} failed: {first_line(error)}")
-            continue
-        if agreed:
+    passed_over: list[str] = []
+    if execution == "torch" and source.folder is None:
+        execution, passed_over = "auto", ["the package holds no weights for torch"]
+    folder = Path()
+    if execution != "torch":
+        folder = _exported_folder(source, cache or cache_folder())
+        graph, quantised = folder / "model.onnx", folder / QUANTISED_FILE
+        if read_settings(folder).failure:
+            passed_over.append("cannot be exported")
+        elif reranker := first_that_agrees(
+            execution,
+            {
+                "openvino": lambda: open_openvino(graph),
+                # In 8 bit where the weights came so.
+                "onnx": lambda: open_int8(quantised) if quantised.is_file() else open_onnx(graph),
+            },
+            lambda runtime: CrossEncoder(source.name, folder, runtime),
+            lambda reranker: agrees(reranker, folder),
+            passed_over,
+        ):
             return reranker
-        passed_over.append(f"{choice} differs from it")
     if source.folder is not None:
-        named = "torch (cannot be exported)" if failure else told("torch", passed_over)
-        return TorchCrossEncoder(source.name, str(source.folder), named)
+        return TorchCrossEncoder(source.name, str(source.folder), told("torch", passed_over))
     raise BackendError(
         f"No runtime computes the reranker {source.name}: {'; '.join(passed_over)}.",
         help=f"Remove {folder} so that it is made anew, or leave reranking off.",
     )
 
 
+def locate(name: str) -> ModelSource:
+    """Where the cross-encoder of that name is: local folder, hub cache, package (its own model only), hub.
+
+    A name without an owner is one of the hub's cross-encoder/. Raises BackendError when the model is nowhere.
+    """
+    if found := model_source.in_folder(name):
+        return found
+    if name == packaged_name():
+        return ModelSource(name, None)
+    repository = name if "/" in name else f"cross-encoder/{name}"
+    packaged = packaged_name() if repository == f"cross-encoder/{PACKAGED}" else ""
+    cure = f"Give the path of a sentence-transformers cross-encoder, or use {PACKAGED}, which needs no hub."
+    return model_source.on_hub("Reranker", name, repository, packaged, cure)
+
+
+def open_int8(file: Path) -> Runtime:
+    """Return a graph in 8 bit in ONNX Runtime."""
+    return Runtime("onnx int8", open_onnx(file).compute)
+
+
 def agrees(reranker: Reranker, folder: Path) -> bool:
     """Whether the runtime's scores of the check pairs are the model's own; it also warms the runtime up."""
-    expected = np.load(folder / CHECK_SCORES, allow_pickle=False)
+    expected = np.load(folder / CHECK, allow_pickle=False)
     difference = np.abs(reranker.score(CHECK_QUERY, CHECK_TEXTS) - expected).max()
     return bool(difference <= _DISAGREEMENT * np.ptp(expected))
 
 
-def _languages(settings: CrossEncoderSettings) -> frozenset[str] | None:
-    return None if settings.languages is None else frozenset(settings.languages)
-
-
 def _exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
-    if source.folder is None:
-        return build_once(cache / _EXPORTS / source.folder_name, _export_packaged)
-    location = str(source.folder)
-    return build_once(cache / _EXPORTS / source.folder_name, lambda partial: export(location, partial))
+    location = source.folder
+    return build_once(
+        cache / _EXPORTS / source.folder_name,
+        lambda partial: _export_packaged(partial) if location is None else export(str(location), partial),
+    )
 
 
 def _export_packaged(folder: Path) -> None:
     unpack(packaged_folder(), folder)
     # "en": on German and Turkish it finds fewer answers than the ranking it would reorder.
     write_settings(folder, CrossEncoderSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=("en",)))
-    exact = CrossEncoder(packaged_name(), folder, open_onnx_file(folder / "model.onnx"))
-    np.save(folder / CHECK_SCORES, exact.score(CHECK_QUERY, CHECK_TEXTS))
+    exact = CrossEncoder(packaged_name(), folder, open_onnx(folder / "model.onnx"))
+    np.save(folder / CHECK, exact.score(CHECK_QUERY, CHECK_TEXTS))
 
 
-def open_openvino(folder: Path, precision: FloatPrecision | None = None, file: str = "model.onnx") -> PairRuntime:
-    """Return the exported model in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise."""
-    execution, infer = openvino_graph(folder / file, precision)
-    return PairRuntime(execution, lambda inputs: infer(dict(inputs)).reshape(-1))
-
-
-def open_onnx(folder: Path) -> PairRuntime:
-    """Return the exported model in ONNX Runtime: in 8 bit where the weights came so, else in single precision."""
-    quantised = folder / QUANTISED_FILE
-    return open_onnx_file(quantised if quantised.is_file() else folder / "model.onnx")
-
-
-def open_onnx_file(file: Path) -> PairRuntime:
-    """Return the exported graph of this file in ONNX Runtime."""
-    import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    # ONNX Runtime's own errors share no base class; RuntimeError instead.
-    failures = tuple(e for e in vars(state).values() if isinstance(e, type) and issubclass(e, Exception))
-    try:
-        session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
-    except failures as error:
-        raise RuntimeError(str(error)) from error
-
-    def compute(inputs: Mapping[str, Tokens]) -> Scores:
-        try:
-            return np.asarray(session.run(None, dict(inputs))[0], dtype=np.float32).reshape(-1)
-        except failures as error:
-            raise RuntimeError(str(error)) from error
-
-    return PairRuntime("onnx int8" if file.name == QUANTISED_FILE else "onnx", compute)
-
-
-_RUNTIMES: dict[str, Callable[[Path], PairRuntime]] = {"openvino": open_openvino, "onnx": open_onnx}
-
-
-def _inputs(pairs: Sequence[Encoding], settings: CrossEncoderSettings) -> dict[str, Tokens]:
-    # The runtimes prepare kernels for every new shape; multiples of eight keep the shapes few.
-    shape = (len(pairs), -(-max(len(pair.ids) for pair in pairs) // 8) * 8)
-    ids = np.full(shape, settings.padding_id, dtype=np.int64)
-    mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for row, pair in enumerate(pairs):
-        ids[row, : len(pair.ids)] = pair.ids
-        mask[row, : len(pair.ids)] = 1
-        types[row, : len(pair.ids)] = pair.type_ids
-    return {name: array for name, array in zip(INPUTS, (ids, mask, types), strict=True) if name in settings.inputs}
-
-
-def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_padding()
-    # The longer of the two texts gives way, so a long question does not push the passage out.
-    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-    return tokenizer
+def _broken_off(reranker: Reranker, error: Exception) -> BackendError:
+    return BackendError(
+        f"Reranker {reranker.name} broke off on {reranker.execution}: {first_line(error)}.", retryable=True
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_engine.backends.reranker.load import load_reranker
+from rag_engine.backends.reranker.load import CrossEncoder, load_reranker
 from rag_engine.backends.reranker.packaged_minilm import QUANTISED_FILE, packaged_name
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker
@@ -212,7 +212,8 @@ def test_a_runtime_that_dies_is_a_backend_error(reranker: Reranker, monkeypatch:
     def dies(inputs: object) -> None:
         raise RuntimeError("Infer Request is busy\nsecond line")
 
-    monkeypatch.setattr(reranker, "_compute", dies)
+    assert isinstance(reranker, CrossEncoder)
+    monkeypatch.setattr(reranker._model, "_compute", dies)
     with pytest.raises(BackendError, match=r"broke off on openvino.*: Infer Request is busy\.") as raised:
         reranker.score(QUESTION, PASSAGES)
     assert raised.value.retryable

@@ -1,0 +1,88 @@
+"""Models of sentence-transformers as folders that start without torch.
+
+A folder holds `model.onnx`, `tokenizer.json`, settings, and `check.npy`, what torch itself computes of a few texts,
+against which every runtime is checked at each start.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rag_engine.errors import BackendError
+
+CHECK = "check.npy"
+_DEFAULT_TOKENS = 512
+_UNLIMITED = 100_000
+
+Model = TypeVar("Model")
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says, on one line and of a readable length; its type where it says nothing."""
+    return next((line.strip()[:200] for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def open_quietly(kind: str, location: str, load: Callable[[], Model], cure: str) -> Model:
+    """Return the model that `load` gives; BackendError with the `cure` for one that is not whole."""
+    import transformers
+    from safetensors import SafetensorError
+
+    # A report about a pooler nobody uses and a progress bar tell an analyst nothing.
+    reports: Any = transformers.logging
+    reports.set_verbosity_error()
+    reports.disable_progress_bar()
+    try:
+        return load()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
+        raise BackendError(
+            f"{kind} {location} cannot be loaded: {first_line(error).rstrip('.')}.", help=cure
+        ) from error
+
+
+def limits(model: Any) -> tuple[int, int]:
+    """Return how many tokens a model of sentence-transformers reads, and the token that fills a shorter text."""
+    tokens = (model.max_seq_length, getattr(model.tokenizer, "model_max_length", None))
+    padding = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
+    return min((n for n in tokens if n and n < _UNLIMITED), default=_DEFAULT_TOKENS), padding
+
+
+def export_model(
+    model: Any, folder: Path, forward: Callable[..., Any], sample: Any, inputs: Sequence[str], output: str
+) -> str:
+    """Write the tokenizer and the graph of `forward`, which takes the inputs' tensors; `sample` are some to trace it.
+
+    Returns why there is no graph, or nothing: a model that cannot be exported leaves a folder that says so, so that
+    the attempt is not made at every start.
+    """
+    import torch
+
+    class Traced(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *tensors: torch.Tensor) -> Any:
+            return forward(**dict(zip(inputs, tensors, strict=True)))
+
+    axes = {0: "batch", 1: "length"}
+    try:
+        model.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+        with torch.no_grad(), warnings.catch_warnings():
+            # The tracer warns of every branch on a shape; the check of the result is what counts.
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                Traced().eval(),
+                tuple(sample[name] for name in inputs),
+                str(folder / "model.onnx"),
+                dynamo=False,
+                opset_version=17,
+                input_names=list(inputs),
+                output_names=[output],
+                dynamic_axes=dict.fromkeys(inputs, axes) | {output: {0: "batch"}},
+            )
+    except (RuntimeError, TypeError, ValueError, AttributeError, KeyError) as error:
+        return f"{type(error).__name__}: {error}"[:500]
+    return ""

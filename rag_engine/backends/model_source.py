@@ -1,0 +1,78 @@
+"""Where a model's weights are: a folder, the hub's cache, the hub, or a package of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_engine.backends.model_export import first_line
+from rag_engine.errors import BackendError
+
+# What a model is made of; the hub's other files are exports to runtimes that we make ourselves.
+_FILES = ("*.json", "*.txt", "*.model", "*model*.safetensors", "*pytorch_model*.bin")
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "pytorch_model.bin.index.json")
+SNAPSHOT = 12  # characters of a snapshot in the name of its model
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """A model's name with its weights' version, and its folder; no folder means the packaged weights."""
+
+    name: str
+    folder: Path | None
+
+    @property
+    def folder_name(self) -> str:
+        """The name with nothing in it that a file system dislikes."""
+        return re.sub(r"[^\w.@-]", "_", self.name)
+
+
+def in_folder(name: str) -> ModelSource | None:
+    """Return the model of a local folder, named by a hash of what it holds; None where the name is no such folder."""
+    folder = Path(name).absolute()
+    if not any((folder / file).is_file() for file in ("config.json", "modules.json")):
+        return None
+    digest = hashlib.sha256()
+    for file in sorted(p for p in folder.rglob("*") if p.suffix in (".json", ".safetensors", ".bin")):
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return ModelSource(f"{folder.name}@{digest.hexdigest()[:12]}", folder)
+
+
+def on_hub(kind: str, name: str, repository: str, packaged: str, cure: str) -> ModelSource:
+    """Return the model of a repository: as the hub's cache has it, else `packaged` where it is ours, else downloaded.
+
+    The packaged model is never downloaded, so that a first start needs no network. Raises BackendError with the `cure`
+    when the model is nowhere.
+    """
+    from huggingface_hub import snapshot_download, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        cached = try_to_load_from_cache(repository, "config.json")
+        if isinstance(cached, str) and is_whole(Path(cached).parent):
+            return of_snapshot(repository.split("/")[1], Path(cached).parent)
+        if packaged:
+            return ModelSource(packaged, None)
+        folder = Path(snapshot_download(repository, allow_patterns=list(_FILES)))
+        reason = "" if is_whole(folder) else f"{folder} holds no configuration or no weights"
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = first_line(error)
+    if reason:
+        raise BackendError(
+            f"{kind} {name!r} is neither a folder nor in the hub's cache, and the hub did not give it: {reason}",
+            help=cure,
+        )
+    return of_snapshot(repository.split("/")[1], folder)
+
+
+def is_whole(snapshot: Path) -> bool:
+    """Return whether a snapshot of the hub's cache holds a configuration and weights."""
+    return (snapshot / "config.json").is_file() and any((snapshot / weights).is_file() for weights in _WEIGHTS)
+
+
+def of_snapshot(model: str, snapshot: Path) -> ModelSource:
+    """Return the model of a snapshot of the hub's cache, by whose name an index remembers it."""
+    return ModelSource(f"{model}@{snapshot.name[:SNAPSHOT]}", snapshot)
