@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import sqlalchemy as sql
@@ -139,7 +140,7 @@ def _read_children(catalog: Catalog, document_keys: list[int]) -> Keys:
     c = tables.children.c
     columns = sql.select(c.key, c.document_key, c.parent_key, c.vector_row)
     rows = catalog.read_in(columns, c.document_key, document_keys)
-    return np.fromiter(rows, np.dtype((np.int64, 4))).T
+    return np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 4).T
 
 
 def _facets(documents: Collection[DocumentRecord]) -> dict[str, dict[str, frozenset[int]]]:
