@@ -19,16 +19,16 @@ floor and the tiers let through on questions that took no part.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from rag_engine.config import DATA
-from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import Embedder
 
 Languages = Literal["any", "same", "different"]
@@ -38,6 +38,8 @@ PAIRS_FILE = DATA / "calibration.jsonl"
 _SIMILARITIES = (0.0, 0.35, 0.50, 0.70, 1.0)
 # Least distance between anchors, so that the scale can be inverted for an encoder that cannot tell the pairs apart.
 _STEP = 0.005
+
+Anchors = Annotated[tuple[float, ...], Field(min_length=len(_SIMILARITIES), max_length=len(_SIMILARITIES))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,9 @@ class Calibration:
     """The scale of one encoder: five rising cosines, whatever the languages, within one and across two."""
 
     encoder: str
-    any: tuple[float, ...]
-    same: tuple[float, ...]
-    different: tuple[float, ...]
+    any: Anchors
+    same: Anchors
+    different: Anchors
 
     def similarity(self, cosine: float, languages: Languages = "any") -> float:
         """Return the cosine on the scale from 0 to 1; never falls as the cosine rises.
@@ -76,23 +78,10 @@ class Calibration:
         """Return the cosine that stands at a similarity: the inverse of `similarity`."""
         return float(np.interp(similarity, _SIMILARITIES, getattr(self, languages)))
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the calibration as plain values, to be kept with the index."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
-
 
 def languages_of(asked: str, spoken: str) -> Languages:
     """Return whether a question and a passage are in the same language; "any" where one of them is not known ("")."""
     return "any" if not asked or not spoken else "same" if asked == spoken else "different"
-
-
-def calibration_from_dict(values: Mapping[str, object]) -> Calibration:
-    """Return the calibration that `to_dict` gave; WorkspaceError for anything else."""
-    encoder, anchors = values.get("encoder"), [values.get(key) for key in ("any", "same", "different")]
-    if isinstance(encoder, str) and all(isinstance(a, list) and len(a) == len(_SIMILARITIES) for a in anchors):
-        any_, same, different = (tuple(float(x) for x in a) for a in anchors if isinstance(a, list))
-        return Calibration(encoder, any_, same, different)
-    raise WorkspaceError(f"{dict(values)!r} is not a calibration.", help="Build the index again.")
 
 
 def read_pairs(file: Path = PAIRS_FILE) -> tuple[Pair, ...]:

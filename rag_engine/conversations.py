@@ -10,7 +10,8 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
@@ -131,40 +132,6 @@ def failed_reply(message: str) -> Reply:
     return Reply("error", message, "", "", (), (), (), (), (), (), {})
 
 
-def to_json(conversation: Conversation) -> dict[str, Any]:
-    """Return the conversation as plain values."""
-    return asdict(conversation)
-
-
-def from_json(values: Mapping[str, Any]) -> Conversation:
-    """Return the conversation of `to_json`; KeyError or TypeError when it is none."""
-    return Conversation(values["id"], tuple(_turn(turn) for turn in values["turns"]))
-
-
-def _turn(values: Mapping[str, Any]) -> Turn:
-    reply = values["reply"]
-    return Turn(values["question"], values["asked"], None if reply is None else _reply(reply))
-
-
-def _reply(values: Mapping[str, Any]) -> Reply:
-    return Reply(
-        **_tuples(values)
-        | {
-            "citations": tuple(Citation(**citation) for citation in values["citations"]),
-            "sources": tuple(_source(source) for source in values["sources"]),
-        }
-    )
-
-
-def _source(values: Mapping[str, Any]) -> ShownSource:
-    linked = tuple(ShownLink(**link) for link in values.get("linked", ()))
-    return ShownSource(**_tuples(values) | {"linked": linked})
-
-
-def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
 def _shown(source: Source) -> ShownSource:
     document, best = source.document, source.hits[0]
     metadata = document.metadata
@@ -202,6 +169,9 @@ def _shown(source: Source) -> ShownSource:
     )
 
 
+# The codec of the stored files, which dataclasses.asdict wrote; a field that an older one lacks has its default.
+CODEC = TypeAdapter(Conversation)
+
 _ID = re.compile(r"[0-9a-f]{32}")
 
 # A turn is added by reading the conversation and writing it again, and two tabs may do so at the same moment.
@@ -219,10 +189,10 @@ def read_conversation(workspace: Path, id: str) -> Conversation | None:
         return None
     path = _path(workspace, id)
     try:
-        return from_json(json.loads(path.read_text(encoding="utf-8")))
+        return CODEC.validate_json(path.read_bytes())
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except ValidationError as error:
         raise WorkspaceError(
             f"The conversation {path} cannot be read: {error}.", help="Start a new conversation, or delete that file."
         ) from error
@@ -315,7 +285,7 @@ def delete_conversation(workspace: Path, id: str) -> None:
 def _write(workspace: Path, conversation: Conversation) -> Conversation:
     path = _path(workspace, conversation.id)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, json.dumps(to_json(conversation), ensure_ascii=False).encode())
+    write_atomic(path, json.dumps(asdict(conversation), ensure_ascii=False).encode())
     return conversation
 
 

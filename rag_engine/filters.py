@@ -13,6 +13,9 @@ FACETS = ("hazard", "geographical_level", "country", "language", "document_type"
 # What narrows to one version of each work: a date, or "versions=all" for every version and translation.
 AS_OF, VERSIONS = "as_of", "versions"
 
+# Not filters: by these the one version and translation of a work that answers is found.
+_OF_WORK = ("work", "superseded", "translation_of")
+
 Filter = Mapping[str, tuple[str, ...]]
 Facets = Mapping[str, Mapping[str, frozenset[int]]]
 
@@ -22,19 +25,9 @@ _YEARS = re.compile(r"(\d{4})?\s*(?:\.\.|-|–)\s*(\d{4})?")
 
 def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
     """Return the values a document is found by, per facet; nothing known, nothing listed."""
-    return {
-        "hazard": metadata.hazards,
-        "geographical_level": (metadata.geographical_level,) if metadata.geographical_level else (),
-        "country": metadata.countries,
-        "language": (metadata.language,) if metadata.language else (),
-        "document_type": (metadata.document_type,) if metadata.document_type else (),
-        "year": (str(metadata.year),) if metadata.year else (),
-        "authority": (metadata.authority,) if metadata.authority else (),
-        # Not filters: by these the one version and translation of a work that answers is found.
-        "work": (metadata.work,) if metadata.work else (),
-        "superseded": (metadata.superseded,) if metadata.superseded else (),
-        "translation_of": (metadata.translation_of,) if metadata.translation_of else (),
-    }
+    several = {"hazard": metadata.hazards, "country": metadata.countries}
+    single = {name: getattr(metadata, name) for name in (*FACETS, *_OF_WORK) if name not in several}
+    return several | {name: (str(value),) if value else () for name, value in single.items()}
 
 
 def parse_filters(texts: Sequence[str]) -> Filter:

@@ -55,23 +55,27 @@ def vectors(workspace: Path) -> Path:
     return workspace / "vectors"
 
 
-@contextmanager
-def write_lock(workspace: Path) -> Iterator[None]:
-    """Hold the lock of the one writer of a workspace; a second process is told who holds it."""
-    workspace.mkdir(parents=True, exist_ok=True)
-    lock, owner = FileLock(workspace / "write.lock"), workspace / "writer.json"
+def lock_or_name_holder(lock: FileLock, owner: Path, taken: str, cure: str) -> None:
+    """Acquire the lock and sign the file `owner`; where another process holds it, name that with what is `taken`."""
+    owner.parent.mkdir(parents=True, exist_ok=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
         holder = read_json(owner)
         raise WorkspaceError(
-            f"Workspace {workspace} is being written by process {holder.get('process', '?')} "
-            f"since {holder.get('since', '?')}.",
-            help="Wait until it is done, or stop it.",
+            f"{taken} by process {holder.get('process', '?')} since {holder.get('since', '?')}.",
+            help=cure,
             retryable=True,
         ) from None
+    owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
+
+
+@contextmanager
+def write_lock(workspace: Path) -> Iterator[None]:
+    """Hold the lock of the one writer of a workspace; a second process is told who holds it."""
+    lock, owner = FileLock(workspace / "write.lock"), workspace / "writer.json"
+    lock_or_name_holder(lock, owner, f"Workspace {workspace} is being written", "Wait until it is done, or stop it.")
     try:
-        owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
         yield
     finally:
         owner.unlink(missing_ok=True)

@@ -6,9 +6,6 @@ is only ever opened by the one that holds its lock.
 
 from __future__ import annotations
 
-import json
-import os
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +14,11 @@ from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.protocols import Keys, Vectors
-from rag_engine.workspace import read_json
+from rag_engine.workspace import lock_or_name_holder
 
 # Chroma refuses more than 5,461 records in one call.
 _BATCH = 5000
@@ -148,20 +145,9 @@ def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
 
 def lock_folder(folder: Path) -> FileLock:
     """Return an exclusive lock on a Chroma folder, held until released or the process ends."""
-    folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / "owner.lock")
-    owner = folder / "owner.json"
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        holder = read_json(owner)
-        raise WorkspaceError(
-            f"Chroma folder {folder} is in use by process {holder.get('process', '?')} "
-            f"since {holder.get('since', '?')}.",
-            help="Stop it, wait for it, or set SEXTANT_CHROMA_URL to a shared server.",
-            retryable=True,
-        ) from None
-    owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
+    cure = "Stop it, wait for it, or set SEXTANT_CHROMA_URL to a shared server."
+    lock_or_name_holder(lock, folder / "owner.json", f"Chroma folder {folder} is in use", cure)
     return lock
 
 

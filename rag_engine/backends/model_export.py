@@ -17,7 +17,7 @@ CHECK = "check.npy"
 _DEFAULT_TOKENS = 512
 _UNLIMITED = 100_000
 
-Model = TypeVar("Model")
+Loaded = TypeVar("Loaded")
 
 
 def first_line(error: BaseException) -> str:
@@ -25,7 +25,7 @@ def first_line(error: BaseException) -> str:
     return next((line.strip()[:200] for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
-def open_quietly(kind: str, location: str, load: Callable[[], Model], cure: str) -> Model:
+def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str) -> Loaded:
     """Return the model that `load` gives; BackendError with the `cure` for one that is not whole."""
     import transformers
     from safetensors import SafetensorError

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from rag_engine.backends.model_export import first_line
 from rag_engine.errors import BackendError, InputError
+from rag_engine.protocols import Vectors
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
 FloatPrecision = Literal["bf16", "f32"]
 Tokens = NDArray[np.int64]
-Floats = NDArray[np.float32]
-Compute = Callable[[Mapping[str, Tokens]], Floats]
+Compute = Callable[[Mapping[str, Tokens]], Vectors]
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
@@ -57,7 +57,7 @@ def open_openvino(file: Path, precision: FloatPrecision | None = None) -> Runtim
     request = core.compile_model(file, "CPU", options).create_infer_request()
     lock = threading.Lock()
 
-    def compute(inputs: Mapping[str, Tokens]) -> Floats:
+    def compute(inputs: Mapping[str, Tokens]) -> Vectors:
         with lock:
             return np.array(request.infer(dict(inputs), share_inputs=True)[0], dtype=np.float32)
 
@@ -75,7 +75,7 @@ def open_onnx(file: Path) -> Runtime:
     except failures as error:
         raise RuntimeError(str(error)) from error
 
-    def compute(inputs: Mapping[str, Tokens]) -> Floats:
+    def compute(inputs: Mapping[str, Tokens]) -> Vectors:
         try:
             return np.asarray(session.run(None, dict(inputs))[0], dtype=np.float32)
         except failures as error:
@@ -133,7 +133,7 @@ class ExportedModel:
         self._compute, self._padding_id, self._inputs = compute, padding_id, inputs
         self._batch_tokens = batch_tokens
 
-    def compute(self, texts: Sequence[Any], *width: int) -> Floats:
+    def compute(self, texts: Sequence[Any], *width: int) -> Vectors:
         """Return the graph's output for each text or pair of texts, of shape (len(texts), *width), in their order."""
         result = np.empty((len(texts), *width), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):

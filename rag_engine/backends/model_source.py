@@ -1,4 +1,4 @@
-"""Where a model's weights are: a folder, the hub's cache, the hub, or a package of ours."""
+"""Source of a model's weights: a folder, the hub's cache, the hub, or a package of ours."""
 
 from __future__ import annotations
 

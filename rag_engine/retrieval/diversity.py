@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_engine.protocols import Keys, Vectors
-from rag_engine.retrieval.fusion import Floats
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,10 @@ def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int
     return chosen
 
 
-def scaled(scores: ArrayLike) -> NDArray[np.float64]:
+def scaled(scores: ArrayLike) -> Floats:
     """Return the scores brought to 0..1 by their smallest and largest; all 1 where they are equal."""
     given = np.asarray(scores, dtype=np.float64)
     if given.size == 0 or np.ptp(given) == 0:
         return np.ones_like(given)
-    spread: NDArray[np.float64] = (given - given.min()) / np.ptp(given)
+    spread: Floats = (given - given.min()) / np.ptp(given)
     return spread

@@ -12,17 +12,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rag_engine.chunking.sections.references import named_sections
-from rag_engine.config import RankingWeights, RetrievalConfig
+from rag_engine.config import RetrievalConfig
 from rag_engine.errors import SextantError
 from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
-from rag_engine.retrieval.diversity import mmr, with_siblings
-from rag_engine.retrieval.fusion import Floats
+from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.profiles import PROFILES, Profile
 from rag_engine.retrieval.provenance import named_acts, provenance_bonus
 from rag_engine.retrieval.reranking import DEPTH, rerank
-from rag_engine.retrieval.scores import Pool, column, mix, pool_of, read_signals, scaled_to_best
+from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
@@ -101,7 +100,9 @@ def _fused(
         matches = match_index(view.index, plan.question, plan.language)
     listed = _allowed(matches.passages, allowed, view.snapshot)
     pool = pool_of(found, listed, view)
-    scores = _by_rank(found, pool.keys, profile) if profile.fuse else _mixed(plan, pool, view, weights)
+    scores = (
+        _by_rank(found, pool.keys, profile) if profile.fuse else mix(read_signals(plan, pool, view, weights), weights)
+    )
     cosines = pool.cosines.max(axis=1, initial=0.0) if pool.cosines.size else np.zeros(len(pool.keys), np.float32)
     boosts = _boosts(plan, pool.owners, view, config)
     scores = scores * np.array([boosts[int(owner)] for owner in pool.owners])
@@ -110,10 +111,6 @@ def _fused(
         lifts = [1.0 if key in listed else _SAME_PAGE if key in matches.same_page else 0.0 for key in keys]
         scores = scores + weights.index_weight * np.array(lifts)
     return Ranked(pool.keys, pool.owners, scores, cosines, found, boosts, listed).by(scores)
-
-
-def _mixed(plan: QueryPlan, pool: Pool, view: CollectionView, weights: RankingWeights) -> Floats:
-    return mix(read_signals(plan, pool, view, weights), weights)
 
 
 def _boosts(plan: QueryPlan, owners: Keys, view: CollectionView, config: RetrievalConfig) -> dict[int, float]:

@@ -70,9 +70,9 @@ def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: 
 
 def insert_entries(connection: Connection, document: int, listed: Sequence[IndexedEntry]) -> None:
     """Store what is listed of a document whose children are in the catalog, each entry and position once."""
-    if not listed or not _has_children(connection, document):
+    child_at = _children(connection, document) if listed else None
+    if child_at is None:
         return
-    child_at = _children(connection, document)
     rows: list[dict[str, object]] = [
         {"document_key": document, "child_key": child_at(one) if one.page else None}
         | {"term": one.term, "subterm": one.subterm, "source": one.source, "page": one.page}
@@ -181,17 +181,16 @@ def _children_on_pages(
     return {page: tuple(dict.fromkeys(keys)) for page, keys in found.items()}
 
 
-def _has_children(connection: Connection, document: int) -> bool:
-    """Whether anything of the document can be listed: a file may hold nothing but white space."""
-    c = tables.children.c
-    return connection.execute(sql.select(c.key).where(c.document_key == document).limit(1)).first() is not None
+def _children(connection: Connection, document: int) -> Callable[[IndexedEntry], int] | None:
+    """Return a function from what is listed to the key of the child that holds it.
 
-
-def _children(connection: Connection, document: int) -> Callable[[IndexedEntry], int]:
-    """Return a function from what is listed to the key of the child that holds it, of a document with children."""
+    None for a document without children: a file may hold nothing but white space.
+    """
     c, p = tables.children.c, tables.parents.c
     spans = sql.select(c.key, p.start + c.start, p.start + c.end).join(tables.parents, p.key == c.parent_key)
     found = connection.execute(spans.where(c.document_key == document).order_by(c.key)).all()
+    if not found:
+        return None
     keys, starts, ends = np.array([tuple(row) for row in found], np.int64).T
 
     def child_at(one: IndexedEntry) -> int:

@@ -124,9 +124,10 @@ class Indexer:
         )
         header = context_header(record.metadata) if self._chunking.header else ""
         children = [(parent, child) for parent in chunked.parents for child in parent.children]
-        passages = {encoder_text(header, parent, child): child.text for parent, child in children}
-        self._encode(passages, language, encode)
-        rows = self._rows_of([encoder_text(header, parent, child) for parent, child in children])
+        read = [encoder_text(header, parent, child) for parent, child in children]
+        passages = {text: child.text for text, (_, child) in zip(read, children, strict=True)}
+        encoded = self._encode(passages, language, encode)
+        rows = np.array([encoded[_digest(text)] for text in read], np.int64)
         vectors = np.array(self._stores.vectors.all()[rows])
         record = replace(
             record,
@@ -200,13 +201,16 @@ class Indexer:
         self._stores.dense.upsert(np.concatenate(keys), np.concatenate(vectors), list(chain.from_iterable(facets)))
         self._waiting = []
 
-    def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> None:
-        """Encode every text that stands for a passage, and the passage's sentences.
+    def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> dict[str, int]:
+        """Return where the vector of every text that stands for a passage is stored, by the text's digest.
 
-        Only what was never seen before is encoded. `passages` maps what the encoder reads to the passage itself.
+        Only what was never seen before is encoded, and the passage's sentences with it. `passages` maps what the
+        encoder reads to the passage itself.
         """
         hashes = {_digest(text): text for text in passages}
-        known = self._known_rows(set(hashes))
+        v = tables.vectors.c
+        statement = sql.select(v.text_hash, v.row).where(v.model == self._stores.vectors.model)
+        known = dict(self._stores.catalog.read_in(statement, v.text_hash, sorted(hashes)))
         # In portions, so that what an interrupted run has encoded is found again by the next.
         for digests in portions([digest for digest in hashes if digest not in known], _PORTION):
             texts = [hashes[digest] for digest in digests]
@@ -222,17 +226,8 @@ class Indexer:
             ]
             with self._stores.catalog.begin() as connection:
                 connection.execute(sql.insert(tables.vectors), named)
-
-    def _rows_of(self, texts: Sequence[str]) -> Keys:
-        """Where the vectors of encoded texts lie in the store."""
-        digests = [_digest(text) for text in texts]
-        known = self._known_rows(set(digests))
-        return np.array([known[digest] for digest in digests], np.int64)
-
-    def _known_rows(self, hashes: set[str]) -> dict[str, int]:
-        v = tables.vectors.c
-        statement = sql.select(v.text_hash, v.row).where(v.model == self._stores.vectors.model)
-        return dict(self._stores.catalog.read_in(statement, v.text_hash, sorted(hashes)))
+            known |= zip(digests, rows.tolist(), strict=True)
+        return known
 
     def _take_rows(self, count: int) -> Keys:
         reused = [self._free.pop() for _ in range(min(count, len(self._free)))]

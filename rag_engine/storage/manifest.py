@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rag_engine.calibration import Calibration, calibrate, calibration_from_dict, read_pairs
+from pydantic import TypeAdapter, ValidationError
+
+from rag_engine.calibration import Calibration, calibrate, read_pairs
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import Embedder
 
@@ -22,8 +24,10 @@ class IndexManifest:
 
     def to_json(self) -> str:
         """Return the manifest as the catalog keeps it."""
-        known = {"name": self.name, "dimension": self.dimension, "prefixes": list(self.prefixes)}
-        return json.dumps(known | {"calibration": self.calibration.to_dict()})
+        return json.dumps(asdict(self))
+
+
+_CODEC = TypeAdapter(IndexManifest)
 
 
 def manifest_of(embedder: Embedder) -> IndexManifest:
@@ -33,13 +37,11 @@ def manifest_of(embedder: Embedder) -> IndexManifest:
 
 
 def read_manifest(kept: str) -> IndexManifest | None:
-    """Return the manifest of `to_json`; None for an index that nothing was put into yet."""
-    if not kept:
-        return None
-    values = json.loads(kept)
-    query, passage = values["prefixes"]
-    calibration = calibration_from_dict(values["calibration"])
-    return IndexManifest(values["name"], values["dimension"], (query, passage), calibration)
+    """Return the manifest of `to_json`; None for an index that nothing was put into yet, WorkspaceError for others."""
+    try:
+        return _CODEC.validate_json(kept) if kept else None
+    except ValidationError as error:
+        raise WorkspaceError(f"{kept!r} is not the manifest of an index.", help="Build the index again.") from error
 
 
 def check_encoder(manifest: IndexManifest | None, embedder: Embedder, workspace: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -84,11 +84,11 @@ def test_a_source_without_sections_shows_nothing_more_than_before(shown: Callabl
 
 def test_a_conversation_kept_before_there_were_sections_is_read() -> None:
     reply = replace(REPLY, sources=(ARTICLE,))
-    kept = conversations.to_json(conversations.Conversation("0" * 32, (conversations.Turn("Why?", "now", reply),)))
-    assert conversations.from_json(kept).turns[0].reply == reply
+    kept = asdict(conversations.Conversation("0" * 32, (conversations.Turn("Why?", "now", reply),)))
+    assert conversations.CODEC.validate_python(kept).turns[0].reply == reply
     for name in ("act", "section", "clause", "headings", "indexed_under", "linked"):
         del kept["turns"][0]["reply"]["sources"][0][name]
-    assert conversations.from_json(kept).turns[0].reply == replace(reply, sources=(SOURCE,))
+    assert conversations.CODEC.validate_python(kept).turns[0].reply == replace(reply, sources=(SOURCE,))
 
 
 def test_headings_that_the_place_says_already_are_left_out() -> None:

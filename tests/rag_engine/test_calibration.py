@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.calibration import Calibration, Languages, calibrate, calibration_from_dict, read_pairs
+from rag_engine.calibration import Calibration, Languages, calibrate, read_pairs
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import Vectors
+from rag_engine.storage.manifest import IndexManifest, read_manifest
 
 PAIRS = read_pairs()
 LANGUAGES = ("en", "it", "fr", "es", "de", "pt", "tr")
@@ -90,10 +91,12 @@ def test_cosine_is_the_inverse_of_similarity(similarity: float, languages: Langu
 
 
 def test_a_calibration_survives_being_written_and_read() -> None:
-    assert calibration_from_dict(json.loads(json.dumps(SCALE.to_dict()))) == SCALE
+    manifest = IndexManifest("model@1", 384, ("query: ", ""), SCALE)
+    assert read_manifest(manifest.to_json()) == manifest
 
 
 @pytest.mark.parametrize("values", [{}, {"encoder": "model@1", "any": [0.1], "same": [0.1], "different": [0.1]}])
 def test_something_else_is_not_read_as_a_calibration(values: dict[str, object]) -> None:
-    with pytest.raises(WorkspaceError, match="not a calibration"):
-        calibration_from_dict(values)
+    kept = {"name": "model@1", "dimension": 384, "prefixes": ["query: ", ""], "calibration": values}
+    with pytest.raises(WorkspaceError, match="not the manifest"):
+        read_manifest(json.dumps(kept))
