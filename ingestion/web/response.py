@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import ssl
 import zlib
@@ -11,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import decode_header, make_header
+from email.message import Message
 from email.utils import parsedate_to_datetime
-from io import FileIO
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -24,8 +23,7 @@ from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
 
 _LONGEST_HEADER = 4_000
-# One parameter: its name, and a quoted string (with backslash escapes) or a token. Linear: no two parts overlap.
-_PARAMETER = re.compile(r';[ \t]*([A-Za-z0-9_*-]{1,40})[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;"]*))')
+_LINE_ENDS = re.compile(r"[\r\n]")
 _DENIED = frozenset({401, 403, 451})
 _GONE = frozenset({404, 410})
 _STEP = 2**18
@@ -90,37 +88,24 @@ def suggested_name(disposition: str) -> str:
     The extended form (filename*=UTF-8''...) wins over the plain one, as RFC 6266 asks. Encoded words (RFC 2047) and
     percent signs in the plain form are against the rules, but seen often enough.
     """
-    parameters: dict[str, str] = {}
-    for name, quoted, token in _PARAMETER.findall(";" + disposition[:_LONGEST_HEADER].partition(";")[2]):
-        value = re.sub(r"\\(.)", r"\1", quoted) if quoted else token.strip()
-        parameters.setdefault(name.lower(), value)
-    name = _extended_name(parameters.get("filename*", "")) or _plain_name(parameters.get("filename", ""))
+    header = Message()
+    header["content-disposition"] = _LINE_ENDS.sub(" ", disposition[:_LONGEST_HEADER])
+    values = [value for name, value in header.get_params([], "content-disposition")[1:] if name.lower() == "filename"]
+    # A value in the extended form is a triple of charset, language and text.
+    values.sort(key=lambda value: isinstance(value, str))
+    name = next(filter(None, map(_decoded_name, values)), "")
     return safe_name(name) if name.strip(" ./\\") else ""
 
 
-def _extended_name(value: str) -> str:
-    charset, quote, rest = value.partition("'")
-    _language, second, encoded = rest.partition("'")
-    if not (quote and second):
-        return ""
+def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
     try:
-        return unquote_to_bytes(encoded).decode(charset or "utf-8")
-    except (LookupError, UnicodeDecodeError):
-        return ""
-
-
-def _plain_name(value: str) -> str:
-    if value.startswith("=?"):
-        try:
+        if not isinstance(value, str):
+            return value[2].encode("raw-unicode-escape").decode(value[0] or "utf-8")
+        if value.startswith("=?"):
             return str(make_header(decode_header(value)))
-        except (LookupError, ValueError, UnicodeDecodeError):
-            return value
-    if "%" in value:
-        try:
-            return unquote_to_bytes(value).decode("utf-8")
-        except UnicodeDecodeError:
-            return value
-    return value
+        return unquote_to_bytes(value).decode("utf-8") if "%" in value else value
+    except (LookupError, ValueError):
+        return value if isinstance(value, str) else ""
 
 
 class BrokenBody(Exception):  # noqa: N818 - a finding about the body
@@ -158,17 +143,18 @@ def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
     return Received(content, size, hashlib.sha256(content).hexdigest())
 
 
-def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int, *, lasting: bool = True) -> Received:
-    """Return the body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise.
-
-    A `lasting` file is whole even after the power fails; without, its reader has to compare the hash.
-    """
+def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int) -> Received:
+    """Return the body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise."""
     digest, size = hashlib.sha256(), 0
-    with replacing(into, durable=lasting) as part, _opened(part) as output:
-        for chunk in chunks:
-            size = _counted(size, chunk, url, most)
-            digest.update(chunk)
-            _write(output.fileno(), chunk, into)
+    try:
+        with replacing(into, durable=True) as part, part.open("xb") as output:
+            for chunk in chunks:
+                size = _counted(size, chunk, url, most)
+                digest.update(chunk)
+                output.write(chunk)
+    except OSError as error:
+        help = "Make the folder writable, or room on the disk, and run it again."
+        raise WorkspaceError(f"{into} cannot be written: {error.strerror or error}.", help=help) from error
     return Received(b"", size, digest.hexdigest())
 
 
@@ -215,23 +201,3 @@ def _counted(size: int, chunk: bytes, url: str, most: int) -> int:
     if size + len(chunk) > most:
         raise too_large(url, most)
     return size + len(chunk)
-
-
-def _opened(part: Path) -> FileIO:
-    try:
-        return part.open("xb", buffering=0)
-    except OSError as error:
-        raise WorkspaceError(
-            f"{part.parent} cannot be written to: {error.strerror}.", help="Make the folder writable."
-        ) from error
-
-
-def _write(descriptor: int, chunk: bytes, into: Path) -> None:
-    rest = memoryview(chunk)
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-    except OSError as error:
-        raise WorkspaceError(
-            f"{into} cannot be written: {error.strerror}.", help="Make room on the disk and run it again."
-        ) from error

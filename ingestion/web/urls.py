@@ -1,4 +1,4 @@
-"""An address in its normal form, so that two spellings of one address are equal; and its language."""
+"""An address in its normal form, so that two spellings of one address are equal, in one language or in any."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from rag_engine.config import DATA
@@ -36,16 +37,9 @@ class AddressWords:
 @cache
 def address_words() -> AddressWords:
     """Return the table of parts of addresses, read once."""
-    table = tomllib.loads((DATA / "addresses.toml").read_text(encoding="utf-8"))
-    return AddressWords(
-        tracking=frozenset(table["tracking"]),
-        tracking_prefixes=tuple(table["tracking_prefixes"]),
-        sessions=frozenset(table["sessions"]),
-        language_keys=frozenset(table["language_keys"]),
-        languages=frozenset(table["languages"]),
-        only_segments=frozenset(table["only_segments"]),
-        written_out=tuple(table["written_out"]),
-    )
+    table: dict[str, Any] = tomllib.loads((DATA / "addresses.toml").read_text(encoding="utf-8"))
+    ordered: dict[str, Any] = {name: tuple(table.pop(name)) for name in ("tracking_prefixes", "written_out")}
+    return AddressWords(**ordered, **{name: frozenset(words) for name, words in table.items()})
 
 
 def normal_url(url: str) -> str:
@@ -56,75 +50,49 @@ def normal_url(url: str) -> str:
     https are one. The language stays: two languages are two addresses. This is for comparing, not for fetching.
     """
     parts = _split(url)
-    if parts is None:
-        return ""
-    host, path, query = parts
-    return urlunsplit(("https", host, path, urlencode(query, quote_via=quote, safe=""), ""))
-
-
-def url_language(url: str) -> str:
-    """Return the ISO 639-1 code in a parameter, a path segment, the host or the file's name of an address; or ""."""
-    return _language_and_key(url)[0]
+    return _joined(*parts) if parts else ""
 
 
 def url_of_any_language(url: str) -> str:
     """Return the normal address without its language, equal for the language variants of one page.
 
-    So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" for what is not http(s).
+    So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" for what is not http(s). All places are looked at, for
+    an address may name its language twice (/en/report_en.pdf).
     """
-    return _language_and_key(url)[1]
-
-
-def _language_and_key(url: str) -> tuple[str, str]:
     parts = _split(url)
     if parts is None:
-        return "", ""
+        return ""
     host, path, query = parts
-    words, language = address_words(), ""
-    # All places are looked at, for an address may name its language twice (/en/report_en.pdf).
-    kept = []
-    for key, value in query:
-        named = _code(value) if key.lower() in words.language_keys else ""
-        language = language or named
-        if not named:
-            kept.append((key, value))
-    *folders, file = path.split("/")
-    file, suffix = _file_language(file)
-    others = []
-    for folder in folders:
-        named = _code(folder)
-        language = language or named
-        if not named:
-            others.append(folder)
-    language = language or suffix
-    path = "/".join([*others, file]).rstrip("/")
+    words = address_words()
     first, dot, rest = host.partition(".")
     if dot and "." in rest and len(first) == 2 and first in words.languages:
-        language = language or first
         host = rest
-    return language, urlunsplit(("https", host, path, urlencode(kept, quote_via=quote, safe=""), ""))
+    *folders, file = path.split("/")
+    path = "/".join([*(folder for folder in folders if not _is_language(folder)), _without_language(file)]).rstrip("/")
+    kept = [(key, value) for key, value in query if key.lower() not in words.language_keys or not _is_language(value)]
+    return _joined(host, path, kept)
 
 
-def _file_language(file: str) -> tuple[str, str]:
-    """Return the last segment of a path without its language, and that language or ""."""
-    if named := _code(file):
-        return "", named
-    lowered = file.lower()
+def _without_language(file: str) -> str:
+    """Return the last segment of a path without the language that it ends in."""
+    if _is_language(file):
+        return ""
+    match = _FILE_SUFFIX.search(file.lower()) or _NAME_SUFFIX.search(file.lower())
     words = address_words()
-    match = _FILE_SUFFIX.search(lowered) or _NAME_SUFFIX.search(lowered)
-    if match is None:
-        return file, ""
-    named = names_to_codes(words.written_out).get(match[1]) or (
-        match[1] if match[1] in words.languages - words.only_segments else ""
-    )
-    return (file[: match.start()] + file[match.end() :], named) if named else (file, "")
+    if match and (match[1] in names_to_codes(words.written_out) or match[1] in words.languages - words.only_segments):
+        return file[: match.start()] + file[match.end() :]
+    return file
 
 
-def _code(value: str) -> str:
+def _is_language(value: str) -> bool:
     lowered = value.strip().lower()
     match = _SEGMENT.fullmatch(lowered)
     words = address_words()
-    return names_to_codes(words.written_out).get(lowered) or (match[1] if match and match[1] in words.languages else "")
+    return lowered in names_to_codes(words.written_out) or bool(match and match[1] in words.languages)
+
+
+def _joined(host: str, path: str, query: list[tuple[str, str]]) -> str:
+    return urlunsplit(("https", host, path, urlencode(query, quote_via=quote, safe=""), ""))
 
 
 def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:
