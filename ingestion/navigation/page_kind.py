@@ -48,7 +48,7 @@ def page_kind(
     offers the document, and is not itself the whole text of it.
     """
     words = load_page_words()
-    listed = [link for link in page.links if link.standing and is_policy_link(link, page, words)]
+    listed = [link for link in page.links if link.standing and is_policy_link(link, page)]
     share = link_share(page)
     if len(listed) >= words.thresholds.directory_links and share >= words.thresholds.directory_link_share:
         why = f"{len(listed)} links hold a policy word; links are {share:.0%} of its text."
@@ -65,9 +65,9 @@ def page_kind(
     return _asked(page, title, languages, language_model, seconds, rule)
 
 
-def is_policy_link(link: PageLink, page: Page, words: PageWords) -> bool:
+def is_policy_link(link: PageLink, page: Page) -> bool:
     """Return whether a link holds a policy word and is not one of those that lead to no document."""
-    return bool(policy_word(link, words, page.address)) and not is_excluded(link, words)
+    return bool(policy_word(link, page.address)) and not is_excluded(link)
 
 
 def link_share(page: Page) -> float:
@@ -76,26 +76,22 @@ def link_share(page: Page) -> float:
     return min(1.0, linked / len(page.text)) if page.text else 0.0
 
 
-def own_characters(page: Page) -> int:
-    """Return the characters of the page that stand in no link."""
-    return max(0, len(page.text) - sum(len(link.text) for link in page.links))
-
-
 def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) -> list[PageLink]:
     """Return the links that offer the page's document."""
     offers = list(page.embedded)
-    own, limits = own_characters(page), words.thresholds
+    # The characters of the page that stand in no link.
+    own, limits = len(page.text) - sum(len(link.text) for link in page.links), words.thresholds
     # Several teasers are a list of news; none of them is the page's document.
     teasers = sum(1 for link in page.links if says_nothing(link.text) and words.more.covered(words_of(link.text)))
     for link in page.links:
-        if is_excluded(link, words):
+        if is_excluded(link):
             continue
         text = words_of(link.text)
         # "Download" may stand within a long name; "more" is all that a teaser's link says.
         named = bool(words.document.covered(text))
         more = bool(words.more.covered(text)) and own < limits.teaser_text and teasers < limits.directory_links
         direct = link.file and (
-            bool(policy_word(link, words, page.address)) or link_similarity(link, title) >= direct_similarity
+            bool(policy_word(link, page.address)) or link_similarity(link, title) >= direct_similarity
         )
         if (named and link.file) or (own < limits.whole_text and (named or more or (direct and link.standing))):
             offers.append(link)
@@ -106,7 +102,7 @@ def _asked(
     page: Page, title: str, languages: Sequence[str], language_model: LanguageModel, seconds: float, rule: PageVerdict
 ) -> PageVerdict:
     words = load_page_words()
-    shown = [link for link in page.links if not is_excluded(link, words)]
+    shown = [link for link in page.links if not is_excluded(link)]
     shown = [one.link for one in rank_links(shown, title, languages)[:_SHOWN_LINKS]]
     user = page_kind_message(title, page.title, page.text, [(link.name, link.url) for link in shown])
     try:

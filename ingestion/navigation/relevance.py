@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from ingestion.navigation.link_choice import link_similarity
 from ingestion.prompts import LINK_RULES, LINK_SCHEMA, link_message
 from ingestion.protocols import LanguageModel
-from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
+from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
 from rag_engine.errors import BackendError
 
@@ -31,13 +31,12 @@ def relevance_of(
     since its page is the one that was asked for. They say no to menus. The model is asked about the rest; without
     one, or when it fails, the rest is off topic.
     """
-    words = load_page_words()
-    if is_excluded(link, words):
+    if is_excluded(link):
         return Relevance(False, f"{_named(link)} leads to no document.")
     alike = max(link_similarity(link, expected), link_similarity(link, page_name))
-    if alike >= words.thresholds.similar_title:
+    if alike >= load_page_words().thresholds.similar_title:
         return Relevance(True, f"{_named(link)} is like the expected title ({alike:.2f}).")
-    if word := policy_word(link, words):
+    if word := policy_word(link):
         return Relevance(True, f"{_named(link)} holds the policy word {word!r}.")
     if says_nothing(link.text) and not link.context:
         return Relevance(True, f"{_named(link)} offers the document of the page that was asked for.")
@@ -53,25 +52,24 @@ def relevance_of(
     return Relevance(reply.get("relevant") is True, f"{_named(link)}: {reason}", language_model.name)
 
 
-def is_excluded(link: PageLink, words: PageWords) -> bool:
+def is_excluded(link: PageLink) -> bool:
     """Return whether a link is one of those that lead to no document: privacy, cookies, log in, share ...
 
     It is where such words make up half of its text, so "Privacy policy" is and "Federal data privacy act" is not.
     """
-    text = words_of(link.text)
-    if text and 2 * len(words.excluded.covered(text)) >= len(text):
-        return True
-    name = words_of(link.file_name)
-    return bool(name) and 2 * len(words.excluded.covered(name)) >= len(name)
+    excluded = load_page_words().excluded
+    names = filter(None, (words_of(link.text), words_of(link.file_name)))
+    return any(2 * len(excluded.covered(name)) >= len(name) for name in names)
 
 
-def policy_word(link: PageLink, words: PageWords, page_address: str = "") -> str:
+def policy_word(link: PageLink, page_address: str = "") -> str:
     """Return the first policy word in a link's text, else in its address, else "".
 
     Of the address only the path counts, and of that only what the page's own does not have: on a site kept under
     /policies/ that word says nothing about a link.
     """
-    return words.policy.first(words_of(link.name)) or words.policy.first(words_of(_own_path(link.url, page_address)))
+    policy = load_page_words().policy
+    return policy.first(words_of(link.name)) or policy.first(words_of(_own_path(link.url, page_address)))
 
 
 def _own_path(url: str, page_address: str) -> str:

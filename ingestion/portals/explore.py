@@ -11,7 +11,13 @@ from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, re
 from ingestion.catalogues.record import Record
 from ingestion.config import IngestionConfig
 from ingestion.navigation.fetch import ContentFetcher
-from ingestion.navigation.link_choice import expected_languages, link_similarity, rank_links, title_similarity
+from ingestion.navigation.link_choice import (
+    RankedLink,
+    expected_languages,
+    link_similarity,
+    rank_links,
+    title_similarity,
+)
 from ingestion.navigation.page_kind import is_policy_link, page_kind
 from ingestion.navigation.relevance import is_excluded, policy_word, relevance_of
 from ingestion.tools import Tools
@@ -172,22 +178,19 @@ def _walk_levels(walk: _Walk, start: Page) -> None:
 
 def _collect(walk: _Walk, page: Page) -> None:
     """Take the documents that a page links to: files, and policy pages of other sites."""
-    words = load_page_words()
-    languages = expected_languages(page.language, walk.config.deduplication.preferred_languages)
-    title = walk.source.title or page.name
     links = [*page.embedded, *page.links]
     files = {link.url for link in links if link.file}
-    for one in rank_links([link for link in links if link.url in files], title, languages):
-        if is_excluded(one.link, words):
+    for one in _ranked(walk, [link for link in links if link.url in files], page):
+        if is_excluded(one.link):
             continue
-        wanted = one.similarity >= walk.config.portals.direct_similarity or policy_word(one.link, words, page.address)
+        wanted = one.similarity >= walk.config.portals.direct_similarity or policy_word(one.link, page.address)
         if wanted or _asked(walk, one.link, page):
             walk.take(_found(one.link, page))
         else:
             walk.off_topic.add(normal_url(one.link.url))
     for link in page.links:
         # Other sites are not visited: their licence has not been looked at. What they hold becomes a source itself.
-        if not link.file and link.standing and not _same_site(walk, link.url) and is_policy_link(link, page, words):
+        if not link.file and link.standing and not _same_site(walk, link.url) and is_policy_link(link, page):
             walk.take(_found(link, page))
 
 
@@ -213,12 +216,11 @@ def _below(walk: _Walk, page: Page) -> Iterator[Page]:
 
 
 def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
-    words = load_page_words()
     deeper = {
         normal_url(link.url)
         for page in level
         for link in _worth_following(walk, page)
-        if is_policy_link(link, page, words) and not walk.is_settled(normal_url(link.url))
+        if is_policy_link(link, page) and not walk.is_settled(normal_url(link.url))
     }
     if deeper:
         depth = walk.config.portals.depth
@@ -226,17 +228,22 @@ def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
 
 
 def _worth_following(walk: _Walk, page: Page) -> Sequence[PageLink]:
-    words = load_page_words()
-    title = walk.source.title or page.name
-    languages = expected_languages(page.language, walk.config.deduplication.preferred_languages)
     inside = [
         link
         for link in page.links
-        if link.standing and not link.file and _same_site(walk, link.url) and not is_excluded(link, words)
+        if link.standing and not link.file and _same_site(walk, link.url) and not is_excluded(link)
     ]
-    ranked = rank_links(inside, title, languages)
     # Sorting is stable: policy words first, then by likeness.
-    return [one.link for one in sorted(ranked, key=lambda one: not policy_word(one.link, words, page.address))]
+    ranked = _ranked(walk, inside, page)
+    return [one.link for one in sorted(ranked, key=lambda one: not policy_word(one.link, page.address))]
+
+
+def _ranked(walk: _Walk, links: Sequence[PageLink], page: Page) -> Sequence[RankedLink]:
+    return rank_links(links, walk.source.title or page.name, _languages(walk, page))
+
+
+def _languages(walk: _Walk, page: Page) -> Sequence[str]:
+    return expected_languages(page.language, walk.config.deduplication.preferred_languages)
 
 
 def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
@@ -266,7 +273,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     verdict = page_kind(
         page,
         expected=link.name,
-        languages=expected_languages(page.language, walk.config.deduplication.preferred_languages),
+        languages=_languages(walk, page),
         direct_similarity=walk.config.portals.direct_similarity,
     )
     if verdict.kind == "content" and len(page.text) >= _DOCUMENT_TEXT:
@@ -286,9 +293,8 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
 
 def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> None:
     """Take a document whose name, or that of the link which led to it, is on the subject."""
-    words = load_page_words()
     title, least = walk.source.title or above.name, walk.config.portals.direct_similarity
-    wanted = any(link_similarity(one, title) >= least or policy_word(one, words, above.address) for one in (link, led))
+    wanted = any(link_similarity(one, title) >= least or policy_word(one, above.address) for one in (link, led))
     if wanted or _asked(walk, link, above):
         walk.take(_found(link, above))
     else:

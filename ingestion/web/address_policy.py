@@ -127,7 +127,7 @@ def is_public(address: Address) -> bool:
     return address in _V6_OPEN and not any(address in block for block in _V6_CLOSED)
 
 
-def language_model(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[str, ...]:
+def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[str, ...]:
     """Return the addresses in order; Refusal unless every one of them is public or exempted."""
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
@@ -153,7 +153,7 @@ def addresses_to_connect(
     """Return the addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out)."""
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
-    return language_model(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
+    return checked(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
 
 
 def resolve_by_system(host: str, port: int) -> tuple[str, ...]:

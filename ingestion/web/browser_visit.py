@@ -21,7 +21,7 @@ from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.page_requests import NotAPage
 from ingestion.web.politeness import PolitenessPolicy
-from ingestion.web.response import Received, receive_into, status_refusal, suggested_name, too_large
+from ingestion.web.response import Received, receive, status_refusal, suggested_name, too_large
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}
@@ -142,7 +142,7 @@ class Visit:
         # Closed here and now: a body that is too large would otherwise be closed by whoever drops the refusal, in
         # another thread, and Playwright belongs to this one.
         with closing(self._body(event["requestId"], length, headers)) as body:
-            received = receive_into(body, self._into, self.urls[-1], most)
+            received = receive(body, self._into, self.urls[-1], most)
         self.fetched = self.file(received, headers)
 
     def file(self, received: Received, headers: dict[str, str]) -> Fetched:
@@ -325,7 +325,7 @@ def _saved(visit: Visit, into: Path, most: int, proxy: CheckedProxy) -> Fetched:
     if path.stat().st_size > most:
         raise too_large(visit.urls[-1], most, path.stat().st_size)
     with path.open("rb") as file:
-        received = receive_into(iter(lambda: file.read(_READ), b""), into, visit.urls[-1], most)
+        received = receive(iter(lambda: file.read(_READ), b""), into, visit.urls[-1], most)
     visit.media_type = ""
     name = download.suggested_filename.replace('"', "")
     if download.url.startswith("http") and download.url != visit.urls[-1]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import threading
 import time
@@ -17,7 +16,7 @@ from diskcache.core import MODE_PICKLE
 
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Validators
-from ingestion.web.response import receive_into, too_large
+from ingestion.web.response import receive, too_large
 
 _DAY = 86_400.0
 _CHUNK = 2**20
@@ -134,28 +133,19 @@ class CachedWeb:
         if body is None:
             return None
         with body:
-            if into is None:
-                content = body.read()
-                whole = hashlib.sha256(content).hexdigest() == fetched.sha256
-                return replace(fetched, body=content, path="") if whole else None
-            received = receive_into(_pieces(body), into, fetched.url, max(fetched.size, 1))
+            received = receive(_pieces(body), into, fetched.url, max(fetched.size, 1))
         if received.sha256 != fetched.sha256:
-            into.unlink(missing_ok=True)
+            if into is not None:
+                into.unlink(missing_ok=True)
             return None
-        return replace(fetched, body=b"", path=str(into))
+        return replace(fetched, body=received.content, path=str(into or ""))
 
     def _store(self, key: str, url: str, fetched: Fetched) -> None:
         if fetched.size > self._most or (not fetched.path and len(fetched.body) > self._page_bytes):
             return
-        digest, size = hashlib.sha256(), 0
         with Path(fetched.path).open("rb") if fetched.path else BytesIO(fetched.body) as body:
-            for piece in _pieces(body):
-                digest.update(piece)
-                size += len(piece)
-            body.seek(0)
             self._cache.set(f"body {key}", body, read=True, tag=_address(url))
-        head = replace(fetched, body=b"", path="", size=size, sha256=digest.hexdigest())
-        self._write(key, url, _Cached(head, self._clock()))
+        self._write(key, url, _Cached(replace(fetched, body=b"", path=""), self._clock()))
         self._make_room()
 
     def _write(self, key: str, url: str, cached: _Cached) -> None:

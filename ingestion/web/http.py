@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from email.message import Message
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 import httpcore
@@ -26,7 +25,6 @@ from ingestion.web.response import (
     decoded,
     error_refusal,
     receive,
-    receive_into,
     retry_after_seconds,
     status_refusal,
     suggested_name,
@@ -84,9 +82,7 @@ class HttpWeb:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -268,7 +264,7 @@ def _taken(
         start, chunks = with_start(chunks)
         if looks_like_file(start):
             raise NotAPage(head)
-    received = receive_into(chunks, into, urls[-1], most) if into else receive(chunks, urls[-1], most)
+    received = receive(chunks, into, urls[-1], most)
     path = str(into) if into else ""
     return replace(head, body=received.content, path=path, size=received.size, sha256=received.sha256)
 

@@ -132,30 +132,35 @@ def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
         raise Refusal("http_error", f"The body is sent as {coding[:40]!r}, which was not asked for.")
 
 
-def receive(chunks: Iterable[bytes], url: str, most: int) -> Received:
-    """Return the body in memory; Refusal (too_large) as soon as it exceeds `most` bytes."""
-    parts: list[bytes] = []
-    size = 0
-    for chunk in chunks:
-        size = _counted(size, chunk, url, most)
-        parts.append(chunk)
-    content = b"".join(parts)
-    return Received(content, size, hashlib.sha256(content).hexdigest())
+def receive(chunks: Iterable[bytes], into: Path | None, url: str, most: int) -> Received:
+    """Return the body in memory, or its size and hash when it goes to the file `into`.
 
-
-def receive_into(chunks: Iterable[bytes], into: Path, url: str, most: int) -> Received:
-    """Return the body's size and hash; the file `into` is replaced when all is there, and nothing is left otherwise."""
+    The file is replaced when all is there, and nothing is left otherwise. Refusal (too_large) as soon as it exceeds
+    `most` bytes.
+    """
+    if into is None:
+        content = b"".join(_bounded(chunks, url, most))
+        return Received(content, len(content), hashlib.sha256(content).hexdigest())
     digest, size = hashlib.sha256(), 0
     try:
         with replacing(into, durable=True) as part, part.open("xb") as output:
-            for chunk in chunks:
-                size = _counted(size, chunk, url, most)
+            for chunk in _bounded(chunks, url, most):
+                size += len(chunk)
                 digest.update(chunk)
                 output.write(chunk)
     except OSError as error:
         help = "Make the folder writable, or room on the disk, and run it again."
         raise WorkspaceError(f"{into} cannot be written: {error.strerror or error}.", help=help) from error
     return Received(b"", size, digest.hexdigest())
+
+
+def _bounded(chunks: Iterable[bytes], url: str, most: int) -> Iterator[bytes]:
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > most:
+            raise too_large(url, most)
+        yield chunk
 
 
 def too_large(url: str, most: int, declared: int | None = None) -> Refusal:
@@ -195,9 +200,3 @@ def _window(start: bytes, coding: str) -> int:
         return 16 + zlib.MAX_WBITS
     # Some servers send deflate without the zlib frame that the standard asks for.
     return zlib.MAX_WBITS if start[0] & 0x0F == 8 else -zlib.MAX_WBITS
-
-
-def _counted(size: int, chunk: bytes, url: str, most: int) -> int:
-    if size + len(chunk) > most:
-        raise too_large(url, most)
-    return size + len(chunk)

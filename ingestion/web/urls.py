@@ -38,8 +38,9 @@ class AddressWords:
 def address_words() -> AddressWords:
     """Return the table of parts of addresses, read once."""
     table: dict[str, Any] = tomllib.loads((DATA / "addresses.toml").read_text(encoding="utf-8"))
-    ordered: dict[str, Any] = {name: tuple(table.pop(name)) for name in ("tracking_prefixes", "written_out")}
-    return AddressWords(**ordered, **{name: frozenset(words) for name, words in table.items()})
+    ordered = ("tracking_prefixes", "written_out")
+    words: dict[str, Any] = {name: (tuple if name in ordered else frozenset)(row) for name, row in table.items()}
+    return AddressWords(**words)
 
 
 def normal_url(url: str) -> str:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ingestion.types import Refusal
 from ingestion.web.address_policy import (
     addresses_to_connect,
+    checked,
     is_public,
-    language_model,
     read_exemptions,
     read_target,
     resolve_by_system,
@@ -33,20 +33,20 @@ CLOSED = (
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_an_address_of_the_public_internet_may_be_connected_to(address: str) -> None:
-    assert language_model("example.org", 443, [address], ()) == (str(ipaddress.ip_address(address)),)
+    assert checked("example.org", 443, [address], ()) == (str(ipaddress.ip_address(address)),)
 
 
 @pytest.mark.parametrize("address", CLOSED)
 def test_any_other_address_is_refused(address: str) -> None:
     with pytest.raises(Refusal) as refused:
-        language_model("example.org", 443, [address], ())
+        checked("example.org", 443, [address], ())
     assert (refused.value.reason, refused.value.rejected) == ("address_forbidden", True)
 
 
 @pytest.mark.parametrize("address", CLOSED)
 def test_one_such_address_among_public_ones_refuses_the_host(address: str) -> None:
     with pytest.raises(Refusal, match="may not be fetched"):
-        language_model("example.org", 443, [*PUBLIC, address], ())
+        checked("example.org", 443, [*PUBLIC, address], ())
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_the_list_of_intranet_places_opens_exactly_what_it_names(
 ) -> None:
     exemptions = read_exemptions([entry])
     if allowed:
-        assert language_model(host, port, [address], exemptions) == (address,)
+        assert checked(host, port, [address], exemptions) == (address,)
     else:
         with pytest.raises(Refusal):
-            language_model(host, port, [address], exemptions)
+            checked(host, port, [address], exemptions)
 
 
 @pytest.mark.parametrize("entry", ["", "*", "*.", "http://h/", "h:0", "h:99999999", "10.0.0.0/99", "a b", "2130706433"])
@@ -166,7 +166,7 @@ def test_every_text_is_read_or_refused(text: str) -> None:
 @given(st.ip_addresses())
 def test_without_exemptions_only_public_addresses_pass(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     try:
-        language_model("example.org", 80, [str(address)], ())
+        checked("example.org", 80, [str(address)], ())
     except Refusal:
         assert not is_public(address)
     else:

@@ -21,7 +21,7 @@ from ingestion.config import WebConfig
 from ingestion.types import Refusal, Validators
 from ingestion.web.http import HttpWeb
 from ingestion.web.page_requests import PAGES_ONLY, NotAPage
-from ingestion.web.response import receive_into, retry_after_seconds
+from ingestion.web.response import receive, retry_after_seconds
 from tests.ingestion.web_server import QUICK, Answer, Site, page, redirect, refusal_of, serving
 
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 400
@@ -344,7 +344,7 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path) -> None:
             yield item
 
     with pytest.raises(KeyboardInterrupt):
-        receive_into(chunks(), tmp_path / "file", "http://h/", 100)
+        receive(chunks(), tmp_path / "file", "http://h/", 100)
     assert list(tmp_path.iterdir()) == []
 
 
