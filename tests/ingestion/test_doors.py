@@ -9,7 +9,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from cli.main import app as terminal
 from ingestion import operations
+from ingestion import workspace as folders
 from ingestion.jobs.worker import work
 from ingestion.operations import Desk, open_desk
 from ingestion.records.source_store import SourceStore
@@ -62,6 +63,9 @@ class Doors:
         workspace = self.folder / "workspace"
         shutil.rmtree(workspace, ignore_errors=True)
         shutil.copytree(self.prepared, workspace)
+        if act.before is not None:
+            with closing(_engine(read_config(workspace))) as engine:
+                act.before(_desk(engine))
         if door == "terminal":
             result = CliRunner().invoke(terminal, [*act.terminal, "--workspace", str(workspace)])
             assert result.exit_code == 0, result.output
@@ -84,12 +88,16 @@ class Doors:
 
 @dataclass(frozen=True)
 class Act:
-    """One thing a person may ask, as each door is asked for it; `uploads` are the files handed to the page."""
+    """One thing a person may ask, as each door is asked for it.
+
+    `uploads` are the files handed to the page; `before` is done to the workspace first, whichever the door.
+    """
 
     terminal: Sequence[str] = ()
     page: Callable[[AppTest], AppTest] | None = None
     worker: Callable[[Desk], object] | None = None
     uploads: Sequence[Path] = ()
+    before: Callable[[Desk], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +155,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
 
 def _takes(label: str, files: Sequence[Path]) -> bool:
     """Return whether the uploader of this label is the one that the files are for."""
-    labels = {".csv": "Seed list", ".xlsx": "The workbook", ".md": "Files to add"}
+    labels = {".csv": "Seed list", ".xlsx": "The workbook", ".md": "Files to add", ".txt": "Your own documents"}
     return any(label.startswith(labels[path.suffix]) for path in files)
 
 
@@ -160,9 +168,10 @@ def _desk(engine: Engine) -> Desk:
 
 
 def _work_here(workspace: Path) -> None:
-    """Carry out what is queued in this process, where a door would start another."""
-    with closing(_engine(read_config(workspace))) as engine:
-        work(engine)
+    """Carry out what is queued in this process, where a door would start another, unless a worker is busy."""
+    with folders.work_lock(workspace) as mine, closing(_engine(read_config(workspace))) as engine:
+        if mine:
+            work(engine)
 
 
 def _prepare(workspace: Path, folder: Path) -> None:
@@ -172,6 +181,8 @@ def _prepare(workspace: Path, folder: Path) -> None:
         (plans / f"plan{number}.md").write_text(f"# {text.plain}", encoding="utf-8")
     (folder / "own.md").write_text("# Rules of the harbour\n\nThe harbour master keeps the rules. " * 20, "utf-8")
     (folder / "more.md").write_text("# Rules of the marina\n\nThe marina keeps other rules. " * 20, "utf-8")
+    (folder / "bay.txt").write_text("Rules of the bay\n\nThe bay has rules of its own. " * 20, "utf-8")
+    (folder / "terms.csv").write_text("Term,Pages,File\nHarbour master,1,own.md\n", encoding="utf-8")
     (folder / "more.csv").write_text("code,url\nB1,https://example.org/b1.pdf\n", encoding="utf-8")
     with closing(_engine(read_config(workspace))) as engine:
         desk = _desk(engine)
@@ -310,10 +321,14 @@ def _remove(_app: AppTest) -> AppTest:
     return dialog.button(key="remove confirmed").click().run()
 
 
-def _correct(app: AppTest) -> AppTest:
+def _date_of_a2(app: AppTest) -> AppTest:
     app = _admin(app, "metadata")
     app.selectbox(key="values document").set_value("A2").run()
-    app.selectbox(key="values field").set_value("date").run()
+    return app.selectbox(key="values field").set_value("date").run()
+
+
+def _correct(app: AppTest) -> AppTest:
+    app = _date_of_a2(app)
     value = next(one for one in app.text_input if "value" in str(one.key) and str(one.key).startswith("correct A2"))
     value.set_value("2021-06")
     next(one for one in app.text_input if str(one.key).endswith("note") and "correct A2" in str(one.key)).set_value(WHY)
@@ -327,6 +342,18 @@ def _press(tab: str, key: str) -> Callable[[AppTest], AppTest]:
 def _add_list(app: AppTest) -> AppTest:
     app = _admin(app, "sources")
     return next(one for one in app.button if one.label == "Add 1 source").click().run()
+
+
+def _add_own(app: AppTest) -> AppTest:
+    app = _admin(app, "sources")
+    return next(one for one in app.button if one.label == "Add document").click().run()
+
+
+def _upload_version(app: AppTest) -> AppTest:
+    app.switch_page("pages/library.py").run()
+    replaces = app.selectbox(key="upload replaces")
+    replaces.set_value(next(one for one in replaces.options if "own.md" in one)).run()
+    return next(one for one in app.button if one.label.startswith("Add to")).click().run()
 
 
 def _upload(app: AppTest) -> AppTest:
@@ -396,6 +423,49 @@ def _acts(folder: Path) -> dict[str, Act]:
             lambda desk: operations.add_list(desk, folder / "more.csv"),
             [folder / "more.csv"],
         ),
+        "add own documents": Act(
+            (),
+            _add_own,
+            lambda desk: operations.add_own_files(desk, [("bay.txt", io.BytesIO((folder / "bay.txt").read_bytes()))]),
+            [folder / "bay.txt"],
+        ),
+        "replace a document by a file": Act(
+            ["add", str(folder / "more.md"), "--replaces", "own.md"],
+            None,
+            lambda desk: operations.queue_files(desk, [folder / "more.md"], replaces="own.md"),
+        ),
+        "replace a document by an upload": Act(
+            (),
+            _upload_version,
+            lambda desk: operations.queue_uploads(
+                desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))], replaces="own.md"
+            ),
+            [folder / "more.md"],
+        ),
+        "undo a decision": Act(
+            ["review", "A4", "undo", "--by", ADA],
+            _press("review", "undo A4"),
+            lambda desk: operations.decide(desk, ["A4"], "undo", ADA),
+            before=lambda desk: operations.decide(desk, ["A4"], "GREEN", ADA, WHY),
+        ),
+        "undo a correction": Act(
+            ["correct", "A2", "date", "--undo", "--by", ADA],
+            lambda app: _date_of_a2(app).button(key="revert").click().run(),
+            lambda desk: operations.undo_correction(desk, "A2", "date", ADA),
+            before=lambda desk: operations.correct(desk, "A2", {"date": ["2021-06"]}, ADA, WHY),
+        ),
+        "rebuild the indexes": Act(["rebuild"], None, operations.rebuild),
+        "apply an index table": Act(
+            ["index-table", str(folder / "terms.csv"), "--apply"],
+            None,
+            lambda desk: operations.apply_index_table(desk, folder / "terms.csv"),
+        ),
+        "remove an index table": Act(
+            ["index-table", str(folder / "terms.csv"), "--remove"],
+            None,
+            lambda desk: operations.remove_index_table(desk, "terms.csv"),
+            before=lambda desk: operations.apply_index_table(desk, folder / "terms.csv"),
+        ),
         "run a phase": Act(["run", "quality"], None, lambda desk: operations.run(desk, RunRequest(("quality",)))),
         "retry": Act(["retry"], _press("run", "run failed"), operations.retry),
     }
@@ -442,20 +512,49 @@ def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: 
     assert states[0] == states[1] == states[2]
 
 
-@pytest.mark.parametrize("what", ["resume", "cancel"])
-def test_a_paused_run_is_controlled_alike_in_every_door(doors: Doors, what: operations.Control) -> None:
+def test_a_dataset_is_the_same_in_every_door(doors: Doors, tmp_path: Path) -> None:
+    asked: dict[str, Callable[[], bytes]] = {}
+
+    def download(_label: str, data: Callable[[], bytes], name: str, *_: object, **__: object) -> None:
+        asked[Path(name).suffix] = data
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "download_button", download)
+        doors.start(doors.prepared)
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+        assert not _admin(app, "dataset").exception
+        written = {suffix: data() for suffix, data in asked.items() if suffix in (".jsonl", ".bib", ".ris")}
+    resources.engine().close()
+    assert len(written) == 3
+    for suffix, on_page in written.items():
+        file = tmp_path / f"dataset{suffix}"
+        result = CliRunner().invoke(terminal, ["export", str(file), "--workspace", str(doors.prepared)])
+        assert result.exit_code == 0, result.output
+        assert file.read_bytes() == on_page
+
+
+@pytest.mark.parametrize("what", ["pause", "resume", "cancel"])
+def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: operations.Control) -> None:
     statuses = []
 
     def note(desk: Desk) -> None:
         statuses.append([(one.status, one.message, one.signal) for one in desk.jobs.runs()])
 
     for door in ("worker", "terminal", "page"):
-        act = Act(
-            [what],
-            lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().runs()[0].id}").click().run(),
-            lambda desk: operations.control(desk, what),
-        )
-        doors.through(door, act)
+        with ExitStack() as busy:
+
+            def wait(desk: Desk, busy: ExitStack = busy) -> None:
+                """Leave a run in the queue of a worker that is busy with another."""
+                desk.jobs.queue("run", {"phases": ["licence"], "codes": ["A2"]})
+                assert busy.enter_context(folders.work_lock(desk.workspace))
+
+            act = Act(
+                [what],
+                lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().runs()[0].id}").click().run(),
+                lambda desk: operations.control(desk, what),
+                before=wait if what == "pause" else None,
+            )
+            doors.through(door, act)
         with closing(_engine(read_config(doors.folder / "workspace"))) as engine:
             note(_desk(engine))
     assert statuses[0] == statuses[1] == statuses[2]
