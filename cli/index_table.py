@@ -11,9 +11,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, Workspace, desk_of, err, out, print_json, print_table, warn
+from cli.terminal import AsJson, Workspace, desk_of, errors_end, out, print_json, print_table, warn
+from ingestion import operations
+from ingestion.book_index.read import index_of_file
+from ingestion.tools import open_reader
+from rag_engine.book_index.anchors import to_metadata_json
 from rag_engine.config import read_config
-from rag_engine.errors import InputError, SextantError
+from rag_engine.errors import InputError
 
 app = typer.Typer()
 
@@ -46,11 +50,8 @@ def index_table(
 
 
 def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.operations import apply_index_table
-    from rag_engine.book_index.anchors import to_metadata_json
-
     with desk_of(workspace, as_json) as desk:
-        applied = apply_index_table(desk, file, document)
+        applied = operations.apply_index_table(desk, file, document)
         if cache is not None:
             try:
                 cache.write_text(to_metadata_json(applied.queries), encoding="utf-8")
@@ -71,10 +72,8 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
 
 
 def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.operations import remove_index_table
-
     with desk_of(workspace, as_json) as desk:
-        documents = remove_index_table(desk, file.name)
+        documents = operations.remove_index_table(desk, file.name)
     if as_json:
         print_json({"source": file.name, "documents": documents})
     else:
@@ -83,10 +82,7 @@ def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
 
 
 def _show(file: Path, misused: bool, as_json: bool) -> None:
-    from ingestion.book_index.read import index_of_file
-    from ingestion.tools import open_reader
-
-    try:
+    with errors_end(as_json):
         if misused:
             raise InputError(
                 "These options do not go together.",
@@ -94,12 +90,6 @@ def _show(file: Path, misused: bool, as_json: bool) -> None:
             )
         with open_reader(read_config(None).ocr) as reader:
             table = index_of_file(file, reader)
-    except SextantError as error:
-        if as_json:
-            print_json({"error": str(error), "retryable": error.retryable})
-        else:
-            err.print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from None
     warn(table.warnings)
     if as_json:
         sys.stdout.write(json.dumps([asdict(record) for record in table.records], ensure_ascii=False, indent=1) + "\n")
