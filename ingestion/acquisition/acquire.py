@@ -22,7 +22,7 @@ from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
 from ingestion.web.link_vocabulary import load_page_words
 from ingestion.web.links import PageLink, absolute, file_name_of, promises_file, says_nothing
-from ingestion.web.page import Page, read_page, saved_page
+from ingestion.web.page import Page, saved_page
 from ingestion.web.urls import normal_url
 from rag_engine.atomic_write import write_atomic
 
@@ -104,20 +104,19 @@ def _remote(asked: _Request) -> Outcome:
     address = absolute(url, "")
     if not address:
         raise Refusal("url_invalid", f"{url[:200]!r} is not an http or https address.")
-    return _follow(asked, PageLink(address, "", file=promises_file(address)), (), _MOST_HOPS)
+    return _follow(asked, PageLink(address, ""), (), _MOST_HOPS)
 
 
 def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) -> Outcome:
     """Return the outcome of the document that an address leads to; `way` are the addresses that led here."""
     asked.visited.add(normal_url(link.url))
-    got = asked.fetcher.get(
-        link.url, promised=link.file or promises_file(link.url), validators=_validators(asked, link.url)
-    )
+    promised = link.file or promises_file(link.url)
+    got = asked.fetcher.get(link.url, promised=promised, validators=_validators(asked, link.url))
     if got.fetched.status == 304:
         if asked.before is not None and got.fetched.url == asked.before.urls[-1]:
             return _unchanged(asked.before)
         # A landing page has not changed; that says nothing of the document behind it.
-        got = asked.fetcher.get(link.url, promised=link.file or promises_file(link.url))
+        got = asked.fetcher.get(link.url, promised=promised)
     asked.visited.update(normal_url(url) for url in got.fetched.urls)
     way = (*way, *got.fetched.urls)
     if got.catalogue:
@@ -125,13 +124,14 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
         return _directory(asked, made, f"{got.fetched.url} is a catalogue ({got.catalogue}).")
     if got.suffix != "html":
         return _file(asked, got, way, link)
-    page = read_page(got.body, got.fetched.charset, got.fetched.url)
+    page = got.page()
     verdict = _judged(asked, page)
     if verdict.kind == "content" and page.needs_scripts and got.fetched.how == "http":
-        asked.notes.append(f"{got.fetched.url} shows nothing without its scripts; a browser was asked.")
-        got = asked.fetcher.rendered(link.url, f"{got.fetched.url} shows nothing without its scripts.")
+        silent = f"{got.fetched.url} shows nothing without its scripts"
+        asked.notes.append(f"{silent}; a browser was asked.")
+        got = asked.fetcher.rendered(link.url, f"{silent}.")
         way = (*way, *(url for url in got.fetched.urls if url not in way))
-        page = read_page(got.body, got.fetched.charset, got.fetched.url)
+        page = got.page()
         verdict = _judged(asked, page)
     if verdict.warning:
         asked.notes.append(verdict.warning)

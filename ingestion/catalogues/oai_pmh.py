@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from lxml import etree
 
 from ingestion.catalogues.record import Distribution, Record, best_address
-from ingestion.web.links import HtmlNode, absolute
+from ingestion.web.html import Element
+from ingestion.web.links import absolute
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
 
 
-def parse_xml(body: bytes) -> HtmlNode | None:
+def parse_xml(body: bytes) -> Element | None:
     """Return the root of an XML document, read without entities, network or oversized trees; None when it is none."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
@@ -23,14 +24,14 @@ def parse_xml(body: bytes) -> HtmlNode | None:
         return None
 
 
-def oai_error(root: HtmlNode) -> str:
+def oai_error(root: Element) -> str:
     """Return the code and text of the error that an answer is, or ""."""
     for element in root.iter("{*}error"):
         return f"{element.get('code', 'error')} {' '.join((element.text or '').split())[:200]}".strip()
     return ""
 
 
-def oai_token(root: HtmlNode) -> tuple[str, int]:
+def oai_token(root: Element) -> tuple[str, int]:
     """Return the token for the next part, "" at the end, and how many records there are in all (0 if not said)."""
     for element in root.iter("{*}resumptionToken"):
         total = element.get("completeListSize", "")
@@ -38,7 +39,7 @@ def oai_token(root: HtmlNode) -> tuple[str, int]:
     return "", 0
 
 
-def oai_records(root: HtmlNode) -> Iterator[Record]:
+def oai_records(root: Element) -> Iterator[Record]:
     """Return the records in order, without deleted ones.
 
     The address is the identifier or relation that is a document, else the first that is an address.
@@ -64,7 +65,7 @@ def _licence(rights: list[str]) -> str:
     return next(iter([*named, *rest]), "")
 
 
-def _values(record: HtmlNode, *names: str) -> Iterator[str]:
+def _values(record: Element, *names: str) -> Iterator[str]:
     for name in names:
         for element in record.iter(_DC + name):
             if text := " ".join((element.text or "").split()):

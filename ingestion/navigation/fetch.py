@@ -12,7 +12,8 @@ from ingestion.extraction.file_type import content_type
 from ingestion.protocols import Browser, OpenBrowser, Web
 from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.links import suffix_of
-from ingestion.web.page_requests import PAGES_ONLY, NotAPage, looks_like_file
+from ingestion.web.page import Page, read_page
+from ingestion.web.response import PAGES_ONLY, NotAPage, looks_like_file
 
 _PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
 
@@ -47,6 +48,10 @@ class Content:
     path: Path
     body: bytes = b""
     catalogue: str = ""
+
+    def page(self) -> Page:
+        """Return the page that the body is."""
+        return read_page(self.body, self.fetched.charset, self.fetched.url)
 
 
 class ContentFetcher:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
 
 from rapidfuzz import fuzz
 
 from ingestion.web.link_vocabulary import load_page_words, words_of
-from ingestion.web.links import DOCUMENT_SUFFIXES, FILE_SUFFIXES, PageLink, suffix_of
+from ingestion.web.links import DOCUMENT_SUFFIXES, FILE_SUFFIXES, PageLink, path_of, suffix_of
 
 _MOST_WORDS = 40
 _CODE = re.compile(r"(?<![^\W_])(EN|IT|ES|FR|DE|PT|TR|NO|NL)(?![^\W_])")
@@ -82,10 +81,7 @@ def link_language(link: PageLink) -> str:
             return names[word]
     if found := _CODE.search(link.text):
         return found[1].lower()
-    try:
-        parts = _PARTS.split(unquote(urlsplit(link.url).path).lower())
-    except ValueError:
-        return ""
+    parts = _PARTS.split(path_of(link.url).lower())
     return next((part for part in reversed(parts) if part in _CODES), "")
 
 

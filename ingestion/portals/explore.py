@@ -24,7 +24,7 @@ from ingestion.tools import Tools
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
-from ingestion.web.page import Page, read_page
+from ingestion.web.page import Page
 from ingestion.web.urls import normal_url
 
 # A page below a portal is a document when it has so much text of its own.
@@ -153,7 +153,7 @@ def _explore(walk: _Walk, start: str, by_browser: bool) -> None:
         return
     if got.suffix != "html":
         raise Refusal("not_a_portal", f"{start} is no longer a page; it gives {got.media_type}.")
-    page = read_page(got.body, got.fetched.charset, got.fetched.url)
+    page = got.page()
     for endpoint in endpoints_of(page):
         try:
             _read_records(walk, endpoint)
@@ -251,11 +251,10 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     walk.visited[normal_url(link.url)] = link.url
     try:
         got = walk.fetcher.look(link.url)
-        if got.suffix == "html":
-            page = read_page(got.body, got.fetched.charset, got.fetched.url)
-            if page.needs_scripts:
-                got = walk.fetcher.rendered(link.url, f"{link.url} shows nothing without its scripts.")
-                page = read_page(got.body, got.fetched.charset, got.fetched.url)
+        page = got.page() if got.suffix == "html" else None
+        if page is not None and page.needs_scripts:
+            got = walk.fetcher.rendered(link.url, f"{link.url} shows nothing without its scripts.")
+            page = got.page()
     except Refusal as refusal:
         walk.failures.append(refusal)
         return None
@@ -266,29 +265,29 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
     if not _same_site(walk, got.fetched.url):
         walk.left_out.append(f"{link.url} leads to another site ({got.fetched.url}) and was not read.")
         return None
-    if got.suffix != "html":
-        if not got.catalogue:
-            _take_if_wanted(walk, PageLink(got.fetched.url, link.name, file=True), link, above)
-        return None
-    verdict = page_kind(
-        page,
-        expected=link.name,
-        languages=_languages(walk, page),
-        direct_similarity=walk.config.portals.direct_similarity,
-    )
+    if page is not None:
+        return _judged(walk, page, link, above)
+    if not got.catalogue:
+        _take_if_wanted(walk, PageLink(got.fetched.url, link.name, file=True), link, above)
+    return None
+
+
+def _judged(walk: _Walk, page: Page, link: PageLink, above: Page) -> Page | None:
+    """Return the page behind a link, unless it is a document or leads to one; that is taken."""
+    least = walk.config.portals.direct_similarity
+    verdict = page_kind(page, expected=link.name, languages=_languages(walk, page), direct_similarity=least)
     if verdict.kind == "content" and len(page.text) >= _DOCUMENT_TEXT:
         _take_if_wanted(walk, PageLink(page.address, page.name or link.name), link, above)
         return None
-    if verdict.kind == "landing":
-        # Its best file is the document; where it only leads on to another page, acquisition follows it.
-        best = verdict.candidates[0].link
-        # A page that leads to one file bears its name; of several files each has its own.
-        files = {normal_url(one.link.url) for one in verdict.candidates if one.link.file}
-        name = best.name if len(files) > 1 and not says_nothing(best.name) else page.name or link.name
-        named = PageLink(best.url if best.file else link.url, name, file=best.file)
-        _take_if_wanted(walk, named, link, above)
-        return page if best.file else None
-    return page
+    if verdict.kind != "landing":
+        return page
+    # Its best file is the document; where it only leads on to another page, acquisition follows it.
+    best = verdict.candidates[0].link
+    # A page that leads to one file bears its name; of several files each has its own.
+    files = {normal_url(one.link.url) for one in verdict.candidates if one.link.file}
+    name = best.name if len(files) > 1 and not says_nothing(best.name) else page.name or link.name
+    _take_if_wanted(walk, PageLink(best.url if best.file else link.url, name, file=best.file), link, above)
+    return page if best.file else None
 
 
 def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> None:

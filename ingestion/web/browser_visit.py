@@ -19,9 +19,8 @@ from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import CheckedProxy
-from ingestion.web.page_requests import NotAPage
 from ingestion.web.politeness import PolitenessPolicy
-from ingestion.web.response import Received, receive, status_refusal, suggested_name, too_large
+from ingestion.web.response import NotAPage, Received, receive, status_refusal, suggested_name, too_large
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}

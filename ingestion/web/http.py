@@ -18,17 +18,22 @@ from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.address_policy import Resolve, Target, read_exemptions, read_target, resolve_by_system
 from ingestion.web.checked_sockets import CheckedSockets, Countdown, counting
-from ingestion.web.page_requests import HTML, PAGES_ONLY, NotAPage, looks_like_file, says_file, with_start
 from ingestion.web.politeness import MOST_ROBOTS_BYTES, PolitenessPolicy, RateLimiter
 from ingestion.web.response import (
+    HTML,
+    PAGES_ONLY,
     BrokenBody,
+    NotAPage,
     decoded,
     error_refusal,
+    looks_like_file,
     receive,
     retry_after_seconds,
+    says_file,
     status_refusal,
     suggested_name,
     too_large,
+    with_start,
 )
 
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.9,*/*;q=0.8"

@@ -9,12 +9,11 @@ from itertools import islice
 from posixpath import splitext
 from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
-from lxml import etree, html
+from lxml import html
 
+from ingestion.web.html import Element, text_of
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.urls import address_words, normal_url
-
-HtmlNode = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 
 # What an analyst means by a file, in the order in which one is preferred to another of the same document.
 FILE_SUFFIXES = (
@@ -75,13 +74,13 @@ def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLi
     """Return the distinct links to other pages in document order; of several to one address the longest text counts."""
     own = normal_url(address)
     found: dict[str, PageLink] = {}
-    blocks: dict[HtmlNode, _Block] = {}
+    blocks: dict[Element, _Block] = {}
     for anchor in content.iter("a", "area"):
         url = absolute(anchor.get("href"), base)
         key = normal_url(url)
         if not key or key == own:
             continue
-        text = _text(anchor) or _label(anchor)
+        text = text_of(anchor) or _label(anchor)
         context = _context(anchor) if says_nothing(text) else ""
         link = PageLink(
             url=url,
@@ -178,20 +177,22 @@ def host_of(url: str) -> str:
         return ""
 
 
-def suffix_of(url: str) -> str:
-    """Return the suffix of the last part of the address's path in lower case, without the dot."""
+def path_of(url: str) -> str:
+    """Return the decoded path of an address; "" where it has none."""
     try:
-        return splitext(unquote(urlsplit(url).path))[1].lower().removeprefix(".")
+        return unquote(urlsplit(url).path)
     except ValueError:
         return ""
+
+
+def suffix_of(url: str) -> str:
+    """Return the suffix of the last part of the address's path in lower case, without the dot."""
+    return splitext(path_of(url))[1].lower().removeprefix(".")
 
 
 def file_name_of(url: str) -> str:
     """Return the last part of an address's path without a file's suffix."""
-    try:
-        last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
-    except ValueError:
-        return ""
+    last = path_of(url).rstrip("/").rpartition("/")[2]
     stem, suffix = splitext(last)
     return stem if 1 < len(suffix) <= 6 else last
 
@@ -226,9 +227,9 @@ def _context(anchor: html.HtmlElement) -> str:
     for above in anchor.iterancestors("tr", "li", "article"):
         if sum(1 for _ in islice(above.iter("a"), _ENTRY_LINKS + 1)) > _ENTRY_LINKS:
             return ""
-        text = _text(above)[: 2 * _LONGEST_ENTRY]
+        text = text_of(above)[: 2 * _LONGEST_ENTRY]
         for inner in above.iter("a"):
-            if linked := _text(inner):
+            if linked := text_of(inner):
                 text = text.replace(linked, " ", 1)
         text = " ".join(text.split()).strip(" ()[]:;,–-")
         if len(text) > _LONGEST_ENTRY:
@@ -238,17 +239,17 @@ def _context(anchor: html.HtmlElement) -> str:
     return ""
 
 
-def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[HtmlNode, _Block]) -> bool:
+def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, _Block]) -> bool:
     """Return whether a link begins its block or fills most of it."""
-    block: HtmlNode = anchor
+    block: Element = anchor
     while (above := block.getparent()) is not None:
         block = above
         if block.tag in _BLOCKS:
             break
     measured = blocks.get(block)
     if measured is None:
-        whole = _text(block)
-        linked = sum(len(_text(inner)) for inner in block.iter("a"))
+        whole = text_of(block)
+        linked = sum(len(text_of(inner)) for inner in block.iter("a"))
         measured = blocks[block] = _Block(len(whole), linked, whole[:300])
     return 2 * measured.linked >= measured.length or (bool(text) and measured.start.startswith(text[:300]))
 
@@ -259,7 +260,3 @@ def _label(anchor: html.HtmlElement) -> str:
         if text and text.strip():
             return " ".join(text.split())
     return ""
-
-
-def _text(element: HtmlNode) -> str:
-    return " ".join(" ".join(map(str, element.itertext())).split())

@@ -1,4 +1,4 @@
-"""Responses of servers: the refusal of a status or error, the suggested file name, and the body, bounded."""
+"""Responses of servers: refusals, the suggested file name, whether it is a page or a file, and the body, bounded."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from datetime import UTC, datetime
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from itertools import chain
 from pathlib import Path
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 import httpcore
 
 from ingestion.file_names import safe_name
-from ingestion.types import Refusal
+from ingestion.types import Fetched, Refusal
+from ingestion.web.links import suffix_of
 from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
 
@@ -27,6 +29,19 @@ _LINE_ENDS = re.compile(r"[\r\n]")
 _DENIED = frozenset({401, 403, 451})
 _GONE = frozenset({404, 410})
 _STEP = 2**18
+
+# What a Web that meets a file under this header answers with NotAPage. The last part keeps servers from refusing an
+# address only because it leads to a file (406).
+PAGES_ONLY = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.1"
+
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+_STRUCTURED = frozenset({"application/json", "text/json", "application/xml", "text/xml"})
+_PAGE_SUFFIXES = frozenset(
+    {"", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "json", "xml", "rss", "atom", "rdf"}
+)
+_MAGIC = (b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"{\\rtf", b"%!PS", b"\x1f\x8b", b"Rar!", b"7z\xbc\xaf")
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+_HEAD = 1024
 
 
 def status_refusal(status: int, url: str, retry_after: float | None = None) -> Refusal:
@@ -106,6 +121,43 @@ def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
         return unquote_to_bytes(value).decode("utf-8") if "%" in value else value
     except (LookupError, ValueError):
         return value if isinstance(value, str) else ""
+
+
+class NotAPage(Refusal):
+    """A file where a page was asked for: `head` is what its server said of it, without a body."""
+
+    def __init__(self, head: Fetched) -> None:
+        super().__init__("wrong_content", f"{head.url} is a file and not a page.")
+        self.head = head
+
+
+def says_file(media_type: str, disposition: str, file_name: str) -> bool:
+    """Return whether the head of an answer announces a file: neither page, JSON nor XML. An empty one does not."""
+    attached = disposition.strip().lower().startswith("attachment")
+    if attached and suffix_of(quote(file_name)) not in _PAGE_SUFFIXES:
+        return True
+    if media_type in HTML or media_type in _STRUCTURED or not media_type:
+        return False
+    return media_type.startswith("image/") or not media_type.endswith(("+xml", "+json"))
+
+
+def looks_like_file(start: bytes) -> bool:
+    """Return whether a body that begins like this is a file, whatever its head says."""
+    head = start[:_HEAD]
+    # Some programs write a few bytes before the mark of a PDF; text in UTF-16 has zeros.
+    marked = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_MAGIC)
+    return marked or (b"\x00" in head and not head.startswith(_WIDE))
+
+
+def with_start(chunks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first bytes of a body, and all of it."""
+    rest, parts, size = iter(chunks), [], 0
+    for chunk in rest:
+        parts.append(chunk)
+        size += len(chunk)
+        if size >= _HEAD:
+            break
+    return b"".join(parts)[:_HEAD], chain(parts, rest)
 
 
 class BrokenBody(Exception):  # noqa: N818 - a finding about the body

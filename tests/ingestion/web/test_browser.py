@@ -24,7 +24,7 @@ from ingestion.config import WebConfig
 from ingestion.types import Refusal
 from ingestion.web import browser as browser_module
 from ingestion.web.browser import ChromiumBrowser, find_chromium, launch_flags, open_browser
-from ingestion.web.page_requests import NotAPage
+from ingestion.web.response import NotAPage
 from tests.conftest import ROOT
 from tests.ingestion.web_server import Site, page, redirect, serving
 

@@ -20,8 +20,7 @@ import pytest
 from ingestion.config import WebConfig
 from ingestion.types import Refusal, Validators
 from ingestion.web.http import HttpWeb
-from ingestion.web.page_requests import PAGES_ONLY, NotAPage
-from ingestion.web.response import receive, retry_after_seconds
+from ingestion.web.response import PAGES_ONLY, NotAPage, receive, retry_after_seconds
 from tests.ingestion.web_server import QUICK, Answer, Site, page, redirect, refusal_of, serving
 
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 400
