@@ -111,7 +111,10 @@ _PASSING: frozenset[OutcomeReason] = frozenset({"not_a_portal", "translation", "
 
 # We could not read the file in time, in memory or for lack of a program; it may be tried again.
 _OUR_FAILURES: frozenset[OutcomeReason] = frozenset(
-    {"too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"}
+    {
+        *("host_unknown", "connection_failed", "timed_out", "rate_limited"),
+        *("too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing"),
+    }
 )
 
 

@@ -16,7 +16,7 @@ from ingestion.file_names import file_hash, place_for, safe_code, slug_of
 from ingestion.navigation.fetch import Content, ContentFetcher
 from ingestion.navigation.link_choice import RankedLink, expected_languages
 from ingestion.navigation.page_kind import PageVerdict, page_kind
-from ingestion.navigation.relevance import relevance_of
+from ingestion.navigation.relevance import why_off_topic
 from ingestion.records.quarantine import file_of
 from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
@@ -185,11 +185,13 @@ def _called(link: PageLink, page: Page) -> PageLink:
 
 def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
     """Return why a link is not followed, or ""."""
-    model, seconds = asked.tools.language_model, asked.tools.config.model_seconds
-    relevance = relevance_of(
-        candidate.link, expected=asked.source.title, page_name=page.name, language_model=model, seconds=seconds
+    return why_off_topic(
+        candidate.link,
+        expected=asked.source.title,
+        page_name=page.name,
+        language_model=asked.tools.language_model,
+        seconds=asked.tools.config.model_seconds,
     )
-    return "" if relevance.yes else relevance.reason
 
 
 def _judged(asked: _Request, page: Page) -> PageVerdict:

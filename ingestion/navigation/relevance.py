@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from ingestion.navigation.link_choice import link_similarity
@@ -13,43 +12,32 @@ from ingestion.web.links import PageLink, says_nothing
 from rag_engine.errors import BackendError
 
 
-@dataclass(frozen=True, slots=True)
-class Relevance:
-    """Yes or no, the reason in words, and who said so."""
-
-    yes: bool
-    reason: str
-    by: str = "rules"
-
-
-def relevance_of(
+def why_off_topic(
     link: PageLink, *, expected: str, page_name: str, language_model: LanguageModel | None, seconds: float
-) -> Relevance:
-    """Return whether a link is to be followed from a page named `page_name` in search of `expected` (may be "").
+) -> str:
+    """Return why a link is not to be followed from a page named `page_name` in search of `expected`, "" where it is.
 
     Rules say yes to a link that is like the title or holds a policy word, and to one that only says "download",
     since its page is the one that was asked for. They say no to menus. The model is asked about the rest; without
-    one, or when it fails, the rest is off topic.
+    one, or when it fails, the rest is off topic. `expected` may be "".
     """
+    named = f"The link {link.name[:100]!r}" if link.name else f"The link to {link.url[:200]}"
     if is_excluded(link):
-        return Relevance(False, f"{_named(link)} leads to no document.")
+        return f"{named} leads to no document."
     alike = max(link_similarity(link, expected), link_similarity(link, page_name))
-    if alike >= load_page_words().thresholds.similar_title:
-        return Relevance(True, f"{_named(link)} is like the expected title ({alike:.2f}).")
-    if word := policy_word(link):
-        return Relevance(True, f"{_named(link)} holds the policy word {word!r}.")
-    if says_nothing(link.text) and not link.context:
-        return Relevance(True, f"{_named(link)} offers the document of the page that was asked for.")
-    without = f"{_named(link)} is not like the expected title ({alike:.2f}) and holds no policy word."
+    offering = says_nothing(link.text) and not link.context
+    if alike >= load_page_words().thresholds.similar_title or policy_word(link) or offering:
+        return ""
+    without = f"{named} is not like the expected title ({alike:.2f}) and holds no policy word."
     if language_model is None:
-        return Relevance(False, without)
+        return without
     try:
         question = link_message(expected, page_name, text=link.name, address=link.url)
         reply = language_model.complete_json(LINK_RULES, question, LINK_SCHEMA, seconds=seconds)
     except BackendError as error:
-        return Relevance(False, f"{without} {language_model.name} could not be asked: {error}")
+        return f"{without} {language_model.name} could not be asked: {error}"
     reason = " ".join(str(reply.get("reason", "")).split())[:300]
-    return Relevance(reply.get("relevant") is True, f"{_named(link)}: {reason}", language_model.name)
+    return "" if reply.get("relevant") is True else f"{named}: {reason}"
 
 
 def is_excluded(link: PageLink) -> bool:
@@ -83,7 +71,3 @@ def _own_path(url: str, page_address: str) -> str:
         return path[len(page.rstrip("/")) + 1 :]
     folder = page.rpartition("/")[0] + "/"
     return path[len(folder) :] if page and path.startswith(folder) else path
-
-
-def _named(link: PageLink) -> str:
-    return f"The link {link.name[:100]!r}" if link.name else f"The link to {link.url[:200]}"

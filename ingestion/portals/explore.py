@@ -19,7 +19,7 @@ from ingestion.navigation.link_choice import (
     title_similarity,
 )
 from ingestion.navigation.page_kind import is_policy_link, page_kind
-from ingestion.navigation.relevance import is_excluded, policy_word, relevance_of
+from ingestion.navigation.relevance import is_excluded, policy_word, why_off_topic
 from ingestion.tools import Tools
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of
@@ -305,10 +305,9 @@ def _asked(walk: _Walk, link: PageLink, page: Page) -> bool:
     if walk.tools.language_model is None or walk.questions >= _MOST_QUESTIONS:
         return False
     walk.questions += 1
-    title, seconds = walk.source.title, walk.config.model_seconds
-    return relevance_of(
-        link, expected=title, page_name=page.name, language_model=walk.tools.language_model, seconds=seconds
-    ).yes
+    model, seconds = walk.tools.language_model, walk.config.model_seconds
+    title = walk.source.title
+    return not why_off_topic(link, expected=title, page_name=page.name, language_model=model, seconds=seconds)
 
 
 def _read_records(walk: _Walk, endpoint: Endpoint) -> None:

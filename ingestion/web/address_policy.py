@@ -176,9 +176,7 @@ def _resolved_within(host: str, port: int, resolve: Resolve, seconds: float) -> 
     try:
         answer = answers.get(timeout=max(seconds, 0.001))
     except queue.Empty as error:
-        raise Refusal(
-            "timed_out", f"The address of {host} was not found within {seconds:.0f} s.", retryable=True
-        ) from error
+        raise Refusal("timed_out", f"The address of {host} was not found within {seconds:.0f} s.") from error
     if isinstance(answer, (OSError, UnicodeError)):
         raise _unknown(host, str(answer)) from answer
     if isinstance(answer, Exception):
@@ -242,7 +240,7 @@ def _forbidden(place: str, why: str) -> Refusal:
 
 
 def _unknown(host: str, why: str) -> Refusal:
-    return Refusal("host_unknown", f"The host {_short(host)} is not known: {why}.", retryable=True)
+    return Refusal("host_unknown", f"The host {_short(host)} is not known: {why}.")
 
 
 def _without_password(url: str) -> str:

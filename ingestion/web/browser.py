@@ -142,10 +142,11 @@ class ChromiumBrowser:
         self._politeness.check(url)
         with self._turn:
             if self._closed:
-                raise Refusal("connection_failed", f"The browser is closed; {url} was not loaded.", retryable=True)
+                raise Refusal("connection_failed", f"The browser is closed; {url} was not loaded.")
             self._politeness.wait(url)
             thread = self._started()
-            limit = self._config.browser_seconds + _GRACE_SECONDS
+            seconds = self._config.browser_seconds
+            limit = seconds + _GRACE_SECONDS
             try:
                 try:
                     return thread.submit(work).result(limit)
@@ -158,17 +159,11 @@ class ChromiumBrowser:
                     return thread.submit(work).result(limit)
             except StillBusy as error:
                 self._drop(thread)
-                raise Refusal(
-                    "timed_out",
-                    f"{url} kept the browser busy for more than {self._config.browser_seconds:.0f} s.",
-                    retryable=True,
-                ) from error
+                raise Refusal("timed_out", f"{url} kept the browser busy for more than {seconds:.0f} s.") from error
             except Error as error:
                 self._drop(thread)
                 why = str(error).partition("\n")[0]
-                raise Refusal(
-                    "connection_failed", f"The browser broke down at {url}: {why}.", retryable=True
-                ) from error
+                raise Refusal("connection_failed", f"The browser broke down at {url}: {why}.") from error
             except (KeyboardInterrupt, SystemExit):
                 self._drop(thread)
                 raise

@@ -352,7 +352,7 @@ def _net_refusal(error: Error, url: str) -> Refusal:
     if code.startswith("ERR_CERT_"):
         return Refusal("certificate_invalid", f"The certificate of {url} is not valid: {code}.")
     if isinstance(error, TimedOut) or "TIMED_OUT" in code:
-        return Refusal("timed_out", f"{url} did not answer the browser in time.", retryable=True)
+        return Refusal("timed_out", f"{url} did not answer the browser in time.")
     if code == "ERR_TOO_MANY_REDIRECTS":
         return Refusal("too_many_redirects", f"{url} leads on without end.")
     if code == "ERR_ABORTED":
@@ -361,4 +361,4 @@ def _net_refusal(error: Error, url: str) -> Refusal:
 
 
 def _broken(url: str, why: str) -> Refusal:
-    return Refusal("connection_failed", f"The browser could not load {url}: {why}.", retryable=True)
+    return Refusal("connection_failed", f"The browser could not load {url}: {why}.")

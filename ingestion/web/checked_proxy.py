@@ -172,9 +172,7 @@ class CheckedProxy:
                 except (OSError, TimeoutError) as error:
                     if place + 1 == len(addresses):
                         why = str(error) or "no answer in time"
-                        raise Refusal(
-                            "connection_failed", f"The connection to {host}:{port} failed: {why}.", retryable=True
-                        ) from error
+                        raise Refusal("connection_failed", f"The connection to {host}:{port} failed: {why}.") from error
             raise AssertionError("addresses_to_connect gives at least one")
         except Refusal as refusal:
             self._refusals[host.lower(), port] = refusal

@@ -185,11 +185,7 @@ class HttpWeb:
             except (httpcore.TimeoutException, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
                 raise error_refusal(error, target.url) from error
             if delay >= countdown.left:
-                raise Refusal(
-                    "timed_out",
-                    f"{target.url} could not be had within {self._config.total_seconds:.0f} s.",
-                    retryable=True,
-                )
+                raise Refusal("timed_out", f"{target.url} could not be had within {self._config.total_seconds:.0f} s.")
             self._sockets.ended.wait(delay)
 
     def _delay_for(self, target: Target, answer: _Answer, attempt: int) -> float | None:
@@ -231,7 +227,7 @@ class HttpWeb:
     @contextmanager
     def _call(self) -> Iterator[None]:
         if self._sockets.ended.is_set():
-            raise Refusal("connection_failed", "The network is closed; the call was not made.", retryable=True)
+            raise Refusal("connection_failed", "The network is closed; the call was not made.")
         with self._idle:
             self._calls += 1
         try:

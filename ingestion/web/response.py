@@ -52,7 +52,7 @@ def status_refusal(status: int, url: str, retry_after: float | None = None) -> R
         return Refusal("access_denied", f"{url} may not be read without leave (HTTP {status}).")
     if status == 429:
         later = f" It asks to wait {retry_after:.0f} s." if retry_after else ""
-        return Refusal("rate_limited", f"{url} gets too many requests (HTTP 429).{later}", retryable=True)
+        return Refusal("rate_limited", f"{url} gets too many requests (HTTP 429).{later}")
     return Refusal("http_error", f"{url} answered with HTTP {status}.", retryable=status >= 500 or status == 408)
 
 
@@ -65,10 +65,10 @@ def error_refusal(error: Exception, url: str) -> Refusal:
             help="Ask the site's owner; a certificate authority of your own is named in SSL_CERT_FILE.",
         )
     if isinstance(error, httpcore.TimeoutException):
-        return Refusal("timed_out", f"{url} did not answer in time ({_words(error)}).", retryable=True)
+        return Refusal("timed_out", f"{url} did not answer in time ({_words(error)}).")
     if isinstance(error, httpcore.LocalProtocolError | httpcore.UnsupportedProtocol):
         return Refusal("http_error", f"{url} cannot be asked for: {_words(error)}.")
-    return Refusal("connection_failed", f"The connection to {url} failed: {_words(error)}.", retryable=True)
+    return Refusal("connection_failed", f"The connection to {url} failed: {_words(error)}.")
 
 
 def retry_after_seconds(value: str, now: datetime | None = None) -> float | None:
