@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from ingestion.phase import SourcePhase
@@ -10,7 +10,7 @@ from ingestion.portals.explore import explore
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
-from ingestion.types import FoundDocument, Outcome, PortalFindings, SeedSource
+from ingestion.types import Outcome, PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
 
 
@@ -40,29 +40,22 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
 
 
 def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
-    """Put what a portal offers on the list, unless its address is there already."""
+    """Put what a portal offers on the list, unless its address is there already.
+
+    Its code is {parent}.{n}, where n belongs to the address for ever.
+    """
     if not isinstance(outcome.evidence, PortalFindings):
         return
-    code, present = record.source.code, store.sources()
-    own = [one for one in present if one.parent == code]
-    elsewhere = {normal_url(one.url) for one in present if one.parent != code}
-    found = [one for one in outcome.evidence.found if normal_url(one.url) not in elsewhere]
-    store.add(_children_of(record.source, found, own, store.last_child(code)))
-
-
-def _children_of(
-    portal: SeedSource, found: Sequence[FoundDocument], existing: Sequence[SeedSource], last: int
-) -> list[SeedSource]:
-    """Return the documents of a portal as sources: {parent}.{n}, where n belongs to its address for ever.
-
-    `last` is the highest number that was ever given.
-    """
-    numbers = [int(one.code.rpartition(".")[2]) for one in existing]
-    known, last = {one.url for one in existing}, max([last, *numbers])
-    new = [one for one in found if one.url not in known]
-    return [
+    portal, present = record.source, store.sources()
+    own = [one for one in present if one.parent == portal.code]
+    known = {one.url for one in own}
+    elsewhere = {normal_url(one.url) for one in present if one.parent != portal.code}
+    last = max([store.last_child(portal.code), *(int(one.code.rpartition(".")[2]) for one in own)])
+    found = outcome.evidence.found
+    new = [one for one in found if one.url not in known and normal_url(one.url) not in elsewhere]
+    store.add(
         SeedSource(
-            code=f"{portal.code}.{last + offset}",
+            code=f"{portal.code}.{number}",
             url=one.url,
             title=one.title,
             authority=one.authority or portal.authority,
@@ -70,8 +63,8 @@ def _children_of(
             parent=portal.code,
             origin=f"found under {portal.code}" + (f" ({one.via})" if one.via else ""),
         )
-        for offset, one in enumerate(new, start=1)
-    ]
+        for number, one in enumerate(new, start=last + 1)
+    )
 
 
 PHASE = SourcePhase(

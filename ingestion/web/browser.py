@@ -60,10 +60,6 @@ def launch_flags(user: int) -> tuple[str, ...]:
     return ("--no-sandbox", *_FLAGS) if user == 0 else _FLAGS
 
 
-def _environment() -> dict[str, str | float | bool]:
-    return {name: value for name, value in os.environ.items() if not _SECRET.fullmatch(name)}
-
-
 def open_browser(
     config: WebConfig, *, politeness: PolitenessPolicy | None = None, resolve: Resolve = resolve_by_system
 ) -> ChromiumBrowser | None:
@@ -253,7 +249,7 @@ class _BrowserThread:
             executable_path=self._executable,
             # Without this Playwright gives up the sandbox for everybody.
             chromium_sandbox=os.geteuid() != 0,
-            env=_environment(),
+            env={name: value for name, value in os.environ.items() if not _SECRET.fullmatch(name)},
             args=[*launch_flags(os.geteuid()), f"--proxy-server=http://127.0.0.1:{self._proxy_port}", self._mark],
             handle_sigint=False,
             handle_sigterm=False,

@@ -6,7 +6,6 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
@@ -162,12 +161,14 @@ class CheckedProxy:
 
     async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         try:
-            addresses = await self._checked(host, port)
+            seconds = self._config.connect_seconds
+            addresses = await asyncio.to_thread(
+                addresses_to_connect, host, port, self._exemptions, self._resolve, seconds=seconds
+            )
             for place, address in enumerate(addresses):
-                share = self._config.connect_seconds / len(addresses)
                 try:
                     return await asyncio.wait_for(
-                        asyncio.open_connection(address, port, limit=_MOST_HEAD), max(share, 1.0)
+                        asyncio.open_connection(address, port, limit=_MOST_HEAD), max(seconds / len(addresses), 1.0)
                     )
                 except (OSError, TimeoutError) as error:
                     if place + 1 == len(addresses):
@@ -177,11 +178,6 @@ class CheckedProxy:
         except Refusal as refusal:
             self._refusals[host.lower(), port] = refusal
             raise
-
-    async def _checked(self, host: str, port: int) -> Sequence[str]:
-        return await asyncio.to_thread(
-            addresses_to_connect, host, port, self._exemptions, self._resolve, seconds=self._config.connect_seconds
-        )
 
     async def _relay(self, *ways: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
         active = [time.monotonic()]

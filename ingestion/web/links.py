@@ -159,14 +159,11 @@ def without_session(url: str) -> str:
         parts = parts._replace(path=_SESSION_PATH.sub("", parts.path))
     if parts.query:
         pairs = parse_qsl(parts.query, keep_blank_values=True)
-        kept = [(name, value) for name, value in pairs if not _is_session(name)]
+        sessions = address_words().sessions
+        kept = [one for one in pairs if one[0].lower() not in sessions and not one[0].lower().startswith("utm_")]
         if len(kept) < len(pairs):
             parts = parts._replace(query=urlencode(kept))
     return urlunsplit(parts)
-
-
-def _is_session(name: str) -> bool:
-    return name.lower() in address_words().sessions or name.lower().startswith("utm_")
 
 
 def host_of(url: str) -> str:

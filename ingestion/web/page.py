@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lxml import etree, html
 
 from ingestion.web.html import CONTROLS, clean, main_content, parse, text_of
-from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
+from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, absolute, base_of, embedded_documents, links_of, without_session
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}")
@@ -80,9 +80,8 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
     main = main_content(root)
     text = text_of(main)
     little = len(text) < _LITTLE
-    needs_scripts = (
-        little and scripts > 0 and (empty_root or len(text) < 80 or _asks_for_scripts(asks + " " + text, words))
-    )
+    asks_for_scripts = bool(words.needs_scripts.covered(words_of(f"{asks} {text}".lower())))
+    needs_scripts = little and scripts > 0 and (empty_root or len(text) < 80 or asks_for_scripts)
     return Page(
         address=address,
         base=base,
@@ -151,7 +150,3 @@ def _statements(root: html.HtmlElement) -> Iterator[tuple[str, str, str]]:
             name, content = element.get(attribute), element.get("content")
             if name and content:
                 yield attribute, CONTROLS.sub(" ", name[:100]), CONTROLS.sub(" ", content[:2000])
-
-
-def _asks_for_scripts(text: str, words: PageWords) -> bool:
-    return bool(words.needs_scripts.covered(words_of(text.lower())))

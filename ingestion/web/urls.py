@@ -119,12 +119,7 @@ def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:
     path = _PATH_SESSION.sub("", parts.path)
     path = quote(unquote(_INDEX_PAGES.sub("/", path)), safe="/:@!$&'()*+,;=~-._").rstrip("/")
     path = re.sub(r"/{2,}", "/", path)
-    query = sorted(
-        (key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if not _is_tracking(key.lower())
-    )
+    words, pairs = address_words(), sorted(parse_qsl(parts.query, keep_blank_values=True))
+    tracking, prefixes = words.tracking, words.tracking_prefixes
+    query = [one for one in pairs if one[0].lower() not in tracking and not one[0].lower().startswith(prefixes)]
     return host, path, query
-
-
-def _is_tracking(key: str) -> bool:
-    words = address_words()
-    return key in words.tracking or key.startswith(words.tracking_prefixes)
