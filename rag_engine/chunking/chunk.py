@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks
@@ -16,6 +16,14 @@ from rag_engine.config import ChunkingConfig, ChunkSizes, Strategy
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Block, Line, Parent
+
+# Strategies that need to know nothing of the layout and the meaning.
+_BY_SIZE: Mapping[str, Callable[..., list[Parent]]] = {
+    "sentence": sentence_chunks,
+    "fixed": fixed_chunks,
+    "newline": newline_chunks,
+    "recursive": recursive_chunks,
+}
 
 # Sections decide where they are most of the text, for a report that quotes three articles is no statute, and where
 # titles part it no finer: in a guide that numbers its chapters, the titles inside them say more.
@@ -62,28 +70,14 @@ def chunk(
         parents = _whole(text, language, title, blocks, sizes)
         return Chunked(parents, strategy, "The text fits into one passage." if parents else "There is no text.")
     strategy, why = _chosen(text, language, title, blocks, lines, config)
-    match strategy:
-        case "section":
-            parents = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
-        case "paragraph":
-            parents = paragraph_chunks(text, language, blocks=blocks, lines=lines, title=title, config=sizes)
-        case "sentence":
-            parents = sentence_chunks(
-                text,
-                language,
-                maximum_words=sizes.maximum_words,
-                minimum_words=sizes.minimum_words,
-                overlap_words=sizes.overlap_words,
-                config=sizes,
-            )
-        case "fixed":
-            parents = fixed_chunks(text, language, config=sizes)
-        case "newline":
-            parents = newline_chunks(text, language, config=sizes)
-        case "recursive":
-            parents = recursive_chunks(text, language, config=sizes)
-        case _:
-            parents = semantic_chunks(text, language, encode=encode, config=sizes)
+    if strategy == "section":
+        parents = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
+    elif strategy == "paragraph":
+        parents = paragraph_chunks(text, language, blocks=blocks, lines=lines, title=title, config=sizes)
+    elif strategy in _BY_SIZE:
+        parents = _BY_SIZE[strategy](text, language, config=sizes)
+    else:
+        parents = semantic_chunks(text, language, encode=encode, config=sizes)
     return Chunked(parents, strategy, why)
 
 

@@ -28,17 +28,14 @@ class Sectioned(Protocol):
     @property
     def act(self) -> str:
         """The act that the section belongs to, or ""."""
-        ...
 
     @property
     def section(self) -> str:
         """The label of the section, or ""."""
-        ...
 
     @property
     def headings(self) -> Sequence[str]:
         """The headings above it, the outermost first."""
-        ...
 
 
 class IndexedChild(Protocol):
@@ -47,12 +44,10 @@ class IndexedChild(Protocol):
     @property
     def text(self) -> str:
         """The child's own text."""
-        ...
 
     @property
     def clause(self) -> str:
         """The label of the clause that it begins in, or ""."""
-        ...
 
 
 def context_header(metadata: Metadata) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
-from rag_engine.text.sentences import Span
+from rag_engine.text.sentences import Span, stripped
 from rag_engine.types import Parent
 
 
@@ -41,13 +41,6 @@ def solid(text: str, spans: Iterable[Span], config: ChunkSizes) -> Iterator[Span
             if piece[0] < piece[1]:
                 yield piece
             first = found.end() if found else end
-
-
-def stripped(text: str, start: int, end: int) -> Span:
-    """Return the span without white space at its ends."""
-    piece = text[start:end]
-    first = start + len(piece) - len(piece.lstrip())
-    return first, first + len(piece.strip())
 
 
 def filled(span: Span, levels: Sequence[Sequence[int]], size: int) -> Iterator[Span]:

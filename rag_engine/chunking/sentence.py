@@ -11,9 +11,7 @@ from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Parent
 
 
-def sentence_chunks(
-    text: str, language: str, *, maximum_words: int, minimum_words: int, overlap_words: int, config: ChunkSizes
-) -> list[Parent]:
+def sentence_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
     """Return chunks of whole sentences in reading order, each a parent of its own, of at most `maximum_words` words.
 
     A parent is one chunk and not several, so that the bound holds for what is read as for what is searched; it has
@@ -21,13 +19,18 @@ def sentence_chunks(
     character but white space, and none crosses a gap as `solid` knows them. `sentence_ranges` says which sentences make
     a chunk.
     """
-    _check(maximum_words, minimum_words, overlap_words)
+    maximum, minimum, overlap = config.maximum_words, config.minimum_words, config.overlap_words
+    if not (0 < minimum <= maximum and overlap > 0):
+        raise InputError(
+            f"Sentence chunks cannot have maximum_words={maximum}, minimum_words={minimum}, overlap_words={overlap}.",
+            help="Make all of them at least 1, and the minimum no larger than the maximum.",
+        )
     every: list[Span] = []
     spans: list[Span] = []
     for begin, stop in solid(text, [(0, len(text))], config):
         sentences = [(begin + start, begin + end) for start, end in sentence_spans(text[begin:stop], language)]
         words = [len(text[start:end].split()) for start, end in sentences]
-        for first, beyond in sentence_ranges(words, maximum_words, minimum_words, overlap_words):
+        for first, beyond in sentence_ranges(words, maximum, minimum, overlap):
             spans.append((sentences[first][0], sentences[beyond - 1][1]))
         every += sentences
     return parents_of(text, spans, every, config)
@@ -60,11 +63,3 @@ def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: i
             first, held = place + 1, 0
     if first < len(words):
         yield first, len(words)
-
-
-def _check(maximum: int, minimum: int, overlap: int) -> None:
-    if not (0 < minimum <= maximum and overlap > 0):
-        raise InputError(
-            f"Sentence chunks cannot have maximum_words={maximum}, minimum_words={minimum}, overlap_words={overlap}.",
-            help="Make all of them at least 1, and the minimum no larger than the maximum.",
-        )

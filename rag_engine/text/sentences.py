@@ -146,7 +146,7 @@ def _blocks(text: str) -> Iterator[Span]:
 
 def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]:
     """Yield spans without white space at their ends, some of them empty, from the block text[start:end]."""
-    start, end = _stripped(text, start, end)
+    start, end = stripped(text, start, end)
     previous_line = start
     for found in _CANDIDATE.finditer(text, start, end):
         if found["line"]:
@@ -159,9 +159,9 @@ def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]
             cut = found.end()
             ends = _ends_at_stop(text, start, found, rules)
         if ends:
-            yield _stripped(text, start, cut)
+            yield stripped(text, start, cut)
             start = cut
-    yield _stripped(text, start, end)
+    yield stripped(text, start, end)
 
 
 def _ends_at_line(text: str, line: int, cut: int, following: int, rules: _Rules) -> bool:
@@ -287,7 +287,7 @@ def _bounded(text: str, start: int, end: int) -> Iterator[Span]:
             cut = _cut(ordered, start, end)
             if cut is None:
                 break
-            yield _stripped(text, start, cut)
+            yield stripped(text, start, cut)
             rest = _NOT_WHITE.search(text, cut, end)
             start = rest.start() if rest else end
     yield start, end
@@ -307,7 +307,7 @@ def _cut(ordered: list[list[int]], start: int, end: int) -> int | None:
     return spaces[at] if at >= 0 and spaces[at] > start else start + LONGEST_SENTENCE
 
 
-def _stripped(text: str, start: int, end: int) -> Span:
+def stripped(text: str, start: int, end: int) -> Span:
     """Return the span without white space at its ends."""
     piece = text[start:end]
     first = start + len(piece) - len(piece.lstrip())

@@ -11,14 +11,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_engine.chunking.parents import filled, stripped
+from rag_engine.chunking.parents import filled
 from rag_engine.chunking.sections.clauses import clause_at, clauses_of
 from rag_engine.chunking.sections.headings import places_of
-from rag_engine.chunking.sections.outline import Section, find_outline
+from rag_engine.chunking.sections.outline import find_outline
+from rag_engine.chunking.sections.reader import Section
 from rag_engine.chunking.sections.rules import rules_of
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
-from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.sentences import sentence_spans, stripped
 from rag_engine.types import Block, Parent
 
 _WORD = re.compile(r"\S+")

@@ -226,7 +226,7 @@ def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
     if joined:
         return printed
     word = _FIRST_WORD.match(rest)
-    if word and lower(word[1]) in rules.parts:
+    if word and lower(word[1]) in map(lower, rules.parts):
         return False
     separator = _SEPARATOR.match(line, end)
     following = line[separator.end() :] if separator else rest.strip()

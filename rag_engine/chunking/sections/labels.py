@@ -6,14 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from rag_engine.chunking.sections.rules import (
-    ROMAN,
-    kinds_of_all,
-    lower,
-    number_words_of_all,
-    ordinals_of_all,
-    preambles_of_all,
-)
+from rag_engine.chunking.sections.rules import ROMAN, lower, vocabulary
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _ROMAN_NUMBER = re.compile(rf"({ROMAN})\s?([a-z]?)", re.IGNORECASE)
@@ -32,7 +25,7 @@ def normal_label(label: str) -> str:
     """
     plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
     folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
-    if folded in preambles_of_all():
+    if folded in vocabulary().preambles:
         return "preamble"
     if re.fullmatch(r"\d+(?:\.\d+)*\w{0,2}", folded):
         return f"section {_number(folded)}"
@@ -40,18 +33,13 @@ def normal_label(label: str) -> str:
     if turned and (kind := _kind(turned[2])):
         return f"{kind} {_number(turned[1])}"
     words = folded.split(" ", 1)
-    if words[0] in ordinals_of_all() and len(words) == 2 and (kind := _kind(words[1])):
-        return f"{kind} {ordinals_of_all()[words[0]]}"
+    if words[0] in vocabulary().ordinals and len(words) == 2 and (kind := _kind(words[1])):
+        return f"{kind} {vocabulary().ordinals[words[0]]}"
     found = _noun_pattern().match(folded)
     if not found:
         return folded
     kind, rest = _kind(found[1]), folded[found.end() :].strip(" .")
     return f"{kind} {_number(rest)}".strip() if kind else folded
-
-
-def same_section(first: str, second: str) -> bool:
-    """Return whether two labels cite the same section, in any of the languages and abbreviations."""
-    return normal_label(first) == normal_label(second)
 
 
 def number_key(number: str) -> tuple[int, str]:
@@ -66,9 +54,9 @@ def _number(number: str) -> str:
 
     A symbol as it is.
     """
-    number = number_words_of_all().get(number, number)
-    if number in ordinals_of_all():
-        return str(ordinals_of_all()[number])
+    number = vocabulary().number_words.get(number, number)
+    if number in vocabulary().ordinals:
+        return str(vocabulary().ordinals[number])
     if _SYMBOL.fullmatch(number):
         return number
     roman = _ROMAN_NUMBER.fullmatch(number)
@@ -87,10 +75,10 @@ def _roman(numeral: str) -> int:
 
 
 def _kind(noun: str) -> str:
-    return kinds_of_all().get(noun.rstrip("."), "")
+    return vocabulary().kinds.get(noun.rstrip("."), "")
 
 
 @cache
 def _noun_pattern() -> re.Pattern[str]:
-    nouns = sorted(kinds_of_all(), key=lambda noun: (-len(noun), noun))
+    nouns = sorted(vocabulary().kinds, key=lambda noun: (-len(noun), noun))
     return re.compile(rf"({'|'.join(map(re.escape, nouns))})(?![^\W\d_])\.?\s*")

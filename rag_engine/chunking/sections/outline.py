@@ -5,66 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from rag_engine.chunking.sections.headings import HeadingLine, Mark, marks_of, places_of
+from rag_engine.chunking.sections.headings import Mark, marks_of, places_of
 from rag_engine.chunking.sections.labels import number_key
-from rag_engine.chunking.sections.reader import Opening, Reader
+from rag_engine.chunking.sections.reader import Reader, Section
 from rag_engine.chunking.sections.rules import Rules, lower, rules_of
 from rag_engine.types import Block
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Characters [start, end) of the text that are cited together; `section` is empty where nothing is cited.
-
-    `numbered` tells a unit with a number from a preamble, annex or title page. `inner` are the starts of headings
-    inside it, with those headings; `label_start` is where its own label begins, after the headings above it.
-    """
-
-    start: int
-    end: int
-    section: str = ""
-    act: str = ""
-    headings: tuple[str, ...] = ()
-    numbered: bool = False
-    inner: tuple[tuple[int, str], ...] = ()
-    label_start: int = 0
-
-
-def laid_out(
-    text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
-) -> list[Section]:
-    """Return the sections in reading order; they cover the text from its first line without gaps.
-
-    `title` is the document's, the outermost heading; `act` the name its units belong to.
-    """
-    reader = Reader(text, places, marks, rules, title, act)
-    openings, first = reader.openings, places[0].start
-    if not openings or openings[0].start > first:
-        openings.insert(0, Opening(first, "", act, (title,) if title else (), numbered=False, label_start=first))
-    openings = [one for place, one in enumerate(openings) if not place or not _continues(openings[place - 1], one)]
-    ends = [one.start for one in openings[1:]] + [len(text)]
-    inner = sorted(reader.inner)
-    starts = [start for start, _ in inner]
-    return [
-        Section(
-            one.start,
-            end,
-            one.section,
-            one.act,
-            one.headings,
-            one.numbered,
-            tuple(inner[bisect_right(starts, one.start) : bisect_left(starts, end)]),
-            one.label_start,
-        )
-        for one, end in zip(openings, ends, strict=True)
-    ]
-
-
-def _continues(before: Opening, one: Opening) -> bool:
+def _continues(before: Section, one: Section) -> bool:
     """Return whether the same section is printed again, in another wording."""
     return bool(one.section) and (before.section, before.act) == (one.section, one.act)
 
@@ -89,11 +41,24 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
         return ()
     title = " ".join(title.split())
     marks = _chosen(marks_of(text, places, rules), rules)
-    name = title if _is_named(text, title) else ""
-    sections = laid_out(text, places, marks, rules, title, name)
-    if not any(section.section for section in sections):
-        sections = [replace(section, act="") for section in sections]
-    return tuple(sections)
+    act = title if _is_named(text, title) else ""
+    reader = Reader(text, places, marks, rules, title, act)
+    first = places[0].start
+    if not reader.sections or reader.sections[0].start > first:
+        reader.sections.insert(0, Section(first, first, "", act, (title,) if title else ()))
+    if not any(section.section for section in reader.sections):
+        reader.sections = [replace(section, act="") for section in reader.sections]
+    return tuple(_closed(reader, len(text)))
+
+
+def _closed(reader: Reader, end: int) -> Iterator[Section]:
+    """Yield the sections without those that go on, each with its end and the headings inside it."""
+    sections, inner = reader.sections, sorted(reader.inner)
+    kept = [one for place, one in enumerate(sections) if not place or not _continues(sections[place - 1], one)]
+    starts = [start for start, _ in inner]
+    for one, beyond in zip(kept, [*(one.start for one in kept[1:]), end], strict=True):
+        inside = inner[bisect_right(starts, one.start) : bisect_left(starts, beyond)]
+        yield replace(one, end=beyond, inner=tuple(inside))
 
 
 def _is_named(text: str, title: str) -> bool:

@@ -104,11 +104,6 @@ def goes_with_heading(text: str, place: HeadingLine, mark: Mark) -> bool:
     return mark.kind == "level" and (bracketed or titles)
 
 
-def with_marginal_title(text: str, place: HeadingLine, start: int, rules: Rules) -> int:
-    """Return the start of a unit inside a line, or that of the line where all before it is the unit's own title."""
-    return place.start if rules.dashed and is_marginal_title(text[place.start : start].strip()) else start
-
-
 def _is_continued(mark: Mark, below: Mark, ranking: Ranking) -> bool:
     """Return whether the heading below is the title of a bare level, or continues one of the same large size."""
     if below.kind != "loose" or below.place != mark.place + 1 or _LETTERED.match(below.title):
@@ -123,15 +118,22 @@ _FEWEST_NUMERALS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """The beginning of a section and its kind; `label_start` is where its own label begins."""
+class Section:
+    """Characters [start, end) of the text that are cited together; `section` is empty where nothing is cited.
+
+    `numbered` tells a unit with a number from a preamble, annex or title page. `inner` are the starts of headings
+    inside it, with those headings; `label_start` is where its own label begins, after the headings above it. The
+    reader leaves `end` and `inner` open.
+    """
 
     start: int
-    section: str
-    act: str
-    headings: tuple[str, ...]
-    numbered: bool
     label_start: int
+    section: str = ""
+    act: str = ""
+    headings: tuple[str, ...] = ()
+    numbered: bool = False
+    end: int = 0
+    inner: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -154,7 +156,7 @@ class _Scope:
 
 
 class Reader:
-    """A reading of the marks; `openings` are the sections found, `inner` the headings that open none.
+    """A reading of the marks; `sections` are those found, `inner` the headings that open none.
 
     `title` is the document's, the outermost heading, and `act` the name that its units belong to.
     """
@@ -162,7 +164,7 @@ class Reader:
     def __init__(
         self, text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
     ) -> None:
-        self.openings: list[Opening] = []
+        self.sections: list[Section] = []
         self.inner: list[tuple[int, str]] = []
         self._text, self._places, self._marks, self._rules = text, places, marks, rules
         self._title, self._act = title, act
@@ -247,8 +249,10 @@ class Reader:
         """Open a unit with the headings right above it."""
         start = self._above(mark, run)
         place = self._places[mark.place]
-        if start == mark.start > place.start:
-            start = with_marginal_title(self._text, place, start, self._rules)
+        # What is before a unit inside a line may be its own title.
+        before = self._text[place.start : start].strip()
+        if start == mark.start > place.start and self._rules.dashed and is_marginal_title(before):
+            start = place.start
         level: Stack = []
         if not mark.kind_of_noun:
             # A numbered heading is a unit and is above those of its own: 4 above 4.1.
@@ -281,7 +285,7 @@ class Reader:
         headings = (*self._scope.above, *(heading for _, heading in self._stack), *own)
         self._scope.section = section
         label = start if label_start is None else label_start
-        self.openings.append(Opening(start, section, self._scope.act, headings, numbered, label))
+        self.sections.append(Section(start, label, section, self._scope.act, headings, numbered))
 
     def _above(self, mark: Mark, run: list[Mark]) -> int:
         """Return the start of the headings right above a mark, which belong to it, else its own; empties the run."""

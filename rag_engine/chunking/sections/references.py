@@ -12,13 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rag_engine.chunking.sections.labels import normal_label, number_key, same_section
-from rag_engine.chunking.sections.rules import ANNEX_NUMBER, NUMBER, SYMBOL, Rules, lower, rules_of
+from rag_engine.chunking.sections.labels import normal_label, number_key
+from rag_engine.chunking.sections.rules import NUMBER, SUBDIVISION, SYMBOL, Rules, choice, lower, rules_of
 from rag_engine.types import Parent
-
-__all__ = [
-    "Edge", "Reference", "find_references", "named_sections", "normal_label", "resolve", "same_section",
-]  # fmt: skip
 
 # A range of more sections than this is a figure, or no range.
 _LONGEST_RANGE = 30
@@ -31,7 +27,6 @@ _SMALL_WORDS = (
 _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _NAME = rf"{_CAPITAL}[\w’'.-]*\w(?:\s+(?:(?:{_SMALL_WORDS})\s+){{0,3}}(?:{_CAPITAL}[\w’'.-]*\w|\d[\d./-]*\d)){{0,8}}"
 _ABBREVIATION = re.compile(rf"\s+(?![IVXLC]+\b)(?P<act>{_CAPITAL}\w{{0,6}}{_CAPITAL}\w?)(?!\w)")
-_SUBDIVISION = r"(?:\s?\(\w{1,4}\))*"
 _SHORT_FORM = re.compile(rf"(?<![\w./])(?P<number>\d{{1,4}}[A-Z]{{0,2}})\s+(?P<act>{_CAPITAL}{{2,}}\w?)(?!\w)")
 _CASES = r"['’]?\s?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü)|\."
 _TURKISH = re.compile(
@@ -132,7 +127,7 @@ def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[
         origin = parents[place]
         named = [act for act in acts if _is_named(reference.act, act)] if reference.act else [origin.act]
         target = next((targets[act, reference.label] for act in named if (act, reference.label) in targets), None)
-        if target is None or _same_place(origin, parents[target]):
+        if target is None or (origin.act, origin.section) == (parents[target].act, parents[target].section):
             continue
         written = origin.text[reference.start - origin.start : reference.end - origin.start]
         edge = Edge(origin.index, target, reference.start, reference.end, " ".join(written.split()))
@@ -140,25 +135,16 @@ def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[
     return list(edges.values())
 
 
-def _same_place(origin: Parent, target: Parent) -> bool:
-    return (origin.act, origin.section) == (target.act, target.section)
-
-
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
     """Return a noun, the numbers after it with their subdivisions, and the parts of a section that follow."""
     rules = rules_of(language)
-    forms = {form for noun in rules.cited for form in (noun, noun.lower(), noun.capitalize(), noun.upper())}
-    nouns = "|".join(
-        re.escape(form).replace(r"\.", r"\.?").replace(r"\ ", r"\s+")
-        for form in sorted(forms, key=lambda f: (-len(f), f))
-    )
-    words = "".join(rf"|{re.escape(word)}\b" for word in rules.number_words)
-    number = rf"(?:{SYMBOL}|{ANNEX_NUMBER}{words}){_SUBDIVISION}"
-    follows = rf"(?:{SYMBOL}|{NUMBER}){_SUBDIVISION}"
+    nouns = choice(form for noun in rules.cited for form in (noun, noun.lower(), noun.capitalize(), noun.upper()))
+    number = rules.number + SUBDIVISION
+    follows = rf"(?:{SYMBOL}|{NUMBER}){SUBDIVISION}"
     joins = "|".join(map(re.escape, (*rules.joins, *rules.to)))
     numbers = rf"{number}(?:(?:\s*,\s*(?:(?:{joins})\s+)?|\s+(?:{joins})\s+|\s?[–—]\s?){follows})*"
-    part = "|".join(re.escape(word) for word in sorted(rules.part_words, key=len, reverse=True))
+    part = "|".join(re.escape(word) for word in sorted(rules.parts, key=len, reverse=True))
     place = r"(?:\d+[a-z]?[º°]?|[IVXLC]+|[a-z]\)?)(?:\(\w{1,3}\))*(?!\w)"
     places = rf"\s*{place}(?:\s*(?:,|(?:{joins})\s)\s*{place})*"
     parts = rf"(?:,?\s*(?:{part})\.?(?:{places})?(?!\w))*"
@@ -169,21 +155,17 @@ def _read(text: str, match: re.Match[str], rules: Rules) -> Iterator[Reference]:
     """Yield the references of one match: a noun before one number, a list or a range."""
     act = _act_after(text, match.end(), rules)
     noun = match["noun"]
-    plain = re.compile(rf"{SYMBOL}|{ANNEX_NUMBER}" + "".join(rf"|{re.escape(word)}\b" for word in rules.number_words))
     start, previous, last = match.start(), 0, ""
-    at = match.start("numbers")
-    while number := plain.search(text, at, match.end("numbers")):
-        end = re.compile(_SUBDIVISION).match(text, number.end(), match.end("numbers"))
-        at = end.end() if end else number.end()
-        between = text[previous : number.start()].strip(" ,\n") if previous else ""
-        symbol = re.fullmatch(SYMBOL, number.group())
-        label = normal_label(f"{noun} {number.group()}")
-        start = number.start() if previous else start
-        if between in (*rules.to, "–", "—") and last:
-            yield from _between(start, match.end(), noun, last, number.group(), act)
-        finish = match.end() if at >= match.end("numbers") else at
-        yield Reference(start, finish, label, act, number.group() if symbol else "")
-        previous, last = at, number.group()
+    for found in re.compile(rf"({rules.number}){SUBDIVISION}").finditer(text, *match.span("numbers")):
+        number = found[1]
+        if last:
+            start = found.start()
+            if text[previous:start].strip(" ,\n") in (*rules.to, "–", "—"):
+                yield from _between(start, match.end(), noun, last, number, act)
+        finish = match.end() if found.end() >= match.end("numbers") else found.end()
+        symbol = number if re.fullmatch(SYMBOL, number) else ""
+        yield Reference(start, finish, normal_label(f"{noun} {number}"), act, symbol)
+        previous, last = found.end(), number
 
 
 def _between(start: int, end: int, noun: str, first: str, last: str, act: str) -> Iterator[Reference]:
@@ -200,7 +182,7 @@ def _act_after(text: str, end: int, rules: Rules) -> str:
     Empty for the text's own.
     """
     rest = text[end : end + 200]
-    if rules.own and re.match(rf",?\s+{rules.own.pattern}", rest):
+    if rules.own and re.match(rf",?\s+{rules.own}", rest):
         return ""
     if rules.of and (named := re.match(rf",?\s+{rules.of}(?P<act>{_NAME})", rest)):
         return " ".join(named["act"].split())

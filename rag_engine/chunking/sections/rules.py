@@ -20,6 +20,8 @@ NUMBER = (
     rf"|{ROMAN}(?:[a-z]|\s[a-z](?=\.))?(?!\w)"
 )
 ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
+# (2)(a) after a number.
+SUBDIVISION = r"(?:\s?\(\w{1,4}\))*"
 SYMBOL = r"\d{1,3}/[A-Z]{2,4}(?:[./-]\d{1,4})+|\d{1,4}/\d{2,4}"
 
 
@@ -28,7 +30,7 @@ class Rules:
     """The patterns of one language; each noun is a key of `kinds`, in lower case and without its stop.
 
     `unit`, `level`, `annex` and `decision` match a heading's label at the start of a line, with the groups noun and
-    number. `level_ranks` counts from the outermost.
+    number; `number` is the pattern of one in a reference. `level_ranks` counts from the outermost.
     """
 
     kinds: dict[str, str]
@@ -37,14 +39,12 @@ class Rules:
     annex: re.Pattern[str]
     decision: re.Pattern[str]
     level_ranks: dict[str, int]
-    ordinals: dict[str, int]
-    parts: frozenset[str]
-    part_words: tuple[str, ...]
+    parts: tuple[str, ...]
     cited: tuple[str, ...]
-    number_words: dict[str, str]
+    number: str
     joins: tuple[str, ...]
     to: tuple[str, ...]
-    own: re.Pattern[str] | None
+    own: str
     of: str
     preamble_headings: frozenset[str]
     preamble_label: str
@@ -69,32 +69,29 @@ def rules_of(language: str) -> Rules:
     return _rules(tables[code if code in tables else "en"])
 
 
-@cache
-def kinds_of_all() -> dict[str, str]:
-    """Return the kind of every noun of every language, in lower case and without its stop; the first language wins."""
-    kinds: dict[str, str] = {}
-    for table in _tables().values():
-        for noun, kind in _kinds(table).items():
-            kinds.setdefault(noun, kind)
-    return kinds
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of all languages, in lower case: nouns with their kinds, ordinals and other words with their numbers.
+
+    Nouns are without their stop; `preambles` are the headings of preambles proper.
+    """
+
+    kinds: dict[str, str]
+    ordinals: dict[str, int]
+    number_words: dict[str, str]
+    preambles: frozenset[str]
 
 
 @cache
-def number_words_of_all() -> dict[str, str]:
-    """Return words that stand for a number after a noun, such as premier, in lower case."""
-    return {word: number for table in _tables().values() for word, number in table.get("numbers", ())}
-
-
-@cache
-def ordinals_of_all() -> dict[str, int]:
-    """Return ordinal words of all languages in lower case, with their numbers."""
-    return {word: number for table in _tables().values() for word, number in _ordinals(table).items()}
-
-
-@cache
-def preambles_of_all() -> frozenset[str]:
-    """Return the headings of preambles proper in all languages, in lower case."""
-    return frozenset(lower(table["preambles"][0]) for table in _tables().values())
+def vocabulary() -> Vocabulary:
+    """Return the words of all languages; a noun of several has the kind of the first."""
+    tables = list(_tables().values())
+    return Vocabulary(
+        kinds={noun: kind for table in reversed(tables) for noun, kind in _kinds(table).items()},
+        ordinals={lower(word): number for table in tables for number, word in enumerate(table["ordinals"], 1)},
+        number_words={word: number for table in tables for word, number in table["numbers"]},
+        preambles=frozenset(lower(table["preambles"][0]) for table in tables),
+    )
 
 
 def lower(word: str) -> str:
@@ -109,10 +106,9 @@ def _tables() -> dict[str, dict[str, Any]]:
 
 
 def _rules(table: dict[str, Any]) -> Rules:
-    ordinals = _ordinals(table)
-    ordinal = _choice(form for word in table["ordinals"] for form in _forms(word))
-    number_words = dict(table["numbers"])
-    words = "".join(f"|{re.escape(w)}\\b" for word in number_words for w in _forms(word))
+    ordinal = choice(form for word in table["ordinals"] for form in _forms(word))
+    words = "".join(f"|{re.escape(w)}\\b" for word, _ in table["numbers"] for w in _forms(word))
+    plain_words = "".join(rf"|{re.escape(word)}\b" for word, _ in table["numbers"])
     level, annex = _printed(table["levels"]), _printed(table["annexes"])
     recitals = table["recitals"]
     dash = r"(?=\s*[–—-])"
@@ -131,14 +127,12 @@ def _rules(table: dict[str, Any]) -> Rules:
         ),
         decision=re.compile(rf"(?P<noun>{_printed(table['decisions'])})\s+(?P<number>{SYMBOL})"),
         level_ranks={row[0]: rank for rank, row in enumerate(table["levels"])},
-        ordinals=ordinals,
-        parts=frozenset(lower(word) for word in table["parts"]),
-        part_words=tuple(table["parts"]),
+        parts=tuple(table["parts"]),
         cited=tuple(_cited(table)),
-        number_words=number_words,
+        number=rf"(?:{SYMBOL}|{ANNEX_NUMBER}{plain_words})",
         joins=tuple(table["joins"]),
         to=tuple(table["to"]),
-        own=_pattern(table.get("own")),
+        own=table.get("own", ""),
         of=table.get("of", ""),
         preamble_headings=frozenset(map(lower, table["preambles"])),
         preamble_label=table["preamble"][0],
@@ -177,16 +171,13 @@ def _cited(table: dict[str, Any]) -> Iterator[str]:
         yield table["recitals"][0]
 
 
-def _ordinals(table: dict[str, Any]) -> dict[str, int]:
-    return {lower(word): number for number, word in enumerate(table["ordinals"], 1)}
-
-
 def _printed(rows: Iterable[list[str]]) -> str:
     """Return a pattern for the nouns as a heading prints them: with a capital or in capitals, the stop optional."""
-    return _choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
+    return choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
 
 
-def _choice(words: Iterable[str]) -> str:
+def choice(words: Iterable[str]) -> str:
+    """Return a pattern for one of the words, the longest first, their stops optional."""
     distinct = sorted(set(words), key=lambda word: (-len(word), word))
     return "|".join(re.escape(word).replace(r"\.", r"\.?").replace(r"\ ", r"\s+") for word in distinct)
 

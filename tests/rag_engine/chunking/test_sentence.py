@@ -58,14 +58,7 @@ def ranges(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> li
 
 
 def chunks(text: str, config: ChunkSizes = DEFAULT) -> list[Parent]:
-    return sentence_chunks(
-        text,
-        "en",
-        maximum_words=config.maximum_words,
-        minimum_words=config.minimum_words,
-        overlap_words=config.overlap_words,
-        config=config,
-    )
+    return sentence_chunks(text, "en", config=config)
 
 
 @given(COUNTS, BOUNDS)
