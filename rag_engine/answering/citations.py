@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_engine.prompts import REFERENCE_HEADINGS, SOURCE_WORDS
 from rag_engine.protocols import Embedder
-from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.sentences import Span, sentence_spans, stripped
 from rag_engine.types import Citation, Source
 
 PageOf = Callable[[int, int], int]
@@ -137,12 +137,10 @@ def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_C
             yield _Claim(blanked[span[0] : span[1]], sources[number])
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _trim(text: str, start: int, end: int) -> Span | None:
     """Return the span without blanks around it; None where nothing is left that could be compared."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    end -= len(piece) - len(piece.rstrip())
-    return (start, end) if _WORD.search(text, start, end) else None
+    span = stripped(text, start, end)
+    return span if _WORD.search(text, *span) else None
 
 
 def _references_start(text: str) -> int:
@@ -155,7 +153,7 @@ def _references_start(text: str) -> int:
     return found
 
 
-def _sentence_at(text: str, spans: Sequence[tuple[int, int]], position: int) -> tuple[int, int] | None:
+def _sentence_at(text: str, spans: Sequence[Span], position: int) -> Span | None:
     """Return the sentence that a mark belongs to: the one before it, or the one it opens at the head of a line."""
     line = text.rfind("\n", 0, position) + 1
     stop = text.find("\n", position)

@@ -135,10 +135,7 @@ def _bears_on_question(evidence: Evidence) -> bool:
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
-    """Return the source if it takes no more than `room` tokens, else a piece of it that does, or None.
-
-    And its tokens.
-    """
+    """Return the source, a piece of it, or None, whatever takes no more than `room` tokens, and how many it takes."""
     cost = count_tokens(source_block(source))
     if cost <= room:
         return source, cost

@@ -52,9 +52,7 @@ def source_json(source: Source) -> Json:
     """Return a passage that was read, with its hits and what it refers to."""
     return {
         "n": source.n,
-        "document_id": source.document.document_id,
-        "file": source.document.file,
-        "title": source.document.metadata.title,
+        **_named(source.document),
         "page": source.page,
         "act": source.act,
         "section": source.section,
@@ -69,9 +67,7 @@ def linked_json(linked: Linked) -> Json:
     """Return a passage that another one refers to."""
     return {
         "label": linked.label,
-        "document_id": linked.document.document_id,
-        "file": linked.document.file,
-        "title": linked.document.metadata.title,
+        **_named(linked.document),
         "page": linked.page,
         "text": linked.text,
     }
@@ -81,9 +77,7 @@ def hit_json(hit: Hit) -> Json:
     """One hit with every score and rank."""
     return {
         "child_id": hit.child_id,
-        "document_id": hit.document.document_id,
-        "file": hit.document.file,
-        "title": hit.document.metadata.title,
+        **_named(hit.document),
         "page": hit.page,
         "cosine": round(hit.cosine, 4),
         "dense_rank": hit.dense_rank,
@@ -120,6 +114,10 @@ def document_json(record: DocumentRecord) -> Json:
     values = asdict(record)
     del values["key"]
     return values
+
+
+def _named(document: DocumentRecord) -> Json:
+    return {"document_id": document.document_id, "file": document.file, "title": document.metadata.title}
 
 
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:

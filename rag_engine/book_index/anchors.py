@@ -75,11 +75,6 @@ class Anchor:
     end: int
     found: bool
 
-    @property
-    def entry(self) -> str:
-        """The entry as a reader looks it up: "loss and damage, finance for"."""
-        return f"{self.term}, {self.subterm}" if self.subterm else self.term
-
 
 @dataclass(frozen=True, slots=True)
 class CachedQuery:
@@ -178,21 +173,11 @@ class _Places:
         return self._sentences[at][0], self._sentences[last][1]
 
     def _child_at(self, place: Span) -> tuple[int, int, int, int] | None:
-        """Return the child that holds most around a place.
-
-        Where several overlap, the one with the place furthest inside.
-        """
+        """Return the child that holds the place, of several the one that has it furthest inside."""
+        first = bisect_left(self._children, (place[0] - self._longest_child,))
         beyond = bisect_right(self._children, (place[0], len(self._text) + 1))
-        best: tuple[int, tuple[int, int, int, int]] | None = None
-        for child in reversed(self._children[:beyond]):
-            if child[0] < place[0] - self._longest_child:
-                break
-            inside = min(place[0] - child[0], child[1] - place[1])
-            if child[1] > place[0] and (best is None or inside > best[0]):
-                best = inside, child
-        if best is None:
-            return None
-        return best[1]
+        holding = [child for child in reversed(self._children[first:beyond]) if child[1] > place[0]]
+        return max(holding, key=lambda child: min(place[0] - child[0], child[1] - place[1]), default=None)
 
 
 def query_cache(found: Iterable[Anchor], extracted: ExtractedText, file: str) -> list[CachedQuery]:

@@ -79,10 +79,7 @@ def is_symbolic(term: str) -> bool:
 
 
 def says_enough(keys: Sequence[str]) -> bool:
-    """Return whether a phrase of these words can be looked for in a question.
-
-    More than one letter and more than a number.
-    """
+    """Return whether a phrase of these words can be looked for: more than one letter and more than a number."""
     return any(len(key) > 1 and _LETTER.search(key) for key in keys)
 
 
@@ -245,7 +242,7 @@ class _Entries:
             words = [word for word in surface(question) if analyse(word, language)]
             heads = _longest_first(words, self._by_surface, self._longest)
         signs = [self._by_sign[sign] for sign in _written(question) if sign in self._by_sign]
-        named = [_named(_present(entries, question), set(words)) for entries in [*signs, *heads]]
+        named = [_named(entries, set(words), question) for entries in [*signs, *heads]]
         inside = {word for entries in named for entry in entries if _is_sub_named(entry, words) for word in entry.sub}
         seen: set[tuple[str, str]] = set()
         for entries in named:
@@ -269,10 +266,7 @@ class _Entries:
                 waiting += [(target, _shown(at), far + 1) for name in at.see for target in self._referred(name)]
 
     def _referred(self, name: str) -> list[_Entry]:
-        """Return the entries that a reference names.
-
-        The head, or its sub-entry where the reference continues with one.
-        """
+        """Return the entries that a reference names: the head, or its sub-entry where the reference goes on."""
         whole = [entry for entry in self._by_head.get(_key(name, self._language), []) if not entry.subterm]
         if whole:
             return whole
@@ -282,14 +276,15 @@ class _Entries:
         return [entry for entry in under if sub and entry.sub == sub] or ([] if rest else under)
 
 
-def _named(entries: Sequence[_Entry], words: set[str]) -> list[_Entry]:
+def _named(entries: Sequence[_Entry], words: set[str], question: str) -> list[_Entry]:
     """Return of the entries under one head: those whose own words are in the question too, and the head itself.
 
-    Where neither has a page, all entries under the head.
+    Where neither has a page, all entries under the head. A sign or command must be written as the index does.
     """
-    subs = [entry for entry in entries if entry.subterm and entry.sub and words.issuperset(entry.sub)]
-    heads = [entry for entry in entries if not entry.subterm]
-    return [*subs, *heads] if subs or any(entry.pages or entry.see for entry in heads) else list(entries)
+    present = [entry for entry in entries if not is_symbolic(entry.term) or entry.term in question]
+    subs = [entry for entry in present if entry.subterm and entry.sub and words.issuperset(entry.sub)]
+    heads = [entry for entry in present if not entry.subterm]
+    return [*subs, *heads] if subs or any(entry.pages or entry.see for entry in heads) else present
 
 
 def _written(question: str) -> list[str]:
@@ -300,11 +295,6 @@ def _written(question: str) -> list[str]:
 
 def _is_sub_named(entry: _Entry, words: Sequence[str]) -> bool:
     return bool(entry.sub) and set(words).issuperset(entry.sub)
-
-
-def _present(entries: Sequence[_Entry], question: str) -> list[_Entry]:
-    """Return the entries without those for a sign or command that the question does not write as the index does."""
-    return [entry for entry in entries if not is_symbolic(entry.term) or entry.term in question]
 
 
 def _longest_first(words: Sequence[str], known: Mapping[TermKey, list[_Entry]], longest: int) -> Iterator[list[_Entry]]:

@@ -51,10 +51,7 @@ class IndexedChild(Protocol):
 
 
 def context_header(metadata: Metadata) -> str:
-    """Return one line that says what a document is: title | authority | hazard | geography | type | language.
-
-    Fields that are not known are left out. For the encoder only.
-    """
+    """Return one line for the encoder of what is known: title | authority | hazard | geography | type | language."""
     geography = " - ".join(filter(None, (metadata.geographical_level, ", ".join(metadata.countries))))
     fields = (
         metadata.title,

@@ -38,12 +38,15 @@ def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         try:
             values = json.loads(line)
         except ValueError as error:
-            raise InputError(
-                f"{path}, line {number}: not JSON ({error}).", help="Write one JSON object a line."
-            ) from error
+            raise line_error(path, number, f"not JSON ({error})", "Write one JSON object a line.") from error
         if not isinstance(values, dict):
-            raise InputError(f"{path}, line {number}: not a JSON object.", help='Write {"_id": ...}.')
+            raise line_error(path, number, "not a JSON object", 'Write {"_id": ...}.')
         yield number, values
+
+
+def line_error(path: Path, number: int, message: str, help: str) -> InputError:
+    """Return the error of a line."""
+    return InputError(f"{path}, line {number}: {message}.", help=help)
 
 
 def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
@@ -54,12 +57,12 @@ def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *,
     value = values.get(name)
     if value is None:
         if missing is None:
-            raise InputError(f"{path}, line {number}: no {name!r}.", help="Every line needs it.")
+            raise line_error(path, number, f"no {name!r}", "Every line needs it.")
         return missing
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or (missing is None and not value.strip()):
-        raise InputError(f"{path}, line {number}: {name!r} is {value!r}, not a text.", help="Write it as a text.")
+        raise line_error(path, number, f"{name!r} is {value!r}, not a text", "Write it as a text.")
     return value
 
 
@@ -225,9 +228,7 @@ def _read_queries(paths: Iterable[Path]) -> dict[str, Query]:
         for number, values in read_objects(path):
             query = Query(text_field(path, number, values, "_id"), text_field(path, number, values, "text"))
             if not any(character.isalnum() for character in query.text):
-                raise InputError(
-                    f"{path}, line {number}: question {query.id!r} has no word in it.", help="Write it or remove it."
-                )
+                raise line_error(path, number, f"question {query.id!r} has no word in it", "Write it or remove it.")
             _refuse_second(path, number, query.id, queries)
             queries[query.id] = query
     return queries
@@ -235,9 +236,7 @@ def _read_queries(paths: Iterable[Path]) -> dict[str, Query]:
 
 def _refuse_second(path: Path, number: int, id: str, known: Mapping[str, object]) -> None:
     if id in known:
-        raise InputError(
-            f"{path}, line {number}: the id {id!r} was given before.", help="Give each its own, or remove the second."
-        )
+        raise line_error(path, number, f"the id {id!r} was given before", "Give each its own, or remove the second.")
 
 
 def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | None) -> dict[str, dict[str, int]]:
@@ -249,10 +248,8 @@ def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | 
             if number == 1 and columns[0].strip().lower() in ("query-id", "query_id", "qid"):
                 continue
             if len(columns) not in (3, 4):
-                raise InputError(
-                    f"{path}, line {number}: {len(columns)} columns, not 3 or 4.",
-                    help="Write query-id, corpus-id, score between tabs, or TREC's query, 0, document, grade.",
-                )
+                cure = "Write query-id, corpus-id, score between tabs, or TREC's query, 0, document, grade."
+                raise line_error(path, number, f"{len(columns)} columns, not 3 or 4", cure)
             query, document, said = (columns[place].strip() for place in (0, -2, -1))
             grade = _grade(path, number, said)
             _refuse_unknown(path, number, "document", document, documents, "corpus.jsonl")
@@ -260,18 +257,14 @@ def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | 
                 _refuse_unknown(path, number, "question", query, queries, "the queries")
             graded = qrels.setdefault(query, {})
             if graded.setdefault(document, grade) != grade:
-                raise InputError(
-                    f"{path}, line {number}: {query!r} and {document!r} have grade {grade}, before {graded[document]}.",
-                    help="Keep one of the two lines.",
-                )
+                message = f"{query!r} and {document!r} have grade {grade}, before {graded[document]}"
+                raise line_error(path, number, message, "Keep one of the two lines.")
     return qrels
 
 
 def _refuse_unknown(path: Path, number: int, kind: str, id: str, known: set[str], where: str) -> None:
     if id not in known:
-        raise InputError(
-            f"{path}, line {number}: no {kind} has the id {id!r}.", help=f"Add it to {where}, or remove the line."
-        )
+        raise line_error(path, number, f"no {kind} has the id {id!r}", f"Add it to {where}, or remove the line.")
 
 
 def _grade(path: Path, number: int, said: str) -> int:
@@ -280,29 +273,24 @@ def _grade(path: Path, number: int, said: str) -> int:
     except ValueError:
         grade = -1.0
     if grade < 0 or not grade.is_integer():
-        raise InputError(
-            f"{path}, line {number}: the grade {said!r} is not a whole number from 0 up.",
-            help="Write 0 for a document that does not answer, 1 or more for one that does.",
-        )
+        cure = "Write 0 for a document that does not answer, 1 or more for one that does."
+        raise line_error(path, number, f"the grade {said!r} is not a whole number from 0 up", cure)
     return int(grade)
 
 
 def _in_language(documents: list[CorpusDocument], identify: Identify) -> tuple[Iterable[CorpusDocument], str]:
-    """Return the documents with their language, and that of the corpus.
+    """Return the documents with their language, one for all where nearly all of a sample agree, and the corpus's."""
 
-    One for all where nearly all of a sample agree.
-    """
+    def language_of(document: CorpusDocument) -> str:
+        return identify(document.whole[:_SAMPLE_CHARACTERS]) if document.whole else ""
+
     written = [document for document in documents if document.whole]
     step = max(1, len(written) // _SAMPLE)
-    votes = Counter(identify(document.whole[:_SAMPLE_CHARACTERS]) for document in written[::step])
+    votes = Counter(map(language_of, written[::step]))
     language, count = votes.most_common(1)[0] if votes else ("", 0)
     if language and count >= _AGREEMENT * votes.total():
         return [replace(document, language=language) for document in documents], language
-    told = [
-        replace(document, language=identify(document.whole[:_SAMPLE_CHARACTERS]) if document.whole else "")
-        for document in documents
-    ]
-    return told, _MIXED
+    return [replace(document, language=language_of(document)) for document in documents], _MIXED
 
 
 def _said(folder: Path, empty: Sequence[str], unjudged: int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import Split, read_objects, text_field
+from rag_engine.evaluation.datasets import Split, line_error, read_objects, text_field
 from rag_engine.evaluation.passage_metrics import Passage
 from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText
@@ -46,7 +46,7 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
     for number, values in read_objects(path):
         id = text_field(path, number, values, "id")
         if id in questions:
-            raise InputError(f"{path}, line {number}: the id {id!r} was given before.", help="Give it its own.")
+            raise line_error(path, number, f"the id {id!r} was given before", "Give it its own.")
         questions[id] = GoldQuestion(
             id,
             text_field(path, number, values, "question"),
@@ -113,12 +113,12 @@ def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> 
 
 def _quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
     if not isinstance(passages, Sequence) or isinstance(passages, str) or not passages:
-        raise InputError(f"{path}, line {number}: no 'passages'.", help="Give at least one: document, page, quote.")
+        raise line_error(path, number, "no 'passages'", "Give at least one: document, page, quote.")
     quotes = []
     for values in passages:
         page = values.get("page") if isinstance(values, dict) else None
         if not isinstance(page, int) or page < 1:
-            raise InputError(f"{path}, line {number}: the page is {page!r}.", help="Count pages from 1.")
+            raise line_error(path, number, f"the page is {page!r}", "Count pages from 1.")
         document = text_field(path, number, values, "document")
         quotes.append(Quote(document, page, text_field(path, number, values, "quote")))
     return tuple(quotes)

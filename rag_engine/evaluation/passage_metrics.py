@@ -10,8 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
-
-METRICS = ("precision", "recall", "f1", "ndcg", "mrr", "token_match", "tokens")
+from typing import NamedTuple
 
 _WORD = re.compile(r"\w+")
 # A passage is the one that was looked for when it holds this share of an ideal passage.
@@ -29,8 +28,7 @@ class Passage:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class PassageScore:
+class PassageScore(NamedTuple):
     """Figures of one question; all but the last two are 0 to 1.
 
     `precision`: share of the retrieved tokens that are ideal. `recall`: share of the ideal tokens that were retrieved.
@@ -46,6 +44,9 @@ class PassageScore:
     mrr: float
     token_match: float
     tokens: float
+
+
+METRICS = PassageScore._fields
 
 
 def word_starts(text: str) -> list[int]:

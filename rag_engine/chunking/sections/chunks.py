@@ -46,10 +46,7 @@ def section_chunks(
 
 
 def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:
-    """Return number of sections with a number, and the share 0..1 of the characters that lie in one.
-
-    (0, 0.0) without any.
-    """
+    """Return the number of sections with a number, and the share 0..1 of the characters that lie in one."""
     numbered = [section for section in find_outline(text, language, title=title, blocks=blocks) if section.numbered]
     covered = sum(section.end - section.start for section in numbered)
     return len(numbered), covered / len(text) if text else 0.0

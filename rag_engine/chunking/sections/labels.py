@@ -50,10 +50,7 @@ def number_key(number: str) -> tuple[int, str]:
 
 
 def _number(number: str) -> str:
-    """Return the number in Arabic digits, its letter or addition joined to it: "12a", "117bis", "2".
-
-    A symbol as it is.
-    """
+    """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis"); a symbol as it is."""
     number = vocabulary().number_words.get(number, number)
     if number in vocabulary().ordinals:
         return str(vocabulary().ordinals[number])

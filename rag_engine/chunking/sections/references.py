@@ -58,10 +58,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Parent `origin` refers to parent `target` (indexes) at characters [start, end) of the document's text.
-
-    `label` is what is written there.
-    """
+    """Parent `origin` refers to parent `target` at characters [start, end) of the document's text, written `label`."""
 
     origin: int
     target: int
@@ -177,10 +174,7 @@ def _between(start: int, end: int, noun: str, first: str, last: str, act: str) -
 
 
 def _act_after(text: str, end: int, rules: Rules) -> str:
-    """Return the act that follows a reference: "of the Charter", "des Grundgesetzes", "GG".
-
-    Empty for the text's own.
-    """
+    """Return the act that follows a reference ("of the Charter", "GG"), empty for the text's own."""
     rest = text[end : end + 200]
     if rules.own and re.match(rf",?\s+{rules.own}", rest):
         return ""

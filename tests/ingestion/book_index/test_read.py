@@ -261,7 +261,7 @@ def test_the_anchors_of_a_book_lie_on_the_pages_of_its_index(book: Path, sandbox
     reading = sandbox.read(book)
     extracted, records = reading.extracted, index_of_document(reading).records
     found = anchors(records, extracted, whole_pages(extracted), "en")
-    named = next(anchor for anchor in found if anchor.entry == "adaptation")
+    named = next(anchor for anchor in found if (anchor.term, anchor.subterm) == ("adaptation", ""))
     assert (named.page, named.found) == (6, True)
     assert extracted.text[named.start : named.end].startswith("Adaptation was discussed")
     assert not next(anchor for anchor in found if anchor.term == "dams").found
