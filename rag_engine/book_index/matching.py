@@ -175,9 +175,6 @@ class IndexTerms:
             by_language[one.language].append(one)
         self._of_language = {language: _Entries(ones, language) for language, ones in by_language.items()}
 
-    def __len__(self) -> int:
-        return sum(len(entries) for entries in self._of_language.values())
-
     def match(self, question: str, language: str) -> list[MatchedEntry]:
         """Return the entries that the question names, the longest names first, each once.
 
@@ -200,15 +197,11 @@ class _Entries:
         self._by_head: defaultdict[TermKey, list[_Entry]] = defaultdict(list)
         self._by_sign: defaultdict[str, list[_Entry]] = defaultdict(list)
         self._by_surface: defaultdict[TermKey, list[_Entry]] = defaultdict(list)
-        self._count = 0
         ordered = sorted(listed, key=lambda one: (one.term, one.subterm))
         for (term, subterm), group in groupby(ordered, key=lambda one: (one.term, one.subterm)):
             self._add(term, subterm, list(group))
         keys = [*self._by_head, *self._by_surface]
         self._longest = min(_LONGEST_PHRASE, max(map(len, keys), default=0))
-
-    def __len__(self) -> int:
-        return self._count
 
     def _add(self, term: str, subterm: str, group: Sequence[IndexedPassage]) -> None:
         forms = [_key(form, self._language) for form in turned(term)]
@@ -221,7 +214,6 @@ class _Entries:
             tuple(dict.fromkeys((one.document_id, one.page) for one in group if one.page)),
             tuple(dict.fromkeys(name for one in group for name in one.see)),
         )
-        self._count += 1
         if is_symbolic(term) and len(term.split()) == 1:
             # A command or sign is asked for as it is written, and a bare sign by nobody.
             if says_enough([term]):

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from rag_engine.types import Block, Line
 
@@ -133,10 +134,8 @@ def _is_title(words: str, block: Block, lines: Sequence[Line], body: float, *, m
 
 
 def _line_count(block: Block, lines: Sequence[Line]) -> int:
-    def start(line: Line) -> int:
-        return line.start
-
-    return bisect_left(lines, block.end, key=start) - bisect_left(lines, block.start, key=start)
+    first, beyond = (bisect_left(lines, place, key=attrgetter("start")) for place in (block.start, block.end))
+    return beyond - first
 
 
 def _level(words: str, block: Block, stack: Sequence[_HeadingLevel], body: float) -> _HeadingLevel:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from rag_engine.text.url_masking import masked
-from rag_engine.types import Metadata
+from rag_engine.types import Child, Metadata
 
 # Characters: of a title, an act or a heading, and of a child's beginning where it would say its own section.
 _LONGEST = 120
@@ -38,18 +38,6 @@ class Sectioned(Protocol):
         """The headings above it, the outermost first."""
 
 
-class IndexedChild(Protocol):
-    """A child, or a child as the catalog stores it, as it is searched."""
-
-    @property
-    def text(self) -> str:
-        """The child's own text."""
-
-    @property
-    def clause(self) -> str:
-        """The label of the clause that it begins in, or ""."""
-
-
 def context_header(metadata: Metadata) -> str:
     """Return one line for the encoder of what is known: title | authority | hazard | geography | type | language."""
     geography = " - ".join(filter(None, (metadata.geographical_level, ", ".join(metadata.countries))))
@@ -69,7 +57,7 @@ def under_header(header: str, text: str) -> str:
     return f"{header}\n\n{masked(text)}" if header else masked(text)
 
 
-def encoder_text(header: str, parent: Sectioned, child: IndexedChild) -> str:
+def encoder_text(header: str, parent: Sectioned, child: Child) -> str:
     """Return what the encoder reads for a child: the document's header, where in it the child is, the child's text.
 
     The second line is act | headings | section and clause, without what the header or the beginning of the child
@@ -80,14 +68,14 @@ def encoder_text(header: str, parent: Sectioned, child: IndexedChild) -> str:
     return under_header("\n".join(filter(None, (header, " | ".join([*around, *label])))), child.text)
 
 
-def keyword_text(title: str, parent: Sectioned, child: IndexedChild) -> str:
+def keyword_text(title: str, parent: Sectioned, clause: str, text: str) -> str:
     """Return what the keyword index reads for a child: a line of its place, then its text.
 
     The line has section and clause, act (else the document's title) and innermost heading, as far as the child's text
     does not hold them.
     """
-    given = (cited(parent.section, child.clause), parent.act or title, *_titles(parent)[-1:])
-    return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
+    given = (cited(parent.section, clause), parent.act or title, *_titles(parent)[-1:])
+    return "\n".join(filter(None, (" | ".join(_new(given, text)), text)))
 
 
 def child_id(sha256: str, parent: int, child: int) -> str:

@@ -50,10 +50,7 @@ def line_error(path: Path, number: int, message: str, help: str) -> InputError:
 
 
 def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
-    """Return the text of a field; `missing` where it is absent or null, InputError where that is not given.
-
-    Numbers are taken as ids are often written, as their digits.
-    """
+    """Return the text of a field, a number's digits; where it is absent or null `missing`, else InputError."""
     value = values.get(name)
     if value is None:
         if missing is None:

@@ -63,10 +63,7 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
 
 
 def spread(questions: Sequence[GoldQuestion], count: int) -> tuple[GoldQuestion, ...]:
-    """Return at most so many of the questions, in their order and evenly spread over it.
-
-    So every part of a file that is ordered by language or document is asked about.
-    """
+    """Return at most so many of the questions, evenly spread over their order, which may be by language or document."""
     if len(questions) <= count:
         return tuple(questions)
     return tuple(questions[place * len(questions) // count] for place in range(count))

@@ -1,7 +1,4 @@
-"""Separation of what a question looks for from how it is to be answered.
-
-The patterns are in data/phrasing.toml, the function words in data/stopwords.toml.
-"""
+"""Separation of what a question looks for from how it is to be answered, by the patterns of data/phrasing.toml."""
 
 from __future__ import annotations
 

@@ -163,10 +163,7 @@ def _content_words(text: str, language: str, acronyms: Collection[str], phrasing
 
 
 def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing) -> list[str]:
-    """Return acronyms of two to five capitals; none in a question typed in capitals.
-
-    A word in capitals for emphasis (NOT, ALL) is no acronym, nor is a Roman numeral.
-    """
+    """Return acronyms of two to five capitals: no emphasis (NOT, ALL), no Roman numeral, no question in capitals."""
     if _is_shouted(text):
         return []
     stop_words = phrasing.stop_words.get(language, frozenset())

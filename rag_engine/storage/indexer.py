@@ -141,7 +141,7 @@ class Indexer:
         places = [(parent.index, child.index) for parent, child in children]
         self._waiting.append((keys, vectors, dense_facets(record, key, places)))
         self._stores.sparse.add(
-            (child_key, key, language, keyword_text(title, parent, child))
+            (child_key, key, language, keyword_text(title, parent, child.clause, child.text))
             for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
         )
         self._group.append(key)

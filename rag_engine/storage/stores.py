@@ -43,7 +43,8 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
     The same as when the document was added, so that an index written from the catalog equals the first.
     """
     for child in children:
-        yield child.key, record.key, record.metadata.language, keyword_text(record.metadata.title, child, child)
+        text = keyword_text(record.metadata.title, child, child.clause, child.text)
+        yield child.key, record.key, record.metadata.language, text
 
 
 def dense_facets(record: DocumentRecord, key: int, places: Iterable[tuple[int, int]]) -> list[dict[str, str | int]]:

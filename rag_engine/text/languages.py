@@ -24,10 +24,7 @@ def language_name(code: str) -> str:
 
 
 def language_code(given: str) -> str:
-    """Return the ISO 639-1 code of a language given by its code, a locale (pt-BR), its English or its own name.
-
-    Case and accents do not matter; "" for what is no language.
-    """
+    """Return the ISO 639-1 code of a language given by code, locale (pt-BR) or name, however written; "" for none."""
     name = fold(given.strip())
     code = re.split("[-_]", name, maxsplit=1)[0]
     found = names_to_codes(_OWN_NAMES).get(name) or _by_english_name().get(name, code)

@@ -118,18 +118,9 @@ def _rules(language: str) -> _Rules:
     with _ABBREVIATIONS.open("rb") as file:
         tables: dict[str, dict[str, Any]] = tomllib.load(file)
     chosen = [tables["shared"], tables[language]] if language in tables else list(tables.values())
-
-    def words(key: str) -> frozenset[str]:
-        return frozenset(word for table in chosen for word in table.get(key, ()))
-
-    return _Rules(
-        never=words("never"),
-        number=words("number"),
-        ending=words("ending"),
-        starters=words("starters"),
-        labelled=words("labelled"),
-        ordinals=bool(tables.get(language, {}).get("ordinals", False)),
-    )
+    kinds = ("never", "number", "ending", "starters", "labelled")
+    words = {kind: frozenset(word for table in chosen for word in table.get(kind, ())) for kind in kinds}
+    return _Rules(**words, ordinals=bool(tables.get(language, {}).get("ordinals", False)))
 
 
 def _blocks(text: str) -> Iterator[Span]:

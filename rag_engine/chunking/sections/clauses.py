@@ -54,12 +54,8 @@ def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms:
 
 def clause_at(clauses: Sequence[Clause], offset: int) -> str:
     """Return the label of the last clause that begins at or before the offset; empty before the first."""
-    label = ""
-    for clause in clauses:
-        if clause.start > offset:
-            break
-        label = clause.label
-    return label
+    after = next((place for place, clause in enumerate(clauses) if clause.start > offset), len(clauses))
+    return clauses[after - 1].label if after else ""
 
 
 def _markers(text: str, starts: Sequence[int]) -> Iterator[tuple[int, str, str]]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from rag_engine.chunking.sections.rules import ROMAN, lower, vocabulary
+from rag_engine.chunking.sections.rules import ROMAN, lower, section_words
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _ROMAN_NUMBER = re.compile(rf"({ROMAN})\s?([a-z]?)", re.IGNORECASE)
@@ -25,7 +25,7 @@ def normal_label(label: str) -> str:
     """
     plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
     folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
-    if folded in vocabulary().preambles:
+    if folded in section_words().preambles:
         return "preamble"
     if re.fullmatch(r"\d+(?:\.\d+)*\w{0,2}", folded):
         return f"section {_number(folded)}"
@@ -33,8 +33,8 @@ def normal_label(label: str) -> str:
     if turned and (kind := _kind(turned[2])):
         return f"{kind} {_number(turned[1])}"
     words = folded.split(" ", 1)
-    if words[0] in vocabulary().ordinals and len(words) == 2 and (kind := _kind(words[1])):
-        return f"{kind} {vocabulary().ordinals[words[0]]}"
+    if words[0] in section_words().ordinals and len(words) == 2 and (kind := _kind(words[1])):
+        return f"{kind} {section_words().ordinals[words[0]]}"
     found = _noun_pattern().match(folded)
     if not found:
         return folded
@@ -51,9 +51,9 @@ def number_key(number: str) -> tuple[int, str]:
 
 def _number(number: str) -> str:
     """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis"); a symbol as it is."""
-    number = vocabulary().number_words.get(number, number)
-    if number in vocabulary().ordinals:
-        return str(vocabulary().ordinals[number])
+    number = section_words().number_words.get(number, number)
+    if number in section_words().ordinals:
+        return str(section_words().ordinals[number])
     if _SYMBOL.fullmatch(number):
         return number
     roman = _ROMAN_NUMBER.fullmatch(number)
@@ -72,10 +72,10 @@ def _roman(numeral: str) -> int:
 
 
 def _kind(noun: str) -> str:
-    return vocabulary().kinds.get(noun.rstrip("."), "")
+    return section_words().kinds.get(noun.rstrip("."), "")
 
 
 @cache
 def _noun_pattern() -> re.Pattern[str]:
-    nouns = sorted(vocabulary().kinds, key=lambda noun: (-len(noun), noun))
+    nouns = sorted(section_words().kinds, key=lambda noun: (-len(noun), noun))
     return re.compile(rf"({'|'.join(map(re.escape, nouns))})(?![^\W\d_])\.?\s*")

@@ -331,10 +331,7 @@ def _goes_on(following: Iterable[Mark], *, before_notes: bool = True) -> bool:
 
 
 def _numeral_units(places: Sequence[HeadingLine], marks: Sequence[Mark]) -> set[int]:
-    """Return the places of bare numerals that number provisions: text below each, and in order from the first.
-
-    Numerals over a heading ("II. | Der Bund und die Länder") are levels.
-    """
+    """Return the places of bare numerals that number provisions: in order from the first, and over text, no heading."""
     at = {mark.place: mark for mark in marks}
     runs: list[list[Mark]] = [[]]
     for mark in marks:

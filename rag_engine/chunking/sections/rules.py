@@ -70,7 +70,7 @@ def rules_of(language: str) -> Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class SectionWords:
     """The words of all languages, in lower case: nouns with their kinds, ordinals and other words with their numbers.
 
     Nouns are without their stop; `preambles` are the headings of preambles proper.
@@ -83,10 +83,10 @@ class Vocabulary:
 
 
 @cache
-def vocabulary() -> Vocabulary:
+def section_words() -> SectionWords:
     """Return the words of all languages; a noun of several has the kind of the first."""
     tables = list(_tables().values())
-    return Vocabulary(
+    return SectionWords(
         kinds={noun: kind for table in reversed(tables) for noun, kind in _kinds(table).items()},
         ordinals={lower(word): number for table in tables for number, word in enumerate(table["ordinals"], 1)},
         number_words={word: number for table in tables for word, number in table["numbers"]},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.chunking.indexed_text import cited, context_header, encoder_text, keyword_text, under_header
+from rag_engine.chunking import indexed_text
+from rag_engine.chunking.indexed_text import cited, context_header, encoder_text, under_header
 from rag_engine.types import Child, Metadata, Parent
 
 WORDS = st.text(alphabet="aA 9(§.é水\n", max_size=40)
@@ -13,6 +14,10 @@ WORDS = st.text(alphabet="aA 9(§.é水\n", max_size=40)
 
 def parent(section: str = "", act: str = "", headings: tuple[str, ...] = ()) -> Parent:
     return Parent(0, 0, 0, "", (), act=act, section=section, headings=headings)
+
+
+def keyword_text(title: str, place: Parent, one: Child) -> str:
+    return indexed_text.keyword_text(title, place, one.clause, one.text)
 
 
 def child(text: str, clause: str = "") -> Child:
