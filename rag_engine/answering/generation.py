@@ -167,14 +167,11 @@ def _packing_warnings(prompt: Prompt, found: Sequence[Source], context_window: i
         if len(source.text) < whole[source.n]:
             yield f"[Source {source.n}] was shortened to fit into the model's context window."
     if prompt.left_out:
+        names = ", ".join(f"[Source {source.n}]" for source in prompt.left_out)
         yield (
             f"{len(prompt.left_out)} of {len(found)} sources did not fit into the model's context window of "
-            f"{context_window} tokens and were not read: {_names(prompt.left_out)}."
+            f"{context_window} tokens and were not read: {names}."
         )
-
-
-def _names(sources: Sequence[Source]) -> str:
-    return ", ".join(f"[Source {source.n}]" for source in sources)
 
 
 def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks
+from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
 from rag_engine.chunking.headings import titles
 from rag_engine.chunking.paragraph import paragraph_chunks
 from rag_engine.chunking.parents import parents_of
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
 from rag_engine.chunking.semantic import semantic_chunks
-from rag_engine.chunking.sentence import sentence_chunks
 from rag_engine.config import ChunkingConfig, ChunkSizes, Strategy
 from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import sentence_spans

@@ -91,10 +91,7 @@ def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
 
 
 def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> list[list[Passage]]:
-    """Return the complete answers to a question: for each document its quotes together, once for each time they repeat.
-
-    InputError where a document or a quote is missing.
-    """
+    """Return the complete answers to a question: each document's quotes together, once for each time they repeat."""
     answers: list[list[Passage]] = []
     for document in dict.fromkeys(quote.document for quote in question.quotes):
         if document not in texts:

@@ -20,7 +20,6 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Reranker, VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
-from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.collection import CollectionView
 from rag_engine.types import Evidence, QueryPlan
@@ -44,7 +43,7 @@ def ranker(
     `warned` counts the search's warnings: a retriever that was unavailable, a reranker that broke off. `reranker`
     stands in for the configured one.
     """
-    search = _search(rank, corpus, configuration, warned, reranker)
+    search = searching(rank, corpus, configuration, warned, reranker)
 
     def ranked(question: str) -> list[tuple[str, float]]:
         children = search(question)
@@ -54,22 +53,7 @@ def ranker(
     return ranked
 
 
-def searcher(
-    corpus: IndexedCorpus,
-    configuration: Configuration,
-    warned: Counter[str],
-    *,
-    reranker: Callable[[], Reranker] | None = None,
-) -> Callable[[str], Evidence]:
-    """Return the function that finds the evidence for a question, without a floor of similarity.
-
-    With a floor a configuration that finds less would be the more precise one. For `warned`
-    and `reranker` see `ranker`.
-    """
-    return _search(retrieve, corpus, configuration, warned, reranker, similarity_floor=0.0)
-
-
-def _search(
+def searching(
     way: Callable[[QueryPlan, None, CollectionView, Retrievers, RetrievalConfig], _Answer],
     corpus: IndexedCorpus,
     configuration: Configuration,
@@ -77,6 +61,7 @@ def _search(
     reranker: Callable[[], Reranker] | None,
     **changes: float,
 ) -> Callable[[str], _Answer]:
+    """Return the function that searches the corpus in a way, with further changes of the configuration's settings."""
     view, planned = corpus.engine.collection.view(), planner(corpus, configuration)
     retrievers = _retrievers(corpus, configuration, reranker)
     # A reranker has all the time it needs, or a busy machine would change figures.

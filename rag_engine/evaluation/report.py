@@ -196,10 +196,7 @@ def write_report(
     notes: Sequence[str],
     charts: Sequence[str] = (),
 ) -> list[Path]:
-    """Return the files written: NAME.md, NAME.csv, and NAME.METRIC.vl.json for each metric of `charts`.
-
-    Every group of questions is in the CSV, the first two in the others.
-    """
+    """Return the files written: NAME.md and NAME.METRIC.vl.json for the first two groups, NAME.csv for all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     shown = foremost(rows)
     table = markdown_table(shown, metrics, differences)

@@ -16,10 +16,11 @@ from rag_engine.evaluation.configurations import Configuration, by_chunking
 from rag_engine.evaluation.gold import GoldQuestion, alternatives
 from rag_engine.evaluation.metrics import Measured
 from rag_engine.evaluation.passage_metrics import METRICS, Passage, PassageScore, Words, score_passages, word_starts
-from rag_engine.evaluation.rankers import searcher
+from rag_engine.evaluation.rankers import searching
 from rag_engine.evaluation.temporary_collection import MeasuringProgress, indexed
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
+from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.types import Document, Evidence
 
 
@@ -65,7 +66,8 @@ def run_passages(
             reader = cached_loader(collection.engine.retrievers().reranker)
             for one in together:
                 warned: Counter[str] = Counter()
-                search = searcher(collection, one, warned, reranker=reader)
+                # With a floor a configuration that finds less would be the more precise one.
+                search = searching(retrieve, collection, one, warned, reader, similarity_floor=0.0)
                 measured = _measured(one.name, questions, ideal, words, search, progress)
                 found[one.name] = PassageFigures(
                     measured=measured,

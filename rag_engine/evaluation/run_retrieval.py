@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -119,9 +119,7 @@ def run_retrieval(
 def _measured(
     one: Configuration, dataset: Dataset, rank: RankDocuments, progress: MeasuringProgress, runs: Path | None
 ) -> Measured:
-    with ExitStack() as stack:
-        path = runs / f"{dataset.name}.{one.name}.run" if runs else None
-        writer = stack.enter_context(writing_run(path, one.name)) if path else None
+    with writing_run(runs / f"{dataset.name}.{one.name}.run", one.name) if runs else nullcontext() as writer:
         return measure(one.name, dataset, rank, progress=progress, run=writer)
 
 

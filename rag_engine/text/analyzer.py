@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Callable
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import chain
 
 import Stemmer
@@ -77,7 +76,7 @@ def analyse(text: str, language: str) -> list[str]:
     prepared = _prepare(text)
     if _is_shouted(prepared):
         prepared = _lower(prepared, language)
-    return list(chain.from_iterable(map(_analyser(language), _cited(prepared))))
+    return [term for word in _cited(prepared) for term in _terms(language, word)]
 
 
 def surface(text: str) -> list[str]:
@@ -185,10 +184,7 @@ def _words(piece: str) -> list[str]:
 
 
 def _whole(piece: str) -> list[str]:
-    """Return the forms in which a word of several parts is cited, empty for a plain word.
-
-    5(2)(a) also as 5(2); § 5 as §5; 280,000 and 280.000 as 280000; risk-based as riskbased.
-    """
+    """Return how a word of several parts is cited: 5(2)(a) also as 5(2), § 5 as §5, 280.000 as 280000."""
     if piece.isalnum() or _INITIALS.fullmatch(piece):
         return []
     if _DIGIT.search(piece):
@@ -201,12 +197,7 @@ def _whole(piece: str) -> list[str]:
     return [re.sub("[-&]", "", piece)] if re.search("[-&]", piece) and not re.search("[./(]", piece) else []
 
 
-@cache
-def _analyser(language: str) -> Callable[[str], tuple[str, ...]]:
-    """Return the cached terms of one cited word: a collection repeats its words, and stemming is the slow part."""
-    return lru_cache(maxsize=200_000)(partial(_terms, language))
-
-
+@lru_cache(maxsize=500_000)  # a collection repeats its words, and stemming is the slow part
 def _terms(language: str, word: str) -> tuple[str, ...]:
     """Return terms of one cited word."""
     left_out = stopwords(language)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from rag_engine.chunking.sections.headings import Mark, marks_of, places_of
 from rag_engine.chunking.sections.labels import number_key
@@ -151,14 +151,10 @@ def _in_sequence(marks: list[Mark]) -> list[Mark]:
 
 def _set_as_headings(marks: Sequence[Mark]) -> frozenset[str]:
     """Return the kinds of units that are set as headings, nearly all of them, up to the next annex or decision."""
-    printed: Counter[str] = Counter()
-    found: Counter[str] = Counter()
-    for mark in marks:
-        if mark.kind in ("annex", "decision"):
-            break
-        if mark.kind == "unit":
-            found[mark.kind_of_noun] += 1
-            printed[mark.kind_of_noun] += mark.printed
+    before = takewhile(lambda mark: mark.kind not in ("annex", "decision"), marks)
+    units = [mark for mark in before if mark.kind == "unit"]
+    found = Counter(mark.kind_of_noun for mark in units)
+    printed = Counter(mark.kind_of_noun for mark in units if mark.printed)
     return frozenset(kind for kind in found if printed[kind] >= max(_FEWEST_NUMBERED, 0.9 * found[kind]))
 
 
@@ -171,9 +167,7 @@ def _follows(before: tuple[int, str], key: tuple[int, str]) -> bool:
 def _numbered_units(marks: list[Mark]) -> list[Mark]:
     """Return numbered headings as units, where there are enough of them in ascending order."""
     ascending: list[Mark] = []
-    for mark in marks:
-        if mark.kind == "annex":
-            break
+    for mark in takewhile(lambda mark: mark.kind != "annex", marks):
         if mark.kind == "numbered":
             key = tuple(map(int, mark.number.split(".")))
             before = tuple(map(int, ascending[-1].number.split("."))) if ascending else (0,)

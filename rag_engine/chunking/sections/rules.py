@@ -128,7 +128,7 @@ def _rules(table: dict[str, Any]) -> Rules:
         decision=re.compile(rf"(?P<noun>{_printed(table['decisions'])})\s+(?P<number>{SYMBOL})"),
         level_ranks={row[0]: rank for rank, row in enumerate(table["levels"])},
         parts=tuple(table["parts"]),
-        cited=tuple(_cited(table)),
+        cited=tuple(noun for noun, _ in _nouns(table)),
         number=rf"(?:{SYMBOL}|{ANNEX_NUMBER}{plain_words})",
         joins=tuple(table["joins"]),
         to=tuple(table["to"]),
@@ -150,25 +150,21 @@ def _rules(table: dict[str, Any]) -> Rules:
     )
 
 
+def _nouns(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield every noun as it is written, and its kind.
+
+    Units before levels: a section is a unit until another kind of unit is found.
+    """
+    for key in ("units", "decisions", "annexes", "levels", "cited"):
+        for kind, *nouns in table[key]:
+            yield from ((noun, kind) for noun in nouns)
+    if table["recitals"]:
+        yield table["recitals"][0], "recital"
+
+
 def _kinds(table: dict[str, Any]) -> dict[str, str]:
-    # Units before levels: a section is a unit until another kind of unit is found.
-    rows = [row for key in ("units", "decisions", "annexes", "levels", "cited") for row in table[key]]
-    kinds: dict[str, str] = {}
-    for kind, *nouns in rows:
-        for noun in nouns:
-            kinds.setdefault(lower(noun), kind)
-    if table["recitals"]:
-        kinds.setdefault(lower(table["recitals"][0]), "recital")
-    return kinds
-
-
-def _cited(table: dict[str, Any]) -> Iterator[str]:
-    """Yield every noun that may begin a reference in running text, with its stop."""
-    for key in ("units", "decisions", "annexes", "cited", "levels"):
-        for _kind, *nouns in table[key]:
-            yield from nouns
-    if table["recitals"]:
-        yield table["recitals"][0]
+    """Return the kind of each noun, the first that it has."""
+    return {lower(noun): kind for noun, kind in reversed(list(_nouns(table)))}
 
 
 def _printed(rows: Iterable[list[str]]) -> str:
