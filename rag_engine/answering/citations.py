@@ -11,7 +11,7 @@ import numpy as np
 from rag_engine.prompts import REFERENCE_HEADINGS, SOURCE_WORDS
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
-from rag_engine.types import Citation, Source
+from rag_engine.types import Citation, Hit, Source
 
 PageOf = Callable[[int, int], int]
 
@@ -48,15 +48,6 @@ class _Claim:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    """A sentence of a source, at source.text[start:end]."""
-
-    start: int
-    end: int
-    text: str
-
-
 def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
     """Return the text with every form of citation written as [Source N] and those outside `numbers` removed."""
     pieces: list[str] = []
@@ -90,8 +81,8 @@ def cite(
     quoted = _quotes(claims, embedder)
     found: dict[tuple[int, int], Citation] = {}
     for claim, sentence in zip(claims, quoted, strict=True):
-        if sentence and (claim.source.n, sentence.start) not in found:
-            found[claim.source.n, sentence.start] = _citation(claim.source, sentence, page_of)
+        if sentence and (claim.source.n, sentence[0]) not in found:
+            found[claim.source.n, sentence[0]] = _citation(claim.source, *sentence, page_of)
     return tuple(found.values())
 
 
@@ -164,15 +155,15 @@ def _sentence_at(text: str, spans: Sequence[Span], position: int) -> Span | None
     return next((span for span in reversed(spans) if span[0] <= position), after)
 
 
-def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[_Sentence | None]:
-    """For each claim the sentence of its source that supports it best; None for a source without a sentence."""
+def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[Span | None]:
+    """For each claim the sentence of its source that supports it best, by its place in the source; None without one."""
     cited = {claim.source.n: claim.source for claim in claims}
-    choice: dict[int, list[_Sentence]] = {}
+    choice: dict[int, list[Span]] = {}
     for number, source in cited.items():
         of_source = [claim.text for claim in claims if claim.source.n == number]
         choice[number] = _likely(source, of_source, max(2, _SENTENCES // len(cited)))
     lexical = [
-        np.array([shared_words(words(claim.text), words(sentence.text)) for sentence in choice[claim.source.n]])
+        np.array([shared_words(words(claim.text), words(claim.source.text[a:b])) for a, b in choice[claim.source.n]])
         for claim in claims
     ]
     # A claim in the very words of a sentence needs no encoder; an extractive answer consists of such claims.
@@ -186,45 +177,45 @@ def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[_Sentence | No
     ]
 
 
-def _likely(source: Source, claims: Sequence[str], limit: int) -> list[_Sentence]:
+def _likely(source: Source, claims: Sequence[str], limit: int) -> list[Span]:
     """At most `limit` sentences of a source in reading order: those that share most words with any of the claims.
 
     Where none does (question and document in different languages) the sentences that were searched for come first.
     """
     spans = sentence_spans(source.text, source.document.metadata.language)
-    trimmed = (span for start, end in spans if (span := _trim(source.text, start, end)))
-    sentences = [_Sentence(start, end, source.text[start:end]) for start, end in trimmed]
+    sentences = [span for start, end in spans if (span := _trim(source.text, start, end))]
     wanted = [words(claim) for claim in claims]
 
-    def promise(sentence: _Sentence) -> tuple[float, bool]:
-        best = max(shared_words(words(sentence.text), claim) for claim in wanted)
-        return best, any(_holds(hit.start, hit.end, source, sentence) for hit in source.hits[:1])
+    def promise(sentence: Span) -> tuple[float, bool]:
+        best = max(shared_words(words(source.text[slice(*sentence)]), claim) for claim in wanted)
+        return best, any(_holds(hit, source, sentence) for hit in source.hits[:1])
 
-    return sorted(sorted(sentences, key=promise, reverse=True)[:limit], key=lambda sentence: sentence.start)
+    return sorted(sorted(sentences, key=promise, reverse=True)[:limit])
 
 
 def _cosines(
-    claims: Sequence[_Claim], choice: dict[int, list[_Sentence]], embedder: Embedder
+    claims: Sequence[_Claim], choice: dict[int, list[Span]], embedder: Embedder
 ) -> Iterator[np.ndarray[tuple[int], np.dtype[np.float32]]]:
     """For each claim the cosines of its source's sentences, from one batch of each kind."""
     if not claims:
         return
-    numbers = list(dict.fromkeys(claim.source.n for claim in claims))
-    passages = embedder.encode_passages([sentence.text for number in numbers for sentence in choice[number]])
+    sources = {claim.source.n: claim.source for claim in claims}
+    numbers = list(sources)
+    passages = embedder.encode_passages([sources[n].text[a:b] for n in numbers for a, b in choice[n]])
     edges = np.cumsum([0, *(len(choice[number]) for number in numbers)])
     for claim, vector in zip(claims, embedder.encode_queries([claim.text for claim in claims]), strict=True):
         place = numbers.index(claim.source.n)
         yield passages[edges[place] : edges[place + 1]] @ vector
 
 
-def _holds(start: int, end: int, source: Source, sentence: _Sentence) -> bool:
-    """Whether characters [start, end) of the document hold the sentence."""
-    return start <= source.start + sentence.start and source.start + sentence.end <= end
+def _holds(hit: Hit, source: Source, sentence: Span) -> bool:
+    """Whether a hit holds the sentence."""
+    return hit.start <= source.start + sentence[0] and source.start + sentence[1] <= hit.end
 
 
-def _citation(source: Source, sentence: _Sentence, page_of: PageOf) -> Citation:
-    holding = (hit for hit in source.hits if _holds(hit.start, hit.end, source, sentence))
-    start = source.start + sentence.start
+def _citation(source: Source, first: int, beyond: int, page_of: PageOf) -> Citation:
+    holding = (hit for hit in source.hits if _holds(hit, source, (first, beyond)))
+    start = source.start + first
     return Citation(
         n=source.n,
         child_id=next(holding, source.hits[0]).child_id,
@@ -232,7 +223,7 @@ def _citation(source: Source, sentence: _Sentence, page_of: PageOf) -> Citation:
         file=source.document.file,
         title=source.document.metadata.title,
         page=page_of(source.document.key, start),
-        quote=sentence.text,
+        quote=source.text[first:beyond],
         start=start,
-        end=source.start + sentence.end,
+        end=source.start + beyond,
     )
