@@ -14,9 +14,8 @@ from ingestion.fingerprints import hash_of
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
-from ingestion.records.source_store import PhaseEntry
 from ingestion.tools import Tools
-from ingestion.types import Download, Indexed, Outcome, Phase, Progress
+from ingestion.types import Download, Indexed, Outcome, Progress
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
@@ -73,7 +72,8 @@ def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[st
     if run.chosen is not None and code not in run.chosen and code not in known:
         return False
     # Indexed, but the worker was killed before it could record it.
-    unrecorded = not _is_recorded(code, run.entries)
+    entry = run.entries.get((code, "indexing"))
+    unrecorded = entry is None or entry.outcome.status != "done"
     return run.again or unrecorded or code not in known or known[code][1] != prints[code]
 
 
@@ -127,12 +127,10 @@ def _try(
     """Index one source; whatever goes wrong, the others are indexed."""
     try:
         return _index(record, known, print_, indexer, tools)
-    except (SextantError, OSError) as error:
-        retryable = getattr(error, "retryable", True)
-        return Outcome("failed", "unexpected", f"It was not indexed: {error}", retryable=retryable)
     except Exception as error:
-        message = f"It was not indexed: {type(error).__name__}: {error}"
-        return Outcome("failed", "unexpected", message, retryable=True)
+        cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
+        retryable = error.retryable if isinstance(error, SextantError) else True
+        return Outcome("failed", "unexpected", f"It was not indexed: {cause}", retryable=retryable)
 
 
 def _index(
@@ -179,23 +177,15 @@ def _store(path: Path, stored: Path) -> None:
             shutil.copyfile(path, temporary)
 
 
-def _is_recorded(code: str, entries: Mapping[tuple[str, Phase], PhaseEntry]) -> bool:
-    entry = entries.get((code, "indexing"))
-    return entry is not None and entry.outcome.status == "done"
-
-
 def _strays(indexed: Sequence[DocumentRecord], run: CollectionRun) -> list[DocumentRecord]:
     """Return the documents whose source is off the list, excluded by a person, or was refused.
 
     A former version whose file is the present one again goes as well.
     """
     present = {record.source.code: record.download.sha256 for record in run.ready if record.download}
+    failed = [record for record in run.stopped if record.stopped is None or record.stopped[1].status == "failed"]
     staying = {record.source.code for record in run.ready}
-    staying |= {
-        record.source.code
-        for record in run.stopped
-        if not record.is_excluded and (record.stopped is None or record.stopped[1].status == "failed")
-    }
+    staying |= {record.source.code for record in failed if not record.is_excluded}
     return [
         record
         for record in indexed

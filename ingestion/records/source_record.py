@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ingestion.types import (
     FIELDS,
@@ -28,7 +28,7 @@ from ingestion.types import (
 )
 from rag_engine.types import Metadata
 
-_Evidence = TypeVar("_Evidence")
+_Kind = TypeVar("_Kind")
 
 # The choice of a decision that keeps a source out of every phase: its document was erased.
 EXCLUDED = "withdraw"
@@ -62,6 +62,17 @@ class Decision:
     when: str
 
 
+class _Evidence(Generic[_Kind]):
+    """Evidence of a phase's latest outcome; None where the phase has not run or gave none of this kind."""
+
+    def __init__(self, phase: Phase, kind: type[_Kind]) -> None:
+        self._phase, self._kind = phase, kind
+
+    def __get__(self, record: SourceRecord, _: type[SourceRecord]) -> _Kind | None:
+        outcome = record.outcomes.get(self._phase)
+        return outcome.evidence if outcome and isinstance(outcome.evidence, self._kind) else None
+
+
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A source with the latest outcome of each phase and what people said of it."""
@@ -71,49 +82,23 @@ class SourceRecord:
     corrections: tuple[Correction, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
+    page_verdict = _Evidence("licence", LicenceVerdict)
+    download = _Evidence("acquisition", Download)
+    findings = _Evidence("portals", PortalFindings)
+    extraction = _Evidence("extraction", Extraction)
+    quality = _Evidence("quality", Quality)
+    relation = _Evidence("deduplication", Relation)
+    description = _Evidence("metadata", Description)
+    indexed = _Evidence("indexing", Indexed)
+
     @property
     def verdict(self) -> LicenceVerdict | None:
         """Return the licence verdict; evidence in the document against its page makes it a conflict."""
-        verdict, extraction = self._evidence("licence", LicenceVerdict), self.extraction
+        verdict, extraction = self.page_verdict, self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict
         marks = (*verdict.marks, *extraction.licence_marks)
         return replace(verdict, light="YELLOW", marks=marks, conflict=True)
-
-    @property
-    def download(self) -> Download | None:
-        """Evidence of acquisition: the file."""
-        return self._evidence("acquisition", Download)
-
-    @property
-    def findings(self) -> PortalFindings | None:
-        """Evidence of the portals: the documents found."""
-        return self._evidence("portals", PortalFindings)
-
-    @property
-    def extraction(self) -> Extraction | None:
-        """Evidence of extraction: the text in figures."""
-        return self._evidence("extraction", Extraction)
-
-    @property
-    def indexed(self) -> Indexed | None:
-        """Evidence of indexing: the entry in the index."""
-        return self._evidence("indexing", Indexed)
-
-    @property
-    def quality(self) -> Quality | None:
-        """Evidence of quality: the score."""
-        return self._evidence("quality", Quality)
-
-    @property
-    def relation(self) -> Relation | None:
-        """Evidence of deduplication: how the source relates to others."""
-        return self._evidence("deduplication", Relation)
-
-    @property
-    def description(self) -> Description | None:
-        """Evidence of metadata: the values."""
-        return self._evidence("metadata", Description)
 
     @property
     def stopped(self) -> tuple[Phase, Outcome] | None:
@@ -180,10 +165,6 @@ class SourceRecord:
             licence=self.verdict.licence if self.verdict else source.licence,
             source_url=source.url,
         )
-
-    def _evidence(self, phase: Phase, kind: type[_Evidence]) -> _Evidence | None:
-        outcome = self.outcomes.get(phase)
-        return outcome.evidence if outcome and isinstance(outcome.evidence, kind) else None
 
 
 def decided(record: SourceRecord) -> SourceRecord:
