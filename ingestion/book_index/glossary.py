@@ -42,9 +42,11 @@ def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
     blocks = [(block, extracted.text[block.start : block.end]) for block in extracted.blocks if block.kind != "note"]
     beyond = 0
     for at, (block, text) in enumerate(blocks):
-        if at < beyond or not (_is_title(block, text) or _introduces(text)):
+        titled = _is_title(block, text)
+        introduced = len(text) < 600 and DEFINES.search(text) and text.rstrip().endswith((":", "—", "-"))
+        if at < beyond or not (titled or introduced):
             continue
-        found, end = _entries(blocks, at + 1, block if _is_title(block, text) else None)
+        found, end = _entries(blocks, at + 1, block if titled else None)
         if len(found) >= _FEWEST_ENTRIES:
             records += found
             beyond = end
@@ -78,10 +80,6 @@ def bold_terms(lines: Sequence[PlacedLine]) -> list[IndexRecord]:
 
 def _is_title(block: Block, text: str) -> bool:
     return is_glossary_title(_LEADING_NUMBER.sub("", text)) and (block.kind == "heading" or len(text) < 40)
-
-
-def _introduces(text: str) -> bool:
-    return len(text) < 600 and DEFINES.search(text) is not None and text.rstrip().endswith((":", "—", "-"))
 
 
 def _entries(blocks: Sequence[tuple[Block, str]], first: int, title: Block | None) -> tuple[list[IndexRecord], int]:

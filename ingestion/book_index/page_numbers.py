@@ -95,7 +95,8 @@ def _printed_numbers(margins: Mapping[int, Sequence[str]]) -> dict[Printed, int]
     """
     pages_of: defaultdict[tuple[bool, int], list[int]] = defaultdict(list)
     for page in sorted(margins):
-        numbers = {value for line in margins[page] for value in _numbers_in(line)}
+        written = (found for line in margins[page] for found in _NUMBER.findall(line.strip()))
+        numbers = {number for found in written if (number := value_of(found)) is not None}
         for is_roman, value in numbers:
             pages_of[is_roman, page - value].append(page)
     found: dict[Printed, int] = {}
@@ -106,10 +107,6 @@ def _printed_numbers(margins: Mapping[int, Sequence[str]]) -> dict[Printed, int]
                 if page in pages or (is_roman, page - distance) not in found:
                     found[is_roman, page - distance] = page
     return {number: page for number, page in found.items() if number[1] > 0}
-
-
-def _numbers_in(line: str) -> list[Printed]:
-    return [value for found in _NUMBER.findall(line.strip()) if (value := value_of(found)) is not None]
 
 
 def _in_a_row(pages: Sequence[int]) -> int:

@@ -120,10 +120,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 
 
 def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[IndexRecord]:
-    """Return the records of the tables of terms in a file.
-
-    Each table by itself, those of a PDF by where its lines are.
-    """
+    """Return the records of a file's tables of terms, each by itself, those of a PDF by where its lines are."""
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []
     for block in extracted.blocks:

@@ -100,10 +100,7 @@ def _named_columns(
 
 
 def _roles(row: Sequence[str]) -> Roles:
-    """Return what the names in a row say their columns hold.
-
-    A name that fits as a whole goes before one that fits in part.
-    """
+    """Return what the names in a row say their columns hold; a name that fits as a whole goes before one in part."""
     names = [folded(cell.replace("_", " ")) for cell in row]
     roles: Roles = {}
     for fits in (_is_name, _has_name):

@@ -98,10 +98,7 @@ def _escape(text: str) -> str:
 
 
 def _address(url: str) -> str:
-    """Return an address without what would end or break the field.
-
-    The rest is as it is, since readers take it verbatim.
-    """
+    """Return an address without what would end or break the field; readers take the rest verbatim."""
     return quote(_line(url), safe="%/:?#[]@!$&'()*+,;=~-._")
 
 

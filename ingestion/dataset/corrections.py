@@ -99,10 +99,7 @@ def read_corrections(
 
 
 def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
-    """Return the rows of the dataset's sheet, or of the first sheet when it was renamed.
-
-    And what was exported, by code.
-    """
+    """Return the rows of the dataset's sheet, or the first when it was renamed, and what was exported by code."""
     rows = list(read_rows(path))
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
@@ -325,10 +322,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabulary) -> tuple[str, ...]:
-    """Return the values as the vocabulary spells them.
-
-    All are refused when one is not in it, so that no half is taken.
-    """
+    """Return the values as the vocabulary spells them; all are refused when one is not in it."""
     labels = {fold(label): label for label in vocabulary.get(field, ())}
     if not labels:
         return values

@@ -43,10 +43,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
 
 
 def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Outcome], dict[str, str]]:
-    """Return what documents are compared by, the failures, and what each was made of.
-
-    It is computed again when that changes.
-    """
+    """Return what documents are compared by, made anew where it changed, the failures, and what each is made of."""
     cached = run.store.kept(_CANDIDATE)
     candidates: list[ComparedSource] = []
     failed: dict[str, Outcome] = {}

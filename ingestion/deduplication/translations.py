@@ -80,10 +80,7 @@ def find_twins(
 
 
 def join_twins(twins: Iterable[Twin], language_of: Callable[[str], str]) -> list[list[str]]:
-    """Return works as lists of codes with one member per language.
-
-    The surest pairs join first, so order does not matter.
-    """
+    """Return works as lists of codes with one member per language; the surest pairs join first."""
     work_of: dict[str, list[str]] = {}
     for twin in twins:
         one = work_of.setdefault(twin.one, [twin.one])

@@ -205,10 +205,7 @@ def _rights(statement: _Statement) -> Iterator[_Finding]:
 
 
 def _bans(statement: _Statement) -> Iterator[_Finding]:
-    """Find each ban and each demand for permission, read with what surrounds it alone.
-
-    A ban that is excused does not excuse the next.
-    """
+    """Find each ban and demand for permission, read with what surrounds it alone; an excused ban excuses no other."""
     words = load_licences().phrases
     hits = [(match, "forbidden") for match in words["forbidden"].finditer(statement.folded)]
     if statement.says("use"):

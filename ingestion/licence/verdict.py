@@ -41,15 +41,11 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
     best = max(green, key=lambda mark: (mark.licence.startswith(_LICENCES), mark.score))
     limits = [mark for mark in kept if mark.light == "YELLOW" and mark.score == 0 and mark.licence.endswith("(NC)")]
     restrictions = _restrictions((*green, *limits))
-    if _disagree(green):
+    # Two licences that allow different things contradict each other; versions of one do not.
+    if len({restrictions_of(mark.licence) for mark in green if mark.licence.startswith(_LICENCES)}) > 1:
         return LicenceVerdict("YELLOW", best.licence, kept, restrictions, conflict=True)
     enough = sum({(mark.layer, mark.quote): mark.score for mark in green}.values()) >= score_of("decides")
     return LicenceVerdict("GREEN" if enough else "YELLOW", best.licence, kept, restrictions)
-
-
-def _disagree(green: Sequence[LicenceMark]) -> bool:
-    """Return whether two of the licences allow different things; versions of one licence do not."""
-    return len({restrictions_of(mark.licence) for mark in green if mark.licence.startswith(_LICENCES)}) > 1
 
 
 def _restrictions(marks: Sequence[LicenceMark]) -> tuple[str, ...]:

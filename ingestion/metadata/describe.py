@@ -71,10 +71,7 @@ def describe_source(
 
 def _outcome(values: Sequence[FieldValue], warnings: Sequence[str], message: str, how: str) -> Outcome:
     notes = " ".join((f"Described {how}.", *notes_on(values)))
-    kept = [value for value in values if value.field != "notes"]
-    described = Description((*map(_rounded, kept), FieldValue("notes", notes, "rule", "", None, 1.0)), tuple(warnings))
+    kept = [replace(one, confidence=round(max(0.0, min(1.0, one.confidence)), 2)) for one in values]
+    without = [one for one in kept if one.field != "notes"]
+    described = Description((*without, FieldValue("notes", notes, "rule", "", None, 1.0)), tuple(warnings))
     return Outcome("done", "", message, described)
-
-
-def _rounded(value: FieldValue) -> FieldValue:
-    return replace(value, confidence=round(max(0.0, min(1.0, value.confidence)), 2))

@@ -104,7 +104,8 @@ def _by_body(
         return _national(spoken, 0.7, counts, "most paragraphs that name a country name it")
     if authority is not None:
         why = f"{authority.name} works at this level"
-        return Geography(Guess(authority.level, 0.9, why, *counts.first.get(_region_for(authority.level), (-1, -1))))
+        region = next((region for region, level in _LEVEL_OF_REGION.items() if level == authority.level), "")
+        return Geography(Guess(authority.level, 0.9, why, *counts.first.get(region, (-1, -1))))
     if titled.regions:
         return Geography(Guess(_level(titled.regions[0]), 0.8, "the title names the region"))
     return None
@@ -231,10 +232,6 @@ def _before_venue(title: str) -> str:
 
 def _level(region: str) -> str:
     return _LEVEL_OF_REGION.get(region, REGIONAL)
-
-
-def _region_for(level: str) -> str:
-    return next((region for region, known in _LEVEL_OF_REGION.items() if known == level), "")
 
 
 @cache

@@ -172,10 +172,7 @@ def _sure(used: Usage, label: Label) -> float:
 
 
 def _first(used: Usage | None, text: DocumentText, title: str) -> tuple[str, int | None]:
-    """Return the sentence that justifies a label.
-
-    Of the first mentions the one in the longest sentence, else the title.
-    """
+    """Return the sentence that justifies a label: the longest with one of the first mentions, else the title."""
     if used is None:
         return title, None
     found = [text.at(one.start, one.end) for one in used.mentions[:5]]

@@ -39,6 +39,7 @@ _SECTION_NUMBER = re.compile(
 _LONGEST_HEADING = 120
 _FEWEST_ARTICLES = 3
 _WORD = re.compile(r"[^\W\d_]{3,30}")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u9fff]")
 _MASKED = re.compile(r"[\[<{](?:URL|E?-?MAIL)[\]>}]", re.IGNORECASE)
 
 
@@ -128,13 +129,12 @@ def find_sections(extracted: ExtractedText) -> tuple[str, ...]:
 
 
 def key_terms(text: str, language: str) -> tuple[str, ...]:
-    """Up to 15 words by frequency, without function words; none for scripts without spaces between words.
-
-    Ties stand in alphabetical order.
-    """
+    """Return up to 15 words by frequency, then alphabet; none of function words and scripts without spaces."""
     counted = Counter(word.casefold() for word in _WORD.findall(_MASKED.sub(" ", text)))
     left_out = stopwords(language) | stopwords("en")
-    spaced = ((word, count) for word, count in counted.items() if fold(word) not in left_out and not _is_unspaced(word))
+    spaced = (
+        (word, count) for word, count in counted.items() if fold(word) not in left_out and not _UNSPACED.match(word)
+    )
     return tuple(word for word, _ in sorted(spaced, key=lambda term: (-term[1], term[0]))[:_KEY_TERMS])
 
 
@@ -185,10 +185,6 @@ def _section(heading: str, sections: Mapping[str, str]) -> str:
             # "Annex 2: ..." and "Measures against floods", but not a sentence that begins with such a word.
             return named if len(words) - count <= 6 else ""
     return ""
-
-
-def _is_unspaced(word: str) -> bool:
-    return "\u0e00" <= word[0] <= "\u0eff" or "\u3040" <= word[0] <= "\u9fff"
 
 
 @cache

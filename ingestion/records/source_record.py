@@ -151,12 +151,10 @@ class SourceRecord:
     def metadata(self) -> Metadata:
         """The description as the index takes it; title and language fall back to extraction's and the list's."""
         values, extraction, source = self.values, self.extraction, self.source
-        described: dict[str, Any] = {
-            field: _all(values, field) if field in LIST_FIELDS else _one(values, field) for field in FIELDS
-        }
-        described["title"] = described["title"] or source.title or (extraction.title if extraction else "")
-        described["title"] = described["title"] or source.code
-        described["language"] = described["language"] or (extraction.language if extraction else "")
+        described: dict[str, Any] = {field: _described(values, field) for field in FIELDS}
+        title, language = (extraction.title, extraction.language) if extraction else ("", "")
+        described["title"] = described["title"] or source.title or title or source.code
+        described["language"] = described["language"] or language
         described["authority"] = described["authority"] or source.authority
         date = described["date"]
         return Metadata(
@@ -206,10 +204,8 @@ def best(values: Sequence[FieldValue], field: FieldName) -> FieldValue | None:
     return max(found, key=lambda value: (value.source == "person", value.confidence), default=None)
 
 
-def _one(values: Sequence[FieldValue], field: FieldName) -> str:
+def _described(values: Sequence[FieldValue], field: FieldName) -> str | tuple[str, ...]:
+    if field in LIST_FIELDS:
+        return tuple(dict.fromkeys(value.value for value in values if value.field == field))
     found = best(values, field)
     return found.value if found else ""
-
-
-def _all(values: Sequence[FieldValue], field: FieldName) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(value.value for value in values if value.field == field))

@@ -159,10 +159,7 @@ class SourceStore:
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
-        """Return the highest number that a document under this portal ever had.
-
-        A decision on it must fall on no other.
-        """
+        """Return the highest number that a document under this portal ever had, so no decision falls on another."""
         under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
