@@ -39,7 +39,7 @@ def describe(
             found = {field: value for field, value in found.items() if field not in together}
     metadata = read_metadata(found | values)
     countries = tuple(canonical_country(name, gazetteer) or name for name in metadata.countries)
-    year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdigit() else None)
+    year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdecimal() else None)
     return replace(metadata, countries=countries, year=year)
 
 

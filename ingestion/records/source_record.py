@@ -159,7 +159,7 @@ class SourceRecord:
         date = described["date"]
         return Metadata(
             **described,
-            year=int(date[:4]) if date[:4].isdigit() else None,
+            year=int(date[:4]) if date[:4].isdecimal() else None,
             licence=self.verdict.licence if self.verdict else source.licence,
             source_url=source.url,
         )
