@@ -482,11 +482,6 @@ class OcrLine:
 class OcrEngine(Protocol):
     """Pictures of pages to lines of text."""
 
-    @property
-    def name(self) -> str:
-        """Name of the engine."""
-        ...
-
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """For each picture of one document its lines in reading order; BackendError when the engine is away."""
         ...

@@ -19,8 +19,6 @@ _MINIMUM_SCORE = 0.3
 class EasyOcr:
     """EasyOCR with line boxes; the model is loaded at the first picture, from local weights only."""
 
-    name = "easyocr"
-
     def __init__(self) -> None:
         self._model: Any = None
 

@@ -18,8 +18,6 @@ _MINIMUM_SCORE = 0.5
 class RapidOcr:
     """PP-OCR on ONNX Runtime, with line boxes; the model is loaded at the first picture."""
 
-    name = "rapidocr"
-
     def __init__(self) -> None:
         self._model: Any = None
 

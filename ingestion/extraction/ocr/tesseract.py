@@ -34,8 +34,6 @@ class TesseractOcr:
     turns out to be in another language, it is read again in that one. `seconds` bounds one reading.
     """
 
-    name = "tesseract"
-
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         installed = installed_languages()

@@ -1,8 +1,8 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
-It reads requests from the pipe that was its standard input and answers on the one that was its standard
-output; both are moved away first, so that no library and no document can write on them. What was its standard error
-carries the messages of a start that fails, and is then the line on which the kernel tells that the parent is gone.
+It reads requests from the connection that its last argument names, and answers on it. Nothing is ever written on its
+standard input, on which the kernel tells that the parent is gone; its standard error carries the messages of a start
+that fails, and is moved away then, so that no library and no document can write on it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache, partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from ingestion.extraction.extract import extract
@@ -24,14 +27,14 @@ from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.extraction.properties import read_properties
 from ingestion.extraction.sandbox.wire import (
     Message,
-    Reassembler,
     clues_to_json,
+    decode,
     encode,
     lines_to_json,
     to_json,
-    write_all,
 )
 from ingestion.types import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages, Refusal
+from rag_engine.config import OcrChoice
 from rag_engine.errors import BackendError
 from rag_engine.types import ExtractedText
 
@@ -41,31 +44,30 @@ _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
 
 def main() -> None:
     """Serve requests until the parent closes the pipe."""
-    requests_from, answers_to, lifeline = _take_over_streams()
-    _end_with_parent(lifeline)
+    _end_with_parent()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    parent = Connection(int(sys.argv[-1]))
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests_from, requests.put), daemon=True).start()
+    threading.Thread(target=_listen, args=(parent, requests.put), daemon=True).start()
     settings = requests.get()
     limits = ExtractionLimits(**settings["limits"])
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    ocr: OcrEngine | None = _LazyOcr(lambda: choose_ocr(settings["ocr"], limits), limits, answers_to)
-    if settings["ocr"] == "none":
-        ocr = None
+    ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)
     while True:
         request = requests.get()
         _allow_processor_time(limits.seconds)
         try:
             for answer in _answers(request, limits, ocr):
-                write_all(answers_to, encode(answer))
+                parent.send_bytes(encode(answer))
         except Refusal as refusal:
             answer = {"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help}
-            write_all(answers_to, encode(answer))
+            parent.send_bytes(encode(answer))
         except MemoryError:
-            write_all(answers_to, _OUT_OF_MEMORY)
+            parent.send_bytes(_OUT_OF_MEMORY)
         except ValueError as error:
             name = Path(request["path"]).name
-            write_all(answers_to, encode({"refused": "crashed", "message": f"{name} could not be read: {error}"}))
+            parent.send_bytes(encode({"refused": "crashed", "message": f"{name} could not be read: {error}"}))
         if not gc.get_freeze_count():
             # Modules, patterns and tables are there to stay: no later collection has to look through them.
             gc.collect()
@@ -105,33 +107,23 @@ def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | N
         return None, str(refusal)
 
 
-def _take_over_streams() -> tuple[int, int, int]:
-    requests_from, answers_to, lifeline = os.dup(0), os.dup(1), os.dup(2)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
-    return requests_from, answers_to, lifeline
-
-
-def _end_with_parent(lifeline: int) -> None:
-    """Have the kernel kill our group once the other end, which nobody reads, is closed.
+def _end_with_parent() -> None:
+    """Have the kernel kill our group once the parent has closed our standard input.
 
     A parser that holds the interpreter keeps `_listen` from seeing it. PR_SET_PDEATHSIG would not do: it fires when
     the thread ends that started us, and spares the programs that we started.
     """
     if sys.platform == "linux":
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_WRONLY | os.O_ASYNC)
+        fcntl.fcntl(0, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(0, fcntl.F_SETFL, os.O_ASYNC)
 
 
-def _listen(descriptor: int, deliver: Callable[[Message], None]) -> None:
+def _listen(parent: Connection, deliver: Callable[[Message], None]) -> None:
     """Deliver requests; when the parent is gone, take the whole group (a running tesseract too) along."""
-    stream = Reassembler()
-    while piece := os.read(descriptor, 2**16):
-        stream.feed(piece)
-        while (message := stream.next()) is not None:
-            deliver(message)
+    with suppress(EOFError, OSError):
+        while True:
+            deliver(decode(parent.recv_bytes()))
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
@@ -146,23 +138,20 @@ def _allow_processor_time(seconds: float) -> None:
 class _LazyOcr:
     """The engine, found at the first scan, which tells the parent of every page so that it waits longer."""
 
-    name = "lazy"
-
-    def __init__(self, choose: Callable[[], OcrEngine | None], limits: ExtractionLimits, answers_to: int) -> None:
-        self._choose = choose
+    def __init__(self, choice: OcrChoice, limits: ExtractionLimits, parent: Connection) -> None:
+        self._choose = cache(partial(choose_ocr, choice, limits))
         self._limits = limits
-        self._answers_to = answers_to
-        self._engine: OcrEngine | None = None
+        self._parent = parent
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """Return the engine's lines for each picture."""
-        self._engine = self._engine or self._choose()
-        if self._engine is None:
+        engine = self._choose()
+        if engine is None:
             raise BackendError("No OCR is installed.", help="Install Tesseract.")
-        return self._engine.read(map(self._announced, pictures))
+        return engine.read(map(self._announced, pictures))
 
     def _announced(self, picture: Picture) -> Picture:
-        write_all(self._answers_to, encode({"ocr_page": picture.page}))
+        self._parent.send_bytes(encode({"ocr_page": picture.page}))
         _allow_processor_time(self._limits.seconds)
         return picture
 

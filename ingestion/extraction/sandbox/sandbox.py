@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import queue
-import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
 from typing import Self, get_args
 
 from ingestion.extraction.sandbox.wire import (
+    LARGEST_MESSAGE,
     Message,
-    Reassembler,
+    decode,
     encode,
     from_json,
     lines_from_json,
     reading_from_json,
-    write_all,
 )
 from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
 from rag_engine.config import ROOT, OcrChoice
-
-_CHUNK = 2**20
 
 
 class Sandbox:
@@ -42,15 +40,13 @@ class Sandbox:
         self._limits = limits or ExtractionLimits()
         self._ocr: OcrChoice = ocr
         self._child: subprocess.Popen[bytes] | None = None
-        self._stream = Reassembler()
+        self._connection: Connection | None = None
 
     def __enter__(self) -> Self:
         self._started()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def abort(self) -> None:
@@ -84,18 +80,16 @@ class Sandbox:
 
     def _ask(self, path: Path, request: Message) -> Message:
         """Return the child's first answer to a request about a file."""
-        _send(self._started(), request)
+        self._started()
+        self._send(request)
         return self._await(path)
 
     def _await(self, path: Path) -> Message:
         """Return the child's next answer; Refusal when it is one. A child that gives none is stopped."""
         healthy = False
         try:
-            assert self._child is not None
-            answer = self._answer(self._child, path)
+            answer = self._answer(path)
             healthy = answer.get("refused") not in ("too_much_memory", "crashed")
-        except ValueError as error:
-            raise _crashed(path, str(error)) from error
         finally:
             # Also after an interrupt: a child in the middle of a file would answer the next question with it.
             if not healthy:
@@ -104,71 +98,76 @@ class Sandbox:
             raise _refusal(path, answer, self._limits)
         return answer
 
-    def _answer(self, child: subprocess.Popen[bytes], path: Path) -> Message:
-        assert child.stdout is not None
-        descriptor = child.stdout.fileno()
+    def _answer(self, path: Path) -> Message:
+        assert self._connection is not None
         deadline = time.monotonic() + self._limits.seconds
-        while True:
-            while (message := self._stream.next()) is not None:
-                if "ocr_page" not in message:
-                    return message
-                deadline += self._limits.ocr_seconds
-            remaining = deadline - time.monotonic()
-            if remaining <= 0 or not select.select([descriptor], [], [], remaining)[0]:
-                raise _too_slow(path, self._limits)
-            piece = os.read(descriptor, _CHUNK)
-            if not piece:
-                raise _ended(path, child, self._limits)
-            self._stream.feed(piece)
+        while self._connection.poll(max(0.0, deadline - time.monotonic())):
+            message = self._received(path, self._connection)
+            if "ocr_page" not in message:
+                return message
+            deadline += self._limits.ocr_seconds
+        raise _too_slow(path, self._limits)
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _received(self, path: Path, connection: Connection) -> Message:
+        # A child that stops in the middle of an answer is not waited for.
+        guard = threading.Timer(self._limits.seconds, self.abort)
+        guard.start()
+        try:
+            return decode(connection.recv_bytes(LARGEST_MESSAGE))
+        except (EOFError, OSError) as error:
+            self.abort()
+            raise self._ended(path) from error
+        except ValueError as error:
+            raise _crashed(path, str(error)) from error
+        finally:
+            guard.cancel()
+
+    def _ended(self, path: Path) -> Refusal:
+        assert self._child is not None
+        assert self._child.stderr is not None
+        code = self._child.wait()
+        if code == -signal.SIGXCPU:
+            return _too_slow(path, self._limits)
+        *_, said = [f"exit code {code}", *self._child.stderr.read().decode("utf-8", "replace").splitlines()]
+        return _crashed(path, f"signal {-code}" if code < 0 else said)
+
+    def _started(self) -> None:
+        """Start the child unless it runs."""
         if self._child is not None and self._child.poll() is None:
-            return self._child
+            return
         self._stop()
-        self._stream = Reassembler()
-        self._child = subprocess.Popen(
-            # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
-            [sys.executable, "-P", "-m", "ingestion.extraction.sandbox.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            env=_environment(),
-        )
-        _widen(self._child)
-        _send(self._child, {"limits": asdict(self._limits), "ocr": self._ocr})
-        return self._child
+        self._connection, theirs = Pipe()
+        with theirs:
+            self._child = subprocess.Popen(
+                # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
+                [sys.executable, "-P", "-m", "ingestion.extraction.sandbox.child", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                env=_environment(),
+            )
+        self._send({"limits": asdict(self._limits), "ocr": self._ocr})
+
+    def _send(self, message: Message) -> None:
+        assert self._connection is not None
+        # A child that has ended gives no answer, and is asked for its exit code then.
+        with suppress(ConnectionError):
+            self._connection.send_bytes(encode(message))
 
     def _stop(self) -> None:
         self.abort()
         child, self._child = self._child, None
-        if child is None:
-            return
-        child.wait()
-        for stream in (child.stdin, child.stdout, child.stderr):
-            if stream is not None:
-                stream.close()
+        if child is not None and self._connection is not None:
+            with child:
+                self._connection.close()
 
 
 def _environment() -> dict[str, str]:
     """Our environment without our own settings: a parser has no use for keys and addresses."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SEXTANT_")}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}
-
-
-def _widen(child: subprocess.Popen[bytes]) -> None:
-    """Make room for most answers as a whole: through 64 KiB at a time, each side waits for the other's turn."""
-    assert child.stdout is not None
-    # The system may have less to give, or know no such request.
-    with suppress(OSError, AttributeError):
-        fcntl.fcntl(child.stdout.fileno(), fcntl.F_SETPIPE_SZ, _CHUNK)
-
-
-def _send(child: subprocess.Popen[bytes], message: Message) -> None:
-    assert child.stdin is not None
-    # A child that has ended gives no answer, and is asked for its exit code then.
-    with suppress(BrokenPipeError):
-        write_all(child.stdin.fileno(), encode(message))
 
 
 def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
@@ -193,15 +192,6 @@ def _too_slow(path: Path, limits: ExtractionLimits) -> Refusal:
     )
 
 
-def _ended(path: Path, child: subprocess.Popen[bytes], limits: ExtractionLimits) -> Refusal:
-    code = child.wait()
-    if code == -signal.SIGXCPU:
-        return _too_slow(path, limits)
-    assert child.stderr is not None
-    *_, said = [f"exit code {code}", *child.stderr.read().decode("utf-8", "replace").splitlines()]
-    return _crashed(path, f"signal {-code}" if code < 0 else said)
-
-
 def _crashed(path: Path, cause: str) -> Refusal:
     return Refusal("crashed", f"{path.name} broke the program that reads it ({cause}).", help=_CONVERT)
 
@@ -218,11 +208,9 @@ class Sandboxes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for sandbox in self._all:
-            sandbox.__exit__(kind, error, trace)
+            sandbox.__exit__()
 
     def abort(self) -> None:
         """Kill the child processes. Whoever waits for them gets a refusal."""

@@ -1,11 +1,9 @@
-"""Readings of files as JSON, and messages of JSON over a pipe: four bytes of length, then UTF-8."""
+"""Readings of files as messages: JSON between the sandbox and its child, and in the text cache."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import struct
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
@@ -16,7 +14,6 @@ from ingestion.types import FileProperties, FileReading, PlacedLine, PrintedPage
 from rag_engine.types import Block, Box, ExtractedText, Line
 
 LARGEST_MESSAGE = 2**29
-_LENGTH = struct.Struct(">I")
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)
 
@@ -117,42 +114,16 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
 
 
 def encode(message: Message) -> bytes:
-    """Return the bytes of a message with its length; ValueError when it is longer than LARGEST_MESSAGE."""
+    """Return the bytes of a message; ValueError when it is longer than LARGEST_MESSAGE."""
     body = json.dumps(message, separators=(",", ":")).encode("ascii")
     if len(body) > LARGEST_MESSAGE:
         raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_MESSAGE:,}")
-    return _LENGTH.pack(len(body)) + body
+    return body
 
 
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-class Reassembler:
-    """Messages from the pieces in which a pipe delivers them."""
-
-    def __init__(self) -> None:
-        self._pieces = bytearray()
-
-    def feed(self, piece: bytes) -> None:
-        """Take the next piece."""
-        self._pieces += piece
-
-    def next(self) -> Message | None:
-        """Return the next whole message; None until it is whole; ValueError when the stream is no protocol of ours."""
-        if len(self._pieces) < _LENGTH.size:
-            return None
-        (length,) = _LENGTH.unpack_from(self._pieces)
-        if length > LARGEST_MESSAGE:
-            raise ValueError(f"message of {length:,} bytes; the limit is {LARGEST_MESSAGE:,}")
-        end = _LENGTH.size + length
-        if len(self._pieces) < end:
-            return None
-        message = json.loads(self._pieces[_LENGTH.size : end])
-        del self._pieces[:end]
-        if not isinstance(message, dict):
-            raise ValueError("message is not an object")
-        return message
+def decode(body: bytes) -> Message:
+    """Return the message of these bytes; ValueError when they are none of ours."""
+    message = json.loads(body)
+    if not isinstance(message, dict):
+        raise ValueError("message is not an object")
+    return message

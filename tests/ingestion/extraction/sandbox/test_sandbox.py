@@ -110,6 +110,34 @@ def test_a_child_that_cannot_start_is_refused_with_its_last_words(
         sandbox.read(pdf(tmp_path / "a.pdf", ["Words"]))
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"Warning: something printed here", "signal 9"),
+        (b"\0\0\0\x0230", "message is not an object"),
+        (b"\0\0\0\xffhalf of an answer", "signal 9"),
+    ],
+)
+def test_a_child_that_does_not_keep_to_the_protocol_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes, said: str
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, sys, time\nos.write(int(sys.argv[-1]), {sent!r})\ntime.sleep(60)\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o700)
+    path = pdf(tmp_path / "a.pdf", ["Words"])
+    monkeypatch.setattr(sys, "executable", str(program))
+    with Sandbox(ExtractionLimits(seconds=5), ocr="none") as sandbox:
+        child = sandbox.process_id
+        assert child is not None
+        with pytest.raises(Refusal, match=said) as caught:
+            sandbox.read(path)
+        assert caught.value.reason == "crashed"
+        assert not psutil.pid_exists(child)
+
+
 def test_the_child_is_gone_after_the_sandbox_is_closed() -> None:
     with Sandbox(ocr="none") as sandbox:
         child = sandbox.process_id
