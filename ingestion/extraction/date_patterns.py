@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
+from ingestion.extraction.layout.numerals import roman, roman_value
+from ingestion.patterns import load_words
 from rag_engine.text.folding import fold
 
-# Without accents and dots, as `fold` leaves them: the writing of capitals and of old machines varies.
-_MONTHS = (
-    "january january janv janvier januar januari janeiro enero gennaio ocak jan ene gen oca",
-    "february fevrier fevr februar februari fevereiro febrero febbraio subat feb fev febr sub",
-    "march mars marz maerz maart marco marzo mart mar mrt mrz",
-    "april avril abril aprile nisan apr avr abr nis",
-    "may mai mei mayo maio maggio mayis mag maj",
-    "june juin juni junho junio giugno haziran jun giu haz",
-    "july juillet juil juli julho julio luglio temmuz jul lug tem",
-    "august aout augustus agosto agustos aug ago agu",
-    "september septembre septembro septiembre setiembre settembre setembro eylul sept sep sett set eyl",
-    "october octobre oktober outubro octubre ottobre ekim oct okt ott out eki",
-    "november novembre novembro noviembre kasim nov kas",
-    "december decembre dezember desember dezembro diciembre dicembre aralik dec dez des dic ara",
-)
-_NUMBER = {word: number for number, words in enumerate(_MONTHS, 1) for word in words.split()}
-# Words of other meanings, too short to be a month without a day beside them.
-_SHORT = "gen ene set out ago ara tem mag sub mar des haz kas eki nis oca eyl agu may sep"
-_NEEDS_DAY = frozenset(_SHORT.split())
-_NUMERALS = "I II III IV V VI VII VIII IX X XI XII"
-_ROMAN_MONTH = {name: number for number, name in enumerate(_NUMERALS.split(), 1)}
+_WORDS = load_words("date_words")
+_MONTHS = {word: number for number, words in enumerate(_WORDS["months"].split("|"), 1) for word in words.split()}
+_NEEDS_DAY = frozenset(_WORDS["short"].split("|"))
+_ROMAN_MONTHS = {roman(number).upper(): number for number in range(1, 13)}
+_NUMBERS = {
+    **{word: number for kind in ("cardinals", "ordinals") for number, word in enumerate(_WORDS[kind].split("|"))},
+    **{word: 10 * number for kind in ("tens", "tenths") for number, word in enumerate(_WORDS[kind].split("|"), 2)},
+}
 
 _GAP = r"[\s\u00a0]{1,3}"
 _OF = r"(?:de|del|of|d)[\s\u00a0’']{1,2}"
@@ -51,23 +40,15 @@ _SPELT = re.compile(
     r"((?:one|two) thousand(?:,? (?:and )?[a-z]{3,9}(?:[ -][a-z]{3,9}){0,5})?)",
     re.IGNORECASE,
 )
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_NTH = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_COUNT = {
-    **{word: number for number, word in enumerate((_ONES + " seventeen eighteen nineteen").split())},
-    **{f"{word}th": number for number, word in enumerate((_ONES + " seventeen eighteen nineteen").split())},
-    **{word: number for number, word in enumerate(_NTH.split(), 1)},
-    **{word: 10 * number for number, word in enumerate(_TENS.split(), 2)},
-    **{word[:-1] + "ieth": 10 * number for number, word in enumerate(_TENS.split(), 2)},
-}
 _ISO = re.compile(r"(?<![\d/.-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?![\d/]|[.-]\d)")
 _ISO_MONTH = re.compile(r"(?<![\w/.-])((?:1[6-9]|20)\d\d)-(0[1-9]|1[0-2])(?![\w/-])")
 _NUMERIC = re.compile(r"(?<![\w/.,-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d\d)(?![\d/]|[.-]\d)")
 _ROMAN = re.compile(r"(?<![\w/.,-])([0-3]?\d)([ ./-])\s?([IVX]{1,4})\2\s?(\d{4})(?!\d)")
 _ROMAN_YEAR = re.compile(r"(?<![\w.])(M[MCDLXVI]{3,14})(?![\w])")
 _YEAR = re.compile(r"(?<![\w.,/:€$£№-])((?:1[7-9]|20)\d\d)(?![\w%/:€-]|[.,]\d)")
-_ROMAN_DIGIT = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+
+# Year, month and day; None for what is not written, and a date that is none where something is no number.
+_Parts = tuple[int | str, int | str | None, int | str | None]
 
 Precision = Literal["day", "month", "year"]
 
@@ -114,42 +95,36 @@ def declared_date(value: str) -> str:
 
 
 def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
-    for match in _DAY_FIRST.finditer(text):
-        if match[2].lower() == "out" and " of " in match[0].lower():
-            continue
-        yield from _found(match, match[3], _month(match[2]), match[1])
-    for match in _SPELT.finditer(text):
-        yield from _found(match, _count(match[3]), _month(match[2]), _count(match[1]))
-    for match in _MONTH_FIRST.finditer(text):
-        yield from _found(match, match[3], _month(match[1]), match[2])
-    for match in _ISO.finditer(text):
-        yield from _found(match, match[1], match[3], match[4])
-    for match in _ROMAN.finditer(text):
-        yield from _found(match, match[4], _ROMAN_MONTH.get(match[3], 0), match[1])
-    for match in _NUMERIC.finditer(text):
-        # "5.4.10" is a section, "5-4-10" a number; people write 05.04.10 or 5/4/10.
-        if len(match[4]) == 2 and match[2] != "/" and (match[2] == "-" or len(match[1] + match[3]) < 4):
-            continue
-        year = int(match[4]) if len(match[4]) == 4 else _full_year(int(match[4]), century)
-        day, month = (match[3], match[1]) if month_first else (match[1], match[3])
-        yield from _found(match, year, month, day) or _found(match, year, day, month)
-    for match in _MONTH_ONLY.finditer(text):
-        if match[1].lower() not in _NEEDS_DAY or match[1] == "May":
-            yield from _found(match, match[2], _month(match[1]))
-    for match in _ISO_MONTH.finditer(text):
-        yield from _found(match, match[1], match[2])
-    for match in _YEAR.finditer(text):
-        yield from _found(match, match[1])
-    for match in _ROMAN_YEAR.finditer(text):
-        if 1700 <= (year := _roman(match[1])) <= 2100:
-            yield from _found(match, year)
+    numeric = partial(_numeric, month_first=month_first, century=century)
+    for pattern, parts_of in (*_WORDED, (_NUMERIC, numeric), *_PARTIAL):
+        for match in pattern.finditer(text):
+            if value := _checked(*parts_of(match)):
+                yield WrittenDate(match.start(), match.end(), value)
 
 
-def _found(
-    match: re.Match[str], year: int | str, month: int | str | None = None, day: int | str | None = None
-) -> tuple[WrittenDate, ...]:
-    value = _checked(year, month, day)
-    return (WrittenDate(match.start(), match.end(), value),) if value else ()
+def _numeric(match: re.Match[str], *, month_first: bool, century: int) -> _Parts:
+    first, sign, second, last = match.groups()
+    # "5.4.10" is a section, "5-4-10" a number; people write 05.04.10 or 5/4/10.
+    if len(last) == 2 and sign != "/" and (sign == "-" or len(first + second) < 4):
+        return _NO_DATE
+    year = int(last) if len(last) == 4 else _full_year(int(last), century)
+    day, month = (second, first) if month_first else (first, second)
+    return (year, month, day) if _checked(year, month, day) else (year, day, month)
+
+
+def _day_first(match: re.Match[str]) -> _Parts:
+    is_share = match[2].lower() == "out" and " of " in match[0].lower()
+    return _NO_DATE if is_share else (match[3], _month(match[2]), match[1])
+
+
+def _month_only(match: re.Match[str]) -> _Parts:
+    needs_day = match[1].lower() in _NEEDS_DAY and match[1] != "May"
+    return _NO_DATE if needs_day else (match[2], _month(match[1]), None)
+
+
+def _roman_year(match: re.Match[str]) -> _Parts:
+    year = roman_value(match[1])
+    return (year, None, None) if 1700 <= year <= 2100 else _NO_DATE
 
 
 def _checked(year: int | str, month: int | str | None, day: int | str | None) -> str:
@@ -163,7 +138,7 @@ def _checked(year: int | str, month: int | str | None, day: int | str | None) ->
 
 @lru_cache(4096)
 def _month(word: str) -> int:
-    return _NUMBER.get(fold(word), 0)
+    return _MONTHS.get(fold(word), 0)
 
 
 def _count(words: str) -> int:
@@ -174,7 +149,7 @@ def _count(words: str) -> int:
             total += max(1, current) * (100 if word == "hundred" else 1_000)
             current = 0
         else:
-            current += _COUNT.get(word, 0)
+            current += _NUMBERS.get(word, 0)
     return total + current
 
 
@@ -183,6 +158,18 @@ def _full_year(two: int, century: int) -> int:
     return year if year <= century else year - 100
 
 
-def _roman(digits: str) -> int:
-    values = [_ROMAN_DIGIT[digit] for digit in digits]
-    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
+_NO_DATE: _Parts = ("", None, None)
+_Reader = Callable[[re.Match[str]], _Parts]
+_WORDED: tuple[tuple[re.Pattern[str], _Reader], ...] = (
+    (_DAY_FIRST, _day_first),
+    (_SPELT, lambda match: (_count(match[3]), _month(match[2]), _count(match[1]))),
+    (_MONTH_FIRST, lambda match: (match[3], _month(match[1]), match[2])),
+    (_ISO, lambda match: (match[1], match[3], match[4])),
+    (_ROMAN, lambda match: (match[4], _ROMAN_MONTHS.get(match[3], 0), match[1])),
+)
+_PARTIAL: tuple[tuple[re.Pattern[str], _Reader], ...] = (
+    (_MONTH_ONLY, _month_only),
+    (_ISO_MONTH, lambda match: (match[1], match[2], None)),
+    (_YEAR, lambda match: (match[1], None, None)),
+    (_ROMAN_YEAR, _roman_year),
+)

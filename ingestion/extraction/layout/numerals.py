@@ -6,6 +6,7 @@ _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
     (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
+_VALUES = {numeral: value for value, numeral in _ROMAN}
 
 
 def roman(number: int) -> str:
@@ -15,6 +16,12 @@ def roman(number: int) -> str:
         count, number = divmod(number, value)
         written += numeral * count
     return written
+
+
+def roman_value(numeral: str) -> int:
+    """Return the value of Roman numerals, also where they are not in their usual order."""
+    values = [_VALUES[letter] for letter in numeral.lower()]
+    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def letters(number: int) -> str:
