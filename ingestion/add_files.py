@@ -23,7 +23,7 @@ from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.protocols import Extractor
 from ingestion.tools import open_reader
-from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
+from ingestion.types import FileReading, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
@@ -71,7 +71,6 @@ def add_paths(
     engine: Engine,
     *,
     replaces: DocumentRecord | None = None,
-    limits: ExtractionLimits | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Added]:
@@ -80,14 +79,14 @@ def add_paths(
     One bad file never stops the others. What was indexed before `cancelled` turned true stays. The one file that
     `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
     """
-    files = list_files(paths)
+    files = _listed(paths)
     if replaces is not None and len(files) != 1:
         raise InputError(f"{len(files)} files cannot replace {replaces.file}.", help="Name the one new version of it.")
     # All before the first file: a wrong line shall not end a long addition in its middle.
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
     results: list[Added] = []
-    with engine.indexer() as indexer, open_reader(engine.config.ocr, limits) as extractor:
+    with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:
         reader = _Reader(engine, files, descriptions, extractor)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
@@ -102,7 +101,7 @@ def add_paths(
     return results
 
 
-def list_files(paths: Sequence[Path]) -> list[Path]:
+def _listed(paths: Sequence[Path]) -> list[Path]:
     """Return the files of the paths in a stable order, each once."""
     found: dict[Path, None] = {}
     for path in paths:
@@ -147,15 +146,18 @@ class _Reader:
 
     def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
         """Return the entry for a file that need not be read again, or None."""
-        print_before, before = self._by_source.get(self.source(path), ("", None))
-        if before is not None:
-            return _unchanged(before, path, "") if print_before == print_ else None
-        source, same = self._by_content.get(sha256, ("", None))
-        if same is None or (source in self._of_this_run and file_hash(self._of_this_run[source]) != sha256):
-            # The other file of this content is there no longer, or is about to get another content.
+        print_before, added = self._by_source.get(self.source(path), ("", None))
+        reason = ""
+        if added is not None and print_before != print_:
             return None
-        shown = Path(same.path).name if same.path.startswith("upload:") else same.path
-        return _unchanged(same, path, f"Same content as {shown}.")
+        if added is None:
+            source, added = self._by_content.get(sha256, ("", None))
+            if added is None or (source in self._of_this_run and file_hash(self._of_this_run[source]) != sha256):
+                # The other file of this content is there no longer, or is about to get another content.
+                return None
+            shown = Path(added.path).name if added.path.startswith("upload:") else added.path
+            reason = f"Same content as {shown}."
+        return replace(added, path=_shown(path), status="unchanged", reason=reason, ocr_pages=0)
 
     def read_all(self) -> Generator[_Read | Added, None, None]:
         """Yield every file read or refused, in order; one is read in the child while another is being indexed."""
@@ -198,7 +200,7 @@ class _Reader:
         try:
             reading = self._extractor.read(copy)
         except Refusal:
-            remove_copy(copy)
+            shutil.rmtree(copy.parent, ignore_errors=True)
             raise
         # A title may be made of the file's name.
         title, table = _shown(reading.extracted.title), index_of_document(reading)
@@ -226,7 +228,7 @@ def _index(
     except (BackendError, OSError) as error:
         return Added(path, document.document_id, "failed", f"{document.file} was not indexed: {error}")
     finally:
-        remove_copy(read.copy)
+        shutil.rmtree(read.copy.parent, ignore_errors=True)
     added = Added(
         path=path,
         document_id=document.document_id,
@@ -291,11 +293,6 @@ def _keep_copy(path: Path, files: Path) -> Path:
     return named / path.name
 
 
-def remove_copy(copy: Path) -> None:
-    """Remove what is left of an incoming copy."""
-    shutil.rmtree(copy.parent, ignore_errors=True)
-
-
 def _shown(path: Path | str) -> str:
     """Return a path as it can be shown and stored: bytes that are no UTF-8 become question marks."""
     return os.fsencode(path).decode("utf-8", "replace")
@@ -311,19 +308,6 @@ def _added(record: DocumentRecord) -> Added:
         ocr_pages=record.ocr_pages,
         children=record.children,
         language=record.metadata.language,
-    )
-
-
-def _unchanged(before: Added, path: Path, reason: str) -> Added:
-    return Added(
-        path=_shown(path),
-        document_id=before.document_id,
-        status="unchanged",
-        reason=reason,
-        pages=before.pages,
-        ocr_pages=before.ocr_pages,
-        children=before.children,
-        language=before.language,
     )
 
 

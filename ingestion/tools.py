@@ -21,7 +21,6 @@ from ingestion.fingerprints import hash_of, table_hash
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import ExtractionLimits
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
@@ -132,9 +131,9 @@ def open_web(config: IngestionConfig) -> Iterator[HttpWeb]:
 
 
 @contextmanager
-def open_reader(ocr: OcrChoice, limits: ExtractionLimits | None = None) -> Iterator[Sandbox]:
+def open_reader(ocr: OcrChoice) -> Iterator[Sandbox]:
     """Open the reader of foreign files, which works in a process of its own."""
-    with Sandbox(limits, ocr) as sandbox:
+    with Sandbox(ocr=ocr) as sandbox:
         yield sandbox
 
 

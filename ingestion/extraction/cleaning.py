@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
 
 from rag_engine.config import DATA
@@ -23,42 +22,26 @@ _UNSEEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """A cleaned text; `removed` counts the lines that were left out, `reduction` is the share 0..1 of characters."""
-
-    text: str
-    removed: int
-    reduction: float
-
-
-def clean(extracted: ExtractedText, language: str) -> Cleaned:
+def clean(extracted: ExtractedText, language: str) -> str:
     """Return the text in compatibility characters, addresses masked, without boilerplate and short lines.
 
     After Buriasco 2026, section 4. Blocks stay parted by a blank line. Cleaning what is clean changes nothing.
     """
     boilerplate = _boilerplate(language if language in _patterns() else "")
     blocks: list[str] = []
-    removed = 0
     for block in extracted.blocks:
         shortest = 1 if block.kind in _SHORT_BY_NATURE else SHORTEST_LINE
-        lines = extracted.text[block.start : block.end].split("\n")
-        kept = [line for line in map(_normalised, lines) if len(line) >= shortest and not _matches(line, boilerplate)]
-        removed += len(lines) - len(kept)
+        lines = map(_normalised, extracted.text[block.start : block.end].split("\n"))
+        kept = [line for line in lines if len(line) >= shortest and not _matches(line, boilerplate)]
         if kept:
             blocks.append("\n".join(kept))
-    text = "\n\n".join(blocks)
-    return Cleaned(text, removed, max(0.0, 1 - len(text) / len(extracted.text)) if extracted.text else 0.0)
+    return "\n\n".join(blocks)
 
 
 def _normalised(line: str) -> str:
-    if not line.isascii():
-        line = _UNSEEN.sub("", line) if not line.isprintable() else line
-        if not unicodedata.is_normalized("NFKC", line):
-            line = unicodedata.normalize("NFKC", line)
-    elif not line.isprintable():
+    if not line.isprintable():
         line = _UNSEEN.sub("", line)
-    return masked(" ".join(line.split()))
+    return masked(" ".join(unicodedata.normalize("NFKC", line).split()))
 
 
 def _matches(line: str, boilerplate: re.Pattern[str]) -> bool:

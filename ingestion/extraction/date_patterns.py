@@ -95,7 +95,7 @@ def declared_date(value: str) -> str:
 
 
 def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
-    numeric = partial(_numeric, month_first=month_first, century=century)
+    numeric: _Reader = partial(_numeric, month_first=month_first, century=century)
     for pattern, parts_of in (*_WORDED, (_NUMERIC, numeric), *_PARTIAL):
         for match in pattern.finditer(text):
             if value := _checked(*parts_of(match)):

@@ -36,7 +36,7 @@ class CachedReading:
 
 def cleaned_reading(file: FileReading, language: str) -> CachedReading:
     """Return what was read from a file together with its cleaned text."""
-    return CachedReading(file, clean(file.extracted, language).text, language)
+    return CachedReading(file, clean(file.extracted, language), language)
 
 
 def save_reading(folder: Path, sha256: str, reader: str, reading: CachedReading) -> None:

@@ -53,7 +53,7 @@ def describe_source(
         extracted.media_type,
     )
     reply, failures = ask_model(
-        language_model, clean(start, extraction.language).text, title, taxonomy, seconds=config.model_seconds
+        language_model, clean(start, extraction.language), title, taxonomy, seconds=config.model_seconds
     )
     if reply is None:
         message = f"Metadata extracted by rules alone, since the model {language_model.name} gave no usable answer."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ingestion.extraction.ocr.neural import NeuralOcr, load_easyocr, load_rapidocr
+from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
 from ingestion.types import ExtractionLimits, OcrEngine
 from rag_engine.config import OcrChoice
 
@@ -11,20 +13,8 @@ def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
 
     BackendError when Tesseract is asked for and not installed.
     """
-    from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
-
-    if choice == "auto":
-        choice = "tesseract" if installed_languages() else "rapidocr"
-    match choice:
-        case "tesseract":
-            return TesseractOcr(limits.ocr_seconds)
-        case "rapidocr":
-            from ingestion.extraction.ocr.rapidocr import RapidOcr
-
-            return RapidOcr()
-        case "easyocr":
-            from ingestion.extraction.ocr.easyocr import EasyOcr
-
-            return EasyOcr()
-        case "none":
-            return None
+    if choice == "tesseract" or (choice == "auto" and installed_languages()):
+        return TesseractOcr(limits.ocr_seconds)
+    if choice == "easyocr":
+        return NeuralOcr(load_easyocr, 0.3)
+    return None if choice == "none" else NeuralOcr(load_rapidocr, 0.5)

@@ -36,10 +36,9 @@ class TesseractOcr:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        installed = installed_languages()
-        if not installed:
+        self._languages = installed_languages()
+        if not self._languages:
             raise BackendError("Tesseract is not installed or has no language that we read.", help=_CURE)
-        self._languages = installed
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """For each picture its lines in Tesseract's reading order; none when it took too long or cannot be read.
@@ -50,8 +49,8 @@ class TesseractOcr:
         for picture in pictures:
             lines = self._lines(picture, language)
             identified = _identify(" ".join(line.text for line in lines), self._languages)
-            if identified not in (None, language):
-                language = identified or language
+            if identified and identified != language:
+                language = identified
                 lines = self._lines(picture, language)
             yield lines
 
@@ -110,14 +109,14 @@ def parse_tsv(table: str) -> tuple[OcrLine, ...]:
     for key, row_words in words.items():
         if sum(float(word["conf"]) for word in row_words) / len(row_words) < _MINIMUM_CONFIDENCE:
             continue
-        edges = [
-            (left, top, left + int(word["width"]), top + int(word["height"]))
-            for word in row_words
-            for left, top in [(int(word["left"]), int(word["top"]))]
-        ]
-        x0, y0, x1, y1 = zip(*edges, strict=True)
-        text = " ".join(word["text"] for word in row_words)
-        lines.append(OcrLine(text, Box(min(x0), min(y0), max(x1), max(y1)), paragraphs[key[:2]]))
+        edges = [[int(word[edge]) for edge in ("left", "top", "width", "height")] for word in row_words]
+        box = Box(
+            min(left for left, *_ in edges),
+            min(top for _, top, *_ in edges),
+            max(left + width for left, _, width, _ in edges),
+            max(top + height for _, top, _, height in edges),
+        )
+        lines.append(OcrLine(" ".join(word["text"] for word in row_words), box, paragraphs[key[:2]]))
     return tuple(lines)
 
 
