@@ -1,11 +1,24 @@
-"""Which OCR reads the scans."""
+"""Which OCR reads the scans: Tesseract, or a neural network. RapidOCR brings its weights and is always there."""
 
 from __future__ import annotations
 
-from ingestion.extraction.ocr.neural import NeuralOcr, load_easyocr, load_rapidocr
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ingestion.extraction.layout.reading_order import columns_first
 from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
-from ingestion.types import ExtractionLimits, OcrEngine
+from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture
 from rag_engine.config import OcrChoice
+from rag_engine.errors import BackendError
+from rag_engine.text.languages import READ_LANGUAGES
+from rag_engine.types import Box
+
+# A grey picture to its lines: the corners of each, its text and how sure that is.
+_Network = Callable[[Any], Iterable[tuple[Any, str, float]]]
 
 
 def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
@@ -16,5 +29,62 @@ def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
     if choice == "tesseract" or (choice == "auto" and installed_languages()):
         return TesseractOcr(limits.ocr_seconds)
     if choice == "easyocr":
-        return NeuralOcr(load_easyocr, 0.3)
-    return None if choice == "none" else NeuralOcr(load_rapidocr, 0.5)
+        return _NeuralOcr(_load_easyocr, 0.3)
+    return None if choice == "none" else _NeuralOcr(_load_rapidocr, 0.5)
+
+
+class _NeuralOcr:
+    """Lines with a score above `least`, column by column; the network is loaded at the first picture."""
+
+    def __init__(self, load: Callable[[], _Network], least: float) -> None:
+        self._load = load
+        self._least = least
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        """For each picture its lines, columns from left to right; BackendError when the engine is not usable."""
+        for picture in pictures:
+            grey = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width)
+            found = [line for line in self._network(grey) if line[2] >= self._least]
+            yield columns_first([OcrLine(text, _box_around(corners), 0) for corners, text, _ in found])
+
+    @cached_property
+    def _network(self) -> _Network:
+        return self._load()
+
+
+def _load_rapidocr() -> _Network:
+    """Load PP-OCR on ONNX Runtime."""
+    from rapidocr import RapidOCR
+
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    network = RapidOCR(params={"Global.log_level": "error"})
+
+    def read(grey: Any) -> Iterable[tuple[Any, str, float]]:
+        found = network(np.repeat(grey[:, :, None], 3, axis=2))
+        return () if found.boxes is None else zip(found.boxes, found.txts, found.scores, strict=True)
+
+    return read
+
+
+def _load_easyocr() -> _Network:
+    """Load EasyOCR from local weights: an extra, for those who have them and a graphics card."""
+    try:
+        from easyocr import Reader
+    except ImportError as error:
+        raise BackendError(
+            "EasyOCR is not installed.", help="Run pip install 'sextant[easyocr]', or choose tesseract or rapidocr."
+        ) from error
+    try:
+        reader = Reader(list(READ_LANGUAGES), download_enabled=False, verbose=False)
+    except FileNotFoundError as error:
+        raise BackendError(
+            f"EasyOCR has no weights: {error}.", help="Put its latin_g2 and craft weights into ~/.EasyOCR/model."
+        ) from error
+    network: _Network = reader.readtext
+    return network
+
+
+def _box_around(corners: Iterable[Iterable[float]]) -> Box:
+    """Return the upright rectangle around four corners."""
+    across, down = zip(*(map(float, corner) for corner in corners), strict=True)
+    return Box(min(across), min(down), max(across), max(down))
