@@ -46,7 +46,7 @@ class Sandbox:
         self._started()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._stop()
 
     def abort(self) -> None:
@@ -208,7 +208,7 @@ class Sandboxes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_error: object) -> None:
         for sandbox in self._all:
             sandbox.__exit__()
 
