@@ -7,9 +7,6 @@ from typing import Annotated
 import typer
 
 from cli.terminal import AsJson, Filters, Workspace, engine_of, out, print_json, warn
-from rag_engine.answering.json_contract import answer_json, error_json, search_json
-from rag_engine.filters import parse_filters
-from rag_engine.types import Answer
 
 app = typer.Typer()
 TopK = Annotated[int, typer.Option("--top-k", "-k", min=1, max=100, help="How many passages.")]
@@ -20,6 +17,9 @@ def search(
     question: str, filters: Filters = None, top_k: TopK = 10, workspace: Workspace = None, as_json: AsJson = False
 ) -> None:
     """Show the passages that bear on a question, with every score."""
+    from rag_engine.answering.json_contract import search_json
+    from rag_engine.filters import parse_filters
+
     with engine_of(workspace, as_json) as engine:
         evidence = engine.search(question, parse_filters(filters or []), engine.retrieval(top_k=top_k))
     if as_json:
@@ -37,6 +37,10 @@ def ask(
     question: str, filters: Filters = None, top_k: TopK = 10, workspace: Workspace = None, as_json: AsJson = False
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
+    from rag_engine.answering.json_contract import answer_json, error_json
+    from rag_engine.filters import parse_filters
+    from rag_engine.types import Answer
+
     with engine_of(workspace, as_json, error_json) as engine:
         answer = None
         for part in engine.ask(question, parse_filters(filters or []), engine.retrieval(top_k=top_k)):

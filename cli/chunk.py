@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
 from cli.terminal import AsJson, Workspace, engine_of, out, print_json, print_line, spinner, warn
-from ingestion.tools import open_reader
-from rag_engine.backends.language_identification import identify_language
-from rag_engine.chunking import chunk as strategies
 from rag_engine.config import Strategy
 from rag_engine.errors import InputError
-from rag_engine.storage.indexer import page_finder
-from rag_engine.types import Parent
+
+if TYPE_CHECKING:
+    from rag_engine.chunking.chunk import Chunked
+    from rag_engine.types import Parent
 
 app = typer.Typer()
 
@@ -29,6 +28,11 @@ def chunk(
     as_json: AsJson = False,
 ) -> None:
     """Show how a document is cut into passages, with their sections, headings and pages, and why so."""
+    from ingestion.tools import open_reader
+    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.chunking import chunk as strategies
+    from rag_engine.storage.indexer import page_finder
+
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {file.name}"):
         config = replace(engine.config.chunking, strategy=_known(strategy or engine.config.chunking.strategy))
         if not file.is_file():
@@ -89,7 +93,7 @@ def _parent_json(parent: Parent, page_of: Callable[[int], int]) -> dict[str, Any
     }
 
 
-def _print(chunked: strategies.Chunked, language: str, page_of: Callable[[int], int]) -> None:
+def _print(chunked: Chunked, language: str, page_of: Callable[[int], int]) -> None:
     children = sum(len(parent.children) for parent in chunked.parents)
     out.print(f"{chunked.strategy}: {chunked.why}", style="bold", markup=False)
     out.print(f"language {language or 'unknown'}, {len(chunked.parents)} parents, {children} children", markup=False)

@@ -10,10 +10,6 @@ import typer
 from rich.table import Table
 
 from cli.terminal import AsJson, By, Filters, Note, Workspace, author_of, bar, desk_of, engine_of, out, print_json
-from ingestion import operations
-from rag_engine.answering.json_contract import document_json
-from rag_engine.chunking.indexed_text import child_id
-from rag_engine.filters import parse_filters
 
 app = typer.Typer()
 
@@ -26,8 +22,10 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Put files and folders into the collection; what has not changed is skipped."""
+    from ingestion.operations import add_files
+
     with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
-        added = operations.add_files(
+        added = add_files(
             desk,
             paths,
             replaces=replaces,
@@ -45,6 +43,9 @@ def add(
 @app.command("list")
 def list_documents(filters: Filters = None, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the documents of the collection."""
+    from rag_engine.answering.json_contract import document_json
+    from rag_engine.filters import parse_filters
+
     with engine_of(workspace, as_json) as engine:
         records = engine.collection.documents(parse_filters(filters or []))
     if as_json:
@@ -62,6 +63,9 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
 @app.command()
 def show(document: str, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Show one document: its metadata and its passages. Name it by id or file name."""
+    from rag_engine.answering.json_contract import document_json
+    from rag_engine.chunking.indexed_text import child_id
+
     with engine_of(workspace, as_json) as engine:
         record = engine.catalog.find_document(document)
         children = engine.catalog.document_children(record.key)
@@ -89,6 +93,8 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
 @app.command()
 def erase(document: str, note: Note = "", by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk:
         erasure = operations.erase(desk, document, author_of(by), note)
     if as_json:
@@ -106,6 +112,8 @@ def rebuild(
     as_json: AsJson = False,
 ) -> None:
     """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk, bar("Rebuilding") as advance:
         children = operations.rebuild(desk, encode=encode, progress=advance)
     if as_json:

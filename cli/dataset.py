@@ -8,7 +8,6 @@ from pathlib import Path
 import typer
 
 from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, spinner, warn
-from ingestion import operations
 
 app = typer.Typer()
 
@@ -16,6 +15,8 @@ app = typer.Typer()
 @app.command("export")
 def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk, spinner(f"Writing {path.name} …"):
         written = operations.export_dataset(desk, path)
     if as_json:
@@ -28,8 +29,10 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 @app.command("import")
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Apply the corrections made in an exported workbook; they win over every extractor from then on."""
+    from ingestion.operations import import_corrections
+
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
-        report = operations.import_corrections(desk, path, author_of(by))
+        report = import_corrections(desk, path, author_of(by))
     if as_json:
         print_json(asdict(report))
         return

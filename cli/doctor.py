@@ -7,20 +7,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from cli.terminal import AsJson, Workspace, engine_of, out, print_json
-from ingestion.extraction.formats.legacy_office import office_program
-from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.indexing.phase import FROM_LIST
-from ingestion.web.browser import find_chromium
-from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.protocols import SparseIndex, VectorIndex
-from rag_engine.text.languages import READ_LANGUAGES
-from rag_engine.workspace import chroma_answers, find_serving
+
+if TYPE_CHECKING:
+    from rag_engine.engine import Engine
+    from rag_engine.protocols import SparseIndex, VectorIndex
 
 app = typer.Typer()
 
@@ -83,6 +79,9 @@ def _language_model(engine: Engine) -> Check:
 
 
 def _ocr() -> Iterator[Check]:
+    from ingestion.extraction.ocr.tesseract import installed_languages
+    from rag_engine.text.languages import READ_LANGUAGES
+
     languages = installed_languages()
     missing = [name for name in READ_LANGUAGES.values() if name not in languages]
     if not languages:
@@ -100,6 +99,8 @@ def _ocr() -> Iterator[Check]:
 
 
 def _browser() -> Check:
+    from ingestion.web.browser import find_chromium
+
     found = find_chromium()
     if found:
         return Check("Browser", "good", f"{found}, for pages that need JavaScript or refuse plain requests")
@@ -108,6 +109,8 @@ def _browser() -> Check:
 
 
 def _office() -> Check:
+    from ingestion.extraction.formats.legacy_office import office_program
+
     found = office_program()
     if found:
         return Check("LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument slides and sheets")
@@ -116,6 +119,8 @@ def _office() -> Check:
 
 
 def _servers(engine: Engine) -> Check:
+    from rag_engine.workspace import chroma_answers, find_serving
+
     url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
     if url and not chroma_answers(url):
         cure = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
@@ -165,6 +170,8 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
+    from ingestion.indexing.phase import FROM_LIST
+
     places = ((record.file, record.source) for record in engine.collection.documents())
     # What came through the page or the list of sources has no place of its own.
     own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]

@@ -14,24 +14,12 @@ import typer
 from rich.table import Table
 
 from cli.terminal import AsJson, bar, err, errors_end, out, print_json, print_table, warn
-from ingestion.add_files import read_documents
-from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import DATA, read_config, shared_folder
-from rag_engine.engine import open_encoder
 from rag_engine.errors import InputError
-from rag_engine.evaluation.configurations import (
-    CONFIGURATIONS,
-    Configuration,
-    chosen_of,
-    chunking_strategies,
-    configurations,
-)
-from rag_engine.evaluation.datasets import Dataset, Split, pool_datasets, read_dataset
-from rag_engine.evaluation.gold import read_gold, spread
-from rag_engine.evaluation.passage_metrics import METRICS as COVERAGE
-from rag_engine.evaluation.vector_cache import vectors_folder
 
 if TYPE_CHECKING:
+    from rag_engine.evaluation.configurations import Configuration
+    from rag_engine.evaluation.datasets import Dataset, Split
     from rag_engine.evaluation.metrics import Measured
     from rag_engine.evaluation.run_passages import PassageFigures
 
@@ -85,15 +73,18 @@ def retrieval(
     as_json: AsJson = False,
 ) -> None:
     """Measure ranking on data sets in BEIR's form: nDCG@10, recall, MRR, MAP, with 95% intervals."""
+    from rag_engine.engine import open_encoder
+    from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
     from rag_engine.evaluation.run_retrieval import run_retrieval
+    from rag_engine.evaluation.vector_cache import vectors_folder
 
     with _errors_reported(as_json), bar("Measuring") as advance:
-        chosen = chosen_of(CONFIGURATIONS, names or ["default"])
+        configurations = chosen_of(CONFIGURATIONS, names or ["default"])
         config = read_config()
         read = _read(datasets, split, queries_from, pooled)
         embedder = open_encoder(config)
         reports = [
-            run_retrieval([one], chosen, config, embedder, cache=vectors_folder(), progress=advance, runs=runs)[
+            run_retrieval([one], configurations, config, embedder, cache=vectors_folder(), progress=advance, runs=runs)[
                 0
             ].to_dict()
             for one in read
@@ -118,13 +109,16 @@ def chunking(
     as_json: AsJson = False,
 ) -> None:
     """Compare the ways of chunking by how well what they find covers the passages that answer."""
+    from rag_engine.evaluation.configurations import Configuration, chunking_strategies
+    from rag_engine.evaluation.passage_metrics import METRICS
+
     with _errors_reported(as_json):
-        compared = [
+        configurations = [
             Configuration(name, f"{name} chunks", {"top_k": top_k}, {"strategy": name})
             for name in chunking_strategies(strategies or [])
         ]
-        figures, groups = _on_passages(compared, documents, gold, split)
-        baseline = "semantic" if any(one.name == "semantic" for one in compared) else compared[0].name
+        figures, groups = _on_passages(configurations, documents, gold, split)
+        baseline = "semantic" if any(one.name == "semantic" for one in configurations) else configurations[0].name
         notes = [
             f"{one.measured.name}: {one.children:,} children of {one.child_size:.0f} characters in {one.parents:,} "
             f"parents of {one.parent_size:.0f}; indexed in {one.index_seconds:.0f} s, {one.encode_seconds:.0f} s of it "
@@ -133,7 +127,7 @@ def chunking(
         ]
         measured = [one.measured for one in figures]
         title = "Ways of chunking on real documents"
-        shown = _Shown("chunking", title, COVERAGE, _PASSAGES, baseline, (*notes, *_warned(figures)), _DRAWN)
+        shown = _Shown("chunking", title, METRICS, _PASSAGES, baseline, (*notes, *_warned(figures)), _DRAWN)
         _finish(measured, groups, shown, results, as_json)
 
 
@@ -152,8 +146,12 @@ def ablation(
     as_json: AsJson = False,
 ) -> None:
     """Measure what each step is worth: configurations side by side, with intervals and paired differences."""
+    from rag_engine.engine import open_encoder
+    from rag_engine.evaluation import passage_metrics as chunk_scores
+    from rag_engine.evaluation.configurations import chosen_of, configurations
     from rag_engine.evaluation.metrics import METRICS as RANKING
     from rag_engine.evaluation.run_retrieval import run_retrieval
+    from rag_engine.evaluation.vector_cache import vectors_folder
 
     with _errors_reported(as_json):
         config = read_config()
@@ -163,7 +161,7 @@ def ablation(
             figures, groups = _on_passages(chosen, documents, gold, split, at_most=_ABLATION_QUESTIONS)
             measured, title = [one.measured for one in figures], "What each step is worth"
             notes = (*_warned(figures), *notes)
-            shown = _Shown("ablation", title, COVERAGE, _PASSAGES, chosen[0].name, notes, _DRAWN)
+            shown = _Shown("ablation", title, chunk_scores.METRICS, _PASSAGES, chosen[0].name, notes, _DRAWN)
             _finish(measured, groups, shown, results, as_json)
             return
         embedder = open_encoder(config)
@@ -177,16 +175,20 @@ def ablation(
 
 
 def _on_passages(
-    compared: list[Configuration], documents: Path | None, gold: Path, split: str, at_most: int = 10_000
+    configurations: list[Configuration], documents: Path | None, gold: Path, split: str, at_most: int = 10_000
 ) -> tuple[tuple[PassageFigures, ...], Mapping[str, Sequence[bool]]]:
     """Return the figures of the configurations on the questions with known passages, and the groups of the questions.
 
     All documents that the split's questions quote are searched, however few of the questions are asked.
     """
+    from ingestion.add_files import read_documents
+    from rag_engine.engine import open_encoder
+    from rag_engine.evaluation.gold import read_gold, spread
     from rag_engine.evaluation.run_passages import run_passages, subsets
+    from rag_engine.evaluation.vector_cache import vectors_folder
 
     config = read_config()
-    questions = read_gold(gold, cast(Split, split))
+    questions = read_gold(gold, cast("Split", split))
     folder = documents or shared_folder() / "data" / "corpus"
     with bar("Reading") as advance:
         named = (quote.document for question in questions for quote in question.quotes)
@@ -194,7 +196,9 @@ def _on_passages(
     questions = spread(questions, at_most)
     embedder = open_encoder(config)
     with bar("Measuring") as advance:
-        figures = run_passages(questions, read, compared, config, embedder, cache=vectors_folder(), progress=advance)
+        figures = run_passages(
+            questions, read, configurations, config, embedder, cache=vectors_folder(), progress=advance
+        )
     return figures, subsets(questions)
 
 
@@ -231,12 +235,15 @@ def _finish(
 
 
 def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bool) -> list[Dataset]:
+    from rag_engine.backends.language_identification import identify_language
+    from rag_engine.evaluation.datasets import pool_datasets, read_dataset
+
     if pooled and queries_from:
         raise InputError(
             "--pooled and --queries-from cannot be combined.", help="Name the corpus of the questions first."
         )
     read = [
-        read_dataset(folder, cast(Split, split), identify=identify_language, queries_from=queries_from)
+        read_dataset(folder, cast("Split", split), identify=identify_language, queries_from=queries_from)
         for folder in folders
     ]
     return [pool_datasets(read)] if pooled else read

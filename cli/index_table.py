@@ -12,10 +12,6 @@ import typer
 from rich.table import Table
 
 from cli.terminal import AsJson, Workspace, desk_of, errors_end, out, print_json, print_table, warn
-from ingestion import operations
-from ingestion.book_index.read import index_of_file
-from ingestion.tools import open_reader
-from rag_engine.book_index.anchors import to_metadata_json
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
 
@@ -50,8 +46,11 @@ def index_table(
 
 
 def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None, as_json: bool) -> None:
+    from ingestion.operations import apply_index_table
+    from rag_engine.book_index.anchors import to_metadata_json
+
     with desk_of(workspace, as_json) as desk:
-        applied = operations.apply_index_table(desk, file, document)
+        applied = apply_index_table(desk, file, document)
         if cache is not None:
             try:
                 cache.write_text(to_metadata_json(applied.queries), encoding="utf-8")
@@ -72,8 +71,10 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
 
 
 def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
+    from ingestion.operations import remove_index_table
+
     with desk_of(workspace, as_json) as desk:
-        documents = operations.remove_index_table(desk, file.name)
+        documents = remove_index_table(desk, file.name)
     if as_json:
         print_json({"source": file.name, "documents": documents})
     else:
@@ -82,6 +83,9 @@ def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
 
 
 def _show(file: Path, misused: bool, as_json: bool) -> None:
+    from ingestion.book_index.read import index_of_file
+    from ingestion.tools import open_reader
+
     with errors_end(as_json):
         if misused:
             raise InputError(

@@ -1,4 +1,7 @@
-"""The `sextant` command: its verbs and its entry point."""
+"""The `sextant` command: its verbs and its entry point.
+
+A verb imports the engine when it is called, so that help and mistakes answer at once.
+"""
 
 from __future__ import annotations
 

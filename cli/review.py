@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.runs import watch
 from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, out, print_json
-from ingestion import operations
-from ingestion.jobs.queue import Run
-from ingestion.operations import Desk
-from ingestion.status.views import ReviewReport, review_report
-from ingestion.types import check_field
+
+if TYPE_CHECKING:
+    from ingestion.jobs.queue import Run
+    from ingestion.operations import Desk
+    from ingestion.status.views import ReviewReport
 
 app = typer.Typer()
 
@@ -28,6 +28,8 @@ def review(
     as_json: AsJson = False,
 ) -> None:
     """List the licences that a person must decide, with the evidence; or decide one."""
+    from ingestion.status.views import review_report
+
     with desk_of(workspace, as_json) as desk:
         if code:
             _decide(desk, code, choice, author_of(by), note, as_json)
@@ -50,6 +52,9 @@ def correct(
     as_json: AsJson = False,
 ) -> None:
     """Correct a field of a document; your value wins over every extractor from then on."""
+    from ingestion import operations
+    from ingestion.types import check_field
+
     with desk_of(workspace, as_json) as desk:
         name = check_field(field)
         if undo:
@@ -66,7 +71,9 @@ def correct(
 
 def _decide(desk: Desk, code: str, choice: str, author: str, note: str, as_json: bool) -> None:
     """Record the decision, wait until a document that must leave the index has left it, and end the command."""
-    decided = operations.decide(desk, [code], choice, author, note)
+    from ingestion.operations import decide
+
+    decided = decide(desk, [code], choice, author, note)
     ended = watch(desk, decided.run) if decided.run else None
     if as_json:
         print_json({"code": code, "choice": choice, "author": author, "run": asdict(ended) if ended else None})

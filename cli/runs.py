@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from cli.terminal import AsJson, Workspace, desk_of, out, phase_bar, print_json, print_phase, print_table
-from ingestion import operations
-from ingestion.jobs.process import follow
-from ingestion.jobs.queue import Run
-from ingestion.operations import Desk
-from ingestion.types import RunRequest, check_phases
-from rag_engine.errors import InputError
+
+if TYPE_CHECKING:
+    from ingestion.jobs.queue import Run
+    from ingestion.operations import Desk
 
 app = typer.Typer()
 
@@ -39,6 +37,9 @@ def run(
     These are licence, acquisition, portals, extraction, quality, deduplication, metadata and indexing. What is done
     and unchanged is left alone; an interrupted run continues where it was.
     """
+    from ingestion import operations
+    from ingestion.types import RunRequest, check_phases
+
     which: Any = "failed" if failed else "all" if every else "due"
     with desk_of(workspace, as_json) as desk:
         request = RunRequest(check_phases(phases or ()), tuple(code or ()), which, refresh)
@@ -48,6 +49,8 @@ def run(
 @app.command()
 def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Try again what failed, and what waits for it."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk:
         _print_run(watch(desk, operations.retry(desk)), as_json)
 
@@ -60,6 +63,9 @@ def do_words(
     as_json: AsJson = False,
 ) -> None:
     """Say what to run in words; the request is shown and run when you agree."""
+    from ingestion import operations
+    from rag_engine.errors import InputError
+
     with desk_of(workspace, as_json) as desk:
         command = operations.understand(desk, words)
         if command is None:
@@ -101,6 +107,8 @@ def runs(
 @app.command()
 def pause(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Pause a run after the sources it is at."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk:
         _print_signal(operations.control(desk, "pause", id), "`sextant resume` continues it.", as_json)
 
@@ -108,6 +116,8 @@ def pause(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -
 @app.command()
 def resume(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Continue a paused run, and show how far it is."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk:
         _print_run(watch(desk, operations.control(desk, "resume", id)), as_json)
 
@@ -115,6 +125,8 @@ def resume(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 @app.command()
 def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """End a run for good; completed work is kept."""
+    from ingestion import operations
+
     with desk_of(workspace, as_json) as desk:
         run = operations.control(desk, "cancel", id)
         _print_signal(run, "Completed work is kept; `sextant run` does the rest.", as_json)
@@ -122,6 +134,9 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
 def watch(desk: Desk, queued: Run) -> Run:
     """Show the progress of a run until it has ended, and return it; Ctrl-C cancels it."""
+    from ingestion.jobs.process import follow
+    from ingestion.operations import control
+
     last = ""
     with phase_bar() as advance:
 
@@ -134,7 +149,7 @@ def watch(desk: Desk, queued: Run) -> Run:
         try:
             ended = follow(desk.engine, queued.id, show)
         except KeyboardInterrupt:
-            operations.control(desk, "cancel", queued.id)
+            control(desk, "cancel", queued.id)
             ended = follow(desk.engine, queued.id, show)
     _print_remaining_phases(ended, last)
     return ended

@@ -9,9 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.servers import serving
 from cli.terminal import AsJson, Workspace, engine_of, out, print_json
-from ingestion.operations import add_sample, open_desk
 from rag_engine.config import DATA
 
 app = typer.Typer()
@@ -27,6 +25,9 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
+    from cli.servers import serving
+    from ingestion.operations import add_sample, open_desk
+
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -24,10 +24,11 @@ from cli.terminal import (
     spinner,
     warn,
 )
-from ingestion import operations
-from ingestion.seeds.merge import SeedReport
-from ingestion.status.views import SourceReport, StatusReport, source_report, source_rows, status_report
-from ingestion.types import Relation
+
+if TYPE_CHECKING:
+    from ingestion.seeds.merge import SeedReport
+    from ingestion.status.views import SourceReport, StatusReport
+    from ingestion.types import Relation
 
 app = typer.Typer()
 seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add rows, discover new ones, remove some.")
@@ -36,8 +37,10 @@ seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add
 @seeds.command("add")
 def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put the rows of a workbook, CSV, sitemap, feed or list, or the files of a folder, on the list of sources."""
+    from ingestion.operations import add_list
+
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
-        report = operations.add_list(desk, path)
+        report = add_list(desk, path)
     _print_seeds(report, "added", as_json)
 
 
@@ -52,16 +55,20 @@ def discover_seeds(
     as_json: AsJson = False,
 ) -> None:
     """Propose the addresses of a feed, a sitemap or a page that names one; nothing is added without --accept."""
+    from ingestion.operations import add_sources, discover_sources
+
     with desk_of(workspace, as_json) as desk, spinner("Looking …"):
-        report = operations.discover_sources(desk, url, contains or ())
+        report = discover_sources(desk, url, contains or ())
         if accept:
-            operations.add_sources(desk, report.new)
+            add_sources(desk, report.new)
     _print_seeds(report, "added" if accept else "proposed", as_json)
 
 
 @seeds.command("list")
 def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the sources, each with its status."""
+    from ingestion.status.views import source_rows
+
     with desk_of(workspace, as_json) as desk:
         found = source_rows(desk.store.records().values())
     if as_json:
@@ -85,8 +92,10 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
 @seeds.command("remove")
 def remove_seeds(codes: list[str], by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Take sources off the list, and their documents out of the index; decisions and corrections are kept."""
+    from ingestion.operations import remove_sources
+
     with desk_of(workspace, as_json) as desk:
-        removed = operations.remove_sources(desk, codes, author_of(by))
+        removed = remove_sources(desk, codes, author_of(by))
         ended = watch(desk, removed.run) if removed.run else None
     good = ended is None or ended.status == "done"
     if as_json:
@@ -108,6 +117,8 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     """Show how many sources came how far and why others did not; with a code, what is known of that source."""
+    from ingestion.status.views import source_report, status_report
+
     with desk_of(workspace, as_json) as desk:
         if code:
             source = source_report(desk.store, code)

@@ -8,17 +8,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ingestion.operations import Desk, open_desk, system_user
 from rag_engine.config import read_config
-from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import SextantError
+
+if TYPE_CHECKING:
+    from ingestion.operations import Desk
+    from rag_engine.engine import Engine
 
 Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.schema.json).")]
@@ -38,6 +40,8 @@ def engine_of(
     workspace: Path | None, as_json: bool, shape: Callable[[str], dict[str, Any]] | None = None
 ) -> Iterator[Engine]:
     """Open the engine; an error ends the command with its message and remedy, and exit code 2."""
+    from rag_engine.engine import open_engine
+
     with errors_end(as_json, shape), closing(open_engine(read_config(workspace))) as engine:
         yield engine
 
@@ -58,12 +62,16 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
 @contextmanager
 def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
     """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
+    from ingestion.operations import open_desk
+
     with engine_of(workspace, as_json) as engine:
         yield open_desk(engine)
 
 
 def author_of(by: str) -> str:
     """Return who decides: the name given, else the system's user."""
+    from ingestion.operations import system_user
+
     return by or system_user()
 
 

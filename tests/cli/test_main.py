@@ -184,3 +184,9 @@ def test_the_installed_command_prints_readable_text(small_workspace: Path) -> No
     command = [sys.executable, "-m", "cli", "search", "heat alert", "-w", str(small_workspace)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "caldo.md" in done.stdout
+
+
+def test_help_is_printed_without_loading_the_engine() -> None:
+    loaded = "import sys, cli.main; print(*sorted({'numpy', 'sqlalchemy', 'httpx', 'ingestion'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "", done.stdout
