@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, groupby, islice
 from pathlib import Path
 
-from ingestion.extraction.file_type import detect
+from ingestion.extraction.file_type import OLE, detect
 from ingestion.metadata_file import NAME as DESCRIPTIONS
 from ingestion.metadata_file import read_descriptions
 from ingestion.seeds.codes import prefix_for
@@ -15,7 +15,7 @@ from ingestion.seeds.columns import SeedColumns, find_columns
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_entries, read_sitemap, unpack
 from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_seeds, whole
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
-from ingestion.spreadsheets.read import OLE, read_delimited, read_head, read_rows, sniff_encoding
+from ingestion.spreadsheets.read import read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.spreadsheets.row import Row, column_letter
 from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from ingestion.extraction.file_type import OLE, is_locked
 from ingestion.spreadsheets.row import Row
 from ingestion.spreadsheets.workbook_reader import read_workbook
 from ingestion.types import Refusal
 from rag_engine.errors import InputError
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PORTION = 1 << 20
@@ -113,12 +112,8 @@ def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
 
 def _old_or_locked(path: Path) -> InputError:
     """Return the kind of a file in the old container: Excel's old format, or a workbook with a password."""
-    with path.open("rb") as file:
-        tail = b""
-        while portion := file.read(_PORTION):
-            if _ENCRYPTED in tail + portion:
-                return InputError(f"{path.name} asks for a password.", help="Save a copy without one and take that.")
-            tail = portion[-64:]
+    if is_locked(path):
+        return InputError(f"{path.name} asks for a password.", help="Save a copy without one and take that.")
     return InputError(
         f"{path.name} is in the format of Excel before 2007 (.xls).",
         help="Open it in Excel or LibreOffice and save it as .xlsx.",

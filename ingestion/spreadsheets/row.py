@@ -40,9 +40,6 @@ class RejectedRow:
 
 def column_letter(column: int) -> str:
     """Return the letter of a column that counts from 0: A, B, ... Z, AA."""
-    letters = ""
-    number = column + 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters
+    from openpyxl.utils import get_column_letter
+
+    return get_column_letter(column + 1)

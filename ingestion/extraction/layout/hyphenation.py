@@ -9,7 +9,7 @@ from ingestion.extraction.assemble import DraftLine, Joint
 from rag_engine.types import Box
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_HYPHENS = ("-", "\u2010", "\u00ad")
+HYPHENS = ("-", "\u2010", "\u00ad")
 _LONGEST_WORD = 80
 _CUT = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])$")
 _HEAD = re.compile(r"[^\W\d_]+")
@@ -39,7 +39,7 @@ def join_lines(lines: Sequence[tuple[str, Box | None]], vocabulary: frozenset[st
 
 
 def _cut(text: str, following: str, vocabulary: frozenset[str]) -> tuple[str, Joint]:
-    if text[-1:] not in _HYPHENS or not following or not following[0].isalnum():
+    if text[-1:] not in HYPHENS or not following or not following[0].isalnum():
         return text, " "
     found = _CUT.search(text, max(0, len(text) - _LONGEST_WORD))
     if not found:

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, with_header
-from ingestion.extraction.layout.hyphenation import join_lines
+from ingestion.extraction.layout.hyphenation import HYPHENS, join_lines
 from ingestion.extraction.layout.paragraphs import ends_sentence
 from ingestion.extraction.layout.text_rows import LABEL
-
-_HYPHENS = ("-", "\u00ad", "\u2010")
 
 # Lines of a column of three have some forty characters.
 _FULL_LINE = 30
@@ -76,7 +74,7 @@ def _goes_on(block: DraftBlock, following: DraftBlock) -> bool:
     text = following.lines[0].text
     if LABEL.match(text):
         return False
-    if text[0].islower() or block.lines[-1].text.endswith(_HYPHENS):
+    if text[0].islower() or block.lines[-1].text.endswith(HYPHENS):
         return True
     return text[0].isalnum() and len(block.lines) > 1 and _fills_its_line(block)
 
