@@ -34,15 +34,10 @@ __all__ = [
     "read_config",
 ]
 
-_MODULES = {
-    "config": ("Config", "RetrievalConfig", "read_config"),
-    "engine": ("Engine", "open_engine"),
-    "errors": ("BackendError", "InputError", "SextantError", "WorkspaceError"),
-}
-
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'rag_engine' has no attribute {name!r}")
-    module = next((module for module, names in _MODULES.items() if name in names), "types")
-    return getattr(import_module(f"rag_engine.{module}"), name)
+    # The engine comes last: it imports much.
+    for module in ("types", "errors", "config", "engine") if name in __all__ else ():
+        if hasattr(import_module(f"rag_engine.{module}"), name):
+            return getattr(import_module(f"rag_engine.{module}"), name)
+    raise AttributeError(f"module 'rag_engine' has no attribute {name!r}")

@@ -40,10 +40,9 @@ class Models:
         self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
     def embedder(self, noted: str) -> Embedder:
-        """Return the configured encoder. The same model may be here twice, packaged and in the hub's cache.
+        """Return the configured encoder.
 
-        `noted` is the
-        name of the one that the index was made by.
+        The same model may be here twice, packaged and in the hub's cache: `noted` names the one that made the index.
         """
         with self._lock:
             if self._embedder is None:
@@ -60,10 +59,7 @@ class Models:
             return self._reranker
 
     def language_model(self) -> tuple[Generator | None, str]:
-        """Return the language model that answers, else None with what is to be said about it.
-
-        Looked for every few seconds.
-        """
+        """Return the language model that answers, else None and a warning; looked for every few seconds."""
         looked, found = self._language
         if time.monotonic() - looked > _LOOK_FOR_MODEL_SECONDS:
             try:

@@ -7,30 +7,15 @@ and dollar signs in it mean nothing here.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 
+from rag_engine.config import DATA
 from rag_engine.text.languages import language_name
 from rag_engine.types import QueryPlan, Source
 
-INSUFFICIENT = {
-    "en": "No answer found in these documents.",
-    "it": "Nessuna risposta trovata in questi documenti.",
-    "fr": "Aucune réponse trouvée dans ces documents.",
-    "es": "No se encontró respuesta en estos documentos.",
-    "de": "In diesen Dokumenten wurde keine Antwort gefunden.",
-    "pt": "Nenhuma resposta encontrada nestes documentos.",
-    "tr": "Bu belgelerde yanıt bulunamadı.",
-}
-
-QUOTATIONS_ONLY = {
-    "en": "Most relevant passages (no language model connected):",
-    "it": "Passaggi più pertinenti (nessun modello linguistico collegato):",
-    "fr": "Passages les plus pertinents (aucun modèle de langage connecté) :",
-    "es": "Pasajes más relevantes (ningún modelo de lenguaje conectado):",
-    "de": "Relevanteste Passagen (kein Sprachmodell verbunden):",
-    "pt": "Passagens mais relevantes (nenhum modelo de linguagem conectado):",
-    "tr": "En ilgili bölümler (bağlı dil modeli yok):",
-}
+_SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
+INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
 
 # The words that models put before a source's number, whatever they were told: theirs is the answer's language.
 SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import stopwords
 
@@ -27,17 +29,6 @@ _LANGUAGES = (
     "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "tr", "uk", "zh",
 )
 # fmt: on
-# Languages without a list in the table; without one their questions would be taken for a neighbour's.
-_MORE_FUNCTION_WORDS = {
-    "bg": "и в на за от се по как какво кои кой коя кое са не да с със при до или към това тези този какви какъв",
-    "et": "ja on ei kuidas mis kes millised milline mida kas või see need et oma kui mille selle ning nende",
-    "hr": "i u na za od se kako što koje koji koja su nije da s sa pri do ili prema ovo te kojim kakve gdje",
-    "lt": "ir yra ne kaip kas kokie kokios kokia kokį ar arba tai šie iš į dėl su nuo pagal kuri kurie kurios",
-    "lv": "un ir ne kā kas kādi kādas kāda vai tas šie no uz par ar pēc kura kuri kuras kur lai pie",
-    "sk": "a v na za od sa ako čo aké ktoré ktorý ktorá sú nie že s so pri do alebo k toto tieto pre podľa aký",
-    "sl": "in v na za od se kako kaj katere kateri katera so ni da s z pri do ali k to ti po kakšni kje",
-    "uk": "і в на за від як що які який яка є не та до або це ці при про у з із для чи щодо де",
-}
 # A text of this many characters is told by its trigrams alone.
 _SHORT = 300
 _SAMPLES, _SAMPLE = 6, 600
@@ -114,7 +105,8 @@ def _identifier() -> _Identifier:
     from lingua import IsoCode639_1, Language, LanguageDetectorBuilder
 
     languages = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in _LANGUAGES]
-    more = {code: frozenset(map(fold, listed.split())) for code, listed in _MORE_FUNCTION_WORDS.items()}
+    table = tomllib.loads((DATA / "function_words.toml").read_text(encoding="utf-8"))
+    more = {code: frozenset(map(fold, listed.split())) for code, listed in table.items()}
     words = {code: listed for code in _LANGUAGES if (listed := stopwords(code) or more.get(code, frozenset()))}
     shared_by = Counter(word for listed in words.values() for word in listed)
     return _Identifier(

