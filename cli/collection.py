@@ -71,12 +71,12 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
         children = engine.catalog.document_children(record.key)
     passages = [
         {
-            "child_id": child_id(record.sha256, c.parent_index, c.index),
+            "child_id": child_id(record.sha256, c.parent.index, c.index),
             "page": c.page,
-            "act": c.act,
-            "section": c.section,
+            "act": c.parent.act,
+            "section": c.parent.section,
         }
-        | {"clause": c.clause, "headings": list(c.headings), "text": c.text}
+        | {"clause": c.clause, "headings": list(c.parent.headings), "text": c.text}
         for c in children
     ]
     if as_json:

@@ -122,18 +122,18 @@ def match_documents(
 
 def parents_of(children: Sequence[ChildRecord]) -> Iterator[Parent]:
     """Yield the parents of a document's children in reading order, as the chunker gave them but for their depth."""
-    for _, group in groupby(children, key=lambda child: child.parent_key):
+    for _, group in groupby(children, key=lambda child: child.parent.key):
         own = list(group)
-        first = own[0]
+        parent = own[0].parent
         yield Parent(
-            index=first.parent_index,
-            start=first.parent_start,
-            end=first.parent_end,
-            text=first.parent_text,
+            index=parent.index,
+            start=parent.start,
+            end=parent.end,
+            text=parent.text,
             children=tuple(Child(one.index, one.start, one.end, one.text, one.clause) for one in own),
-            act=first.act,
-            section=first.section,
-            headings=first.headings,
+            act=parent.act,
+            section=parent.section,
+            headings=parent.headings,
         )
 
 

@@ -62,7 +62,7 @@ def run_passages(
     for chunking, together in by_chunking(configurations, config).items():
         with indexed(named, replace(config, chunking=chunking), cached, progress) as collection:
             children = [c for key in collection.names for c in collection.engine.catalog.document_children(key)]
-            parents = {child.parent_key: child.parent_end - child.parent_start for child in children}
+            parents = {child.parent.key: child.parent.end - child.parent.start for child in children}
             reader = cached_loader(collection.engine.retrievers().reranker)
             for one in together:
                 warned: Counter[str] = Counter()

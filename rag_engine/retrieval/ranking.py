@@ -174,17 +174,18 @@ def _named(plan: QueryPlan, records: Sequence[ChildRecord | None], view: Collect
     """Return the positions of the children whose section or act the question names, with what they gain."""
     documents = view.snapshot.documents
     # Only what has sections is cited by them: the initials of other titles would meet many an abbreviation.
-    cited = {place: record for place, record in enumerate(records) if record and record.section}
+    cited = {place: record for place, record in enumerate(records) if record and record.parent.section}
     titles = {r.document_key: documents[r.document_key].metadata.title for r in cited.values()}
     sections = named_sections(plan.question, plan.language)
-    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.act for r in cited.values())})
+    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.parent.act for r in cited.values())})
     if cited and sections and not acts:
         # The act that is named may be one that none of the best belongs to. Asking every title takes its time.
         acts = named_acts(plan.question, plan.language, {one.metadata.title for one in documents.values()})
     if not sections and not acts:
         return []
     gained = {
-        place: provenance_bonus(sections, acts, r.act, r.section, titles[r.document_key]) for place, r in cited.items()
+        place: provenance_bonus(sections, acts, r.parent.act, r.parent.section, titles[r.document_key])
+        for place, r in cited.items()
     }
     return [(place, bonus) for place, bonus in gained.items() if bonus]
 
@@ -233,9 +234,9 @@ def _referred(ranked: Ranked, scores: Floats, records: _Records, view: Collectio
     best = [record for record in records.of(ranked, _REFERRING) if record is not None]
     score_of = dict(zip(ranked.keys.tolist(), scores.tolist(), strict=True))
     referring: dict[int, float] = {}
-    edges = references(view.catalog, {record.parent_key for record in best})
+    edges = references(view.catalog, {record.parent.key for record in best})
     for record in best:
-        for _, target in edges.get(record.parent_key, ()):
+        for _, target in edges.get(record.parent.key, ()):
             referring[target.key] = max(referring.get(target.key, 0.0), score_of[record.key])
     parents = view.snapshot.parents_of(ranked.keys)
     return np.array([referring.get(parent, 0.0) for parent in parents.tolist()])

@@ -11,7 +11,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
-from rag_engine.storage.catalog import ChildRecord
+from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import linked_passages
 from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source, Tier
@@ -69,7 +69,7 @@ def retrieve(
             if one.key in records
         )
         if hits:
-            record = next(records[one.key] for one in group if one.key in records)
+            record = next(records[one.key].parent for one in group if one.key in records)
             sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
     ended = time.perf_counter()
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
@@ -80,13 +80,13 @@ def retrieve(
 def _hit(
     place: int, candidate: Candidate, similarity: float, record: ChildRecord, ranked: Ranked, view: CollectionView
 ) -> Hit:
-    key, document = candidate.key, view.snapshot.documents[candidate.document_key]
+    key, document, parent = candidate.key, view.snapshot.documents[candidate.document_key], record.parent
     return Hit(
-        child_id=child_id(document.sha256, record.parent_index, record.index),
+        child_id=child_id(document.sha256, parent.index, record.index),
         document=document,
-        parent_index=record.parent_index,
-        start=record.parent_start + record.start,
-        end=record.parent_start + record.end,
+        parent_index=parent.index,
+        start=parent.start + record.start,
+        end=parent.start + record.end,
         text=record.text,
         page=record.page,
         last_page=record.last_page,
@@ -98,30 +98,30 @@ def _hit(
         sparse_rank=ranked.found.sparse_rank(key),
         fused=float(ranked.scores[place]),
         geographic_boost=ranked.boosts[candidate.document_key],
-        act=record.act,
-        section=record.section,
+        act=parent.act,
+        section=parent.section,
         clause=record.clause,
-        headings=record.headings,
+        headings=parent.headings,
         indexed_under=ranked.listed.get(key, ()),
         reranked=ranked.reranked.get(key),
         provenance=ranked.provenance.get(key, 0.0),
     )
 
 
-def _source(n: int, record: ChildRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...]) -> Source:
+def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...]) -> Source:
     return Source(
         n=n,
         document=hits[0].document,
-        parent_index=record.parent_index,
-        start=record.parent_start,
-        end=record.parent_end,
-        text=record.parent_text,
-        page=record.parent_page,
-        last_page=record.parent_last_page,
+        parent_index=parent.index,
+        start=parent.start,
+        end=parent.end,
+        text=parent.text,
+        page=parent.page,
+        last_page=parent.last_page,
         hits=hits,
-        act=record.act,
-        section=record.section,
-        headings=record.headings,
+        act=parent.act,
+        section=parent.section,
+        headings=parent.headings,
         linked=linked,
     )
 

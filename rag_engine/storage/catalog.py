@@ -84,42 +84,9 @@ SCHEMA = 3
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
 # In the order of the records' fields; headings come last, for they are decoded.
-_CHILD = [
-    *(children.c[name] for name in _PLACE),
-    *(parents.c[name] for name in ("key", "index", "start", "end", "page", "last_page", "text")),
-    children.c.clause,
-    *(parents.c[name] for name in ("act", "section", "headings")),
-]
 _PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
-
-
-@dataclass(frozen=True, slots=True)
-class ChildRecord:
-    """A child with its parent, as the catalog keeps them; offsets count from the parent's start."""
-
-    key: int
-    document_key: int
-    index: int
-    start: int
-    end: int
-    page: int
-    last_page: int
-    parent_key: int
-    parent_index: int
-    parent_start: int
-    parent_end: int
-    parent_page: int
-    parent_last_page: int
-    parent_text: str
-    clause: str
-    act: str
-    section: str
-    headings: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """Text of the child."""
-        return self.parent_text[self.start : self.end]
+_CHILD = [children.c[name] for name in (*_PLACE, "clause")]
+_CHILD_WITH_PARENT = sql.select(*_CHILD, *_PARENT).join(parents, parents.c.key == children.c.parent_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +105,26 @@ class ParentRecord:
     section: str
     depth: int
     headings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRecord:
+    """A child as the catalog keeps it; offsets count from its parent's start."""
+
+    key: int
+    document_key: int
+    index: int
+    start: int
+    end: int
+    page: int
+    last_page: int
+    clause: str
+    parent: ParentRecord
+
+    @property
+    def text(self) -> str:
+        """Text of the child."""
+        return self.parent.text[self.start : self.end]
 
 
 class Catalog:
@@ -197,13 +184,11 @@ class Catalog:
 
     def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
         """Children by key, with their parents' text."""
-        rows = self.read_in(_children_with_parents(), children.c.key, keys)
-        return {row[0]: ChildRecord(*_decoded(row)) for row in rows}
+        return {row[0]: _child(row) for row in self.read_in(_CHILD_WITH_PARENT, children.c.key, keys)}
 
     def parents(self, keys: Iterable[int]) -> dict[int, ParentRecord]:
         """Parents by key."""
-        rows = self.read_in(sql.select(*_PARENT), parents.c.key, keys)
-        return {row[0]: ParentRecord(*_decoded(row)) for row in rows}
+        return {row[0]: _parent(row) for row in self.read_in(sql.select(*_PARENT), parents.c.key, keys)}
 
     def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
         """Packed vectors of the sentences of passages, by the row of the passage's own vector."""
@@ -212,8 +197,8 @@ class Catalog:
 
     def document_children(self, document_key: int) -> list[ChildRecord]:
         """All children of a document in reading order."""
-        statement = _children_with_parents().where(children.c.document_key == document_key).order_by(children.c.key)
-        return [ChildRecord(*_decoded(row)) for row in self.read(statement)]
+        statement = _CHILD_WITH_PARENT.where(children.c.document_key == document_key).order_by(children.c.key)
+        return [_child(row) for row in self.read(statement)]
 
     def text(self, document_key: int) -> str:
         """Return the document's whole text."""
@@ -317,13 +302,14 @@ def _record(row: Sequence[Any]) -> DocumentRecord:
     return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
 
 
-def _children_with_parents() -> sql.Select[Any]:
-    return sql.select(*_CHILD).join(parents, parents.c.key == children.c.parent_key)
+def _child(row: Sequence[Any]) -> ChildRecord:
+    values = [*row[: len(_CHILD)], _parent(row[len(_CHILD) :])]
+    return ChildRecord(*values)
 
 
-def _decoded(row: Sequence[Any]) -> list[Any]:
-    """Return the values of a record, whose headings come last and in JSON."""
-    return [*row[:-1], tuple(json.loads(row[-1]))]
+def _parent(row: Sequence[Any]) -> ParentRecord:
+    values = [*row[:-1], tuple(json.loads(row[-1]))]
+    return ParentRecord(*values)
 
 
 def _value(connection: Connection, name: str) -> str | None:

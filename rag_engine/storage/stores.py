@@ -43,7 +43,7 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
     The same as when the document was added, so that an index written from the catalog equals the first.
     """
     for child in children:
-        text = keyword_text(record.metadata.title, child, child.clause, child.text)
+        text = keyword_text(record.metadata.title, child.parent, child.clause, child.text)
         yield child.key, record.key, record.metadata.language, text
 
 
@@ -72,7 +72,7 @@ def put_dense(stores: Stores, record: DocumentRecord) -> list[ChildRecord]:
     held = sql.select(c.vector_row).where(c.document_key == record.key).order_by(c.key)
     rows = [row for (row,) in stores.catalog.read(held)]
     if children:
-        facets = dense_facets(record, record.key, ((child.parent_index, child.index) for child in children))
+        facets = dense_facets(record, record.key, ((child.parent.index, child.index) for child in children))
         keys = np.array([child.key for child in children], np.int64)
         stores.dense.upsert(keys, np.array(stores.vectors.all()[rows]), facets)
     return children

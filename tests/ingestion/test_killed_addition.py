@@ -57,7 +57,7 @@ def _state(workspace: Path) -> dict[str, Any]:
     catalog = open_catalog(workspace)
     records = catalog.active_documents()
     children = {
-        c.key: child_id(r.sha256, c.parent_index, c.index) for r in records for c in catalog.document_children(r.key)
+        c.key: child_id(r.sha256, c.parent.index, c.index) for r in records for c in catalog.document_children(r.key)
     }
     texts = [c.text for r in records for c in catalog.document_children(r.key)]
     dense = open_chroma(workspace / "index" / "chroma", collection_name(catalog.state("workspace"), 1))

@@ -57,7 +57,7 @@ def place_of(engine: Engine) -> Callable[[int], str]:
     def place(key: int) -> str:
         child = engine.catalog.children([key])[key]
         title = engine.collection.snapshot().documents[child.document_key].metadata.title
-        return f"{title}, {child.section}" if child.section else title
+        return f"{title}, {child.parent.section}" if child.parent.section else title
 
     return place
 

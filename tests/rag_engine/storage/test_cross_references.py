@@ -37,7 +37,7 @@ def add_statute(stores: Stores, embedder: CountingEmbedder) -> DocumentRecord:
 
 def linked(stores: Stores, record: DocumentRecord) -> dict[str, list[str]]:
     """Sections that refer to others, each with those."""
-    keys = {child.parent_key: child.section for child in stores.catalog.document_children(record.key)}
+    keys = {child.parent.key: child.parent.section for child in stores.catalog.document_children(record.key)}
     found = references(stores.catalog, keys)
     return {keys[key]: [parent.section for _, parent in those] for key, those in found.items()}
 
@@ -55,7 +55,7 @@ def test_an_article_brings_those_that_it_refers_to_each_once(stores: Stores, emb
 
 def test_what_is_referred_to_is_read_whole_with_its_page(stores: Stores, embedder: CountingEmbedder) -> None:
     record = add_statute(stores, embedder)
-    keys = {child.section: child.parent_key for child in stores.catalog.document_children(record.key)}
+    keys = {child.parent.section: child.parent.key for child in stores.catalog.document_children(record.key)}
 
     passages = linked_passages(stores.catalog, {keys["Article 2"]: record, keys["Article 4"]: record})
 
@@ -69,20 +69,28 @@ def test_each_of_several_articles_named_together_is_called_by_its_own_name(
     stores: Stores, embedder: CountingEmbedder
 ) -> None:
     record = add_statute(stores, embedder)
-    [key] = {child.parent_key for child in stores.catalog.document_children(record.key) if child.section == "Article 3"}
+    [key] = {
+        child.parent.key
+        for child in stores.catalog.document_children(record.key)
+        if child.parent.section == "Article 3"
+    }
     assert [label for label, _ in references(stores.catalog, [key])[key]] == ["Article 1", "Article 2"]
 
 
 def test_a_passage_from_the_middle_of_an_article_knows_its_place(stores: Stores, embedder: CountingEmbedder) -> None:
     record = add_statute(stores, embedder)
     children = stores.catalog.document_children(record.key)
-    parents = stores.catalog.parents(child.parent_key for child in children)
+    parents = stores.catalog.parents(child.parent.key for child in children)
     for child in children:
-        parent = parents[child.parent_key]
-        assert (child.section, child.act, child.headings) == (parent.section, parent.act, parent.headings)
+        parent = parents[child.parent.key]
+        assert (child.parent.section, child.parent.act, child.parent.headings) == (
+            parent.section,
+            parent.act,
+            parent.headings,
+        )
         assert parent.text == STATUTE[parent.start : parent.end]
-    assert {child.section for child in children} >= {f"Article {n}" for n in range(1, 5)}
-    assert len({child_id(record.sha256, child.parent_index, child.index) for child in children}) == len(children)
+    assert {child.parent.section for child in children} >= {f"Article {n}" for n in range(1, 5)}
+    assert len({child_id(record.sha256, child.parent.index, child.index) for child in children}) == len(children)
 
 
 def test_references_follow_a_document_that_is_cut_anew_and_leave_with_it(

@@ -67,7 +67,7 @@ def test_a_document_is_in_the_catalog_and_both_indexes_with_pages_and_parents(
     assert children[0].page == 1
     assert children[-1].last_page == 2
     for child in children:
-        assert FLOOD[child.parent_start + child.start : child.parent_start + child.end] == child.text
+        assert FLOOD[child.parent.start + child.start : child.parent.start + child.end] == child.text
     assert stores.catalog.text(record.key) == FLOOD
     assert stores.catalog.lines(record.key)[1].box == Box(10, 30, 500, 40)
 
