@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -31,7 +32,7 @@ def chunk(
     from ingestion.tools import open_reader
     from rag_engine.backends.language_identification import identify_language
     from rag_engine.chunking import chunk as strategies
-    from rag_engine.storage.indexer import page_finder
+    from rag_engine.storage.indexer import page_at
 
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {file.name}"):
         config = replace(engine.config.chunking, strategy=_known(strategy or engine.config.chunking.strategy))
@@ -50,7 +51,7 @@ def chunk(
             encode=lambda texts: engine.embedder().encode_passages(texts),
             config=config,
         )
-    page_of = page_finder(extracted.lines)
+    page_of = partial(page_at, extracted.lines)
     if as_json:
         parents = [_parent_json(parent, page_of) for parent in chunked.parents]
         shown = {"file": file.name, "language": language, "strategy": chunked.strategy, "why": chunked.why}

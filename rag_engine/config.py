@@ -6,7 +6,7 @@ import os
 import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from rag_engine.errors import InputError
 
@@ -160,29 +160,26 @@ class Config:
 def read_config(workspace: Path | str | None = None) -> Config:
     """Return configuration from SEXTANT_* environment variables; an argument wins over its variable."""
     env = os.environ
-    execution = _one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch"))
-    profile = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile))
-    ocr = _one_of("SEXTANT_OCR", get_args(OcrChoice))
     reranker = env.get("SEXTANT_RERANKER", "")
-    strategy = _one_of("SEXTANT_CHUNKING", get_args(Strategy))
-    generation = GenerationConfig(
-        ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
-        ollama_model=env.get("SEXTANT_OLLAMA_MODEL", ""),
-        openai_url=env.get("SEXTANT_OPENAI_URL", ""),
-        openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
-        openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
-    )
     return Config(
         workspace=Path(workspace or env.get("SEXTANT_WORKSPACE") or DATA / "workspace").expanduser().absolute(),
         encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
-        execution=execution,
-        ocr=cast(OcrChoice, ocr),
-        chunking=ChunkingConfig(strategy=cast(Strategy, strategy)),
-        retrieval=RetrievalConfig(profile=cast(RetrievalProfile, profile), rerank=reranker != "none"),
+        execution=_one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch")),
+        ocr=_one_of("SEXTANT_OCR", get_args(OcrChoice)),
+        chunking=ChunkingConfig(strategy=_one_of("SEXTANT_CHUNKING", get_args(Strategy))),
+        retrieval=RetrievalConfig(
+            profile=_one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile)), rerank=reranker != "none"
+        ),
         reranker="" if reranker == "none" else reranker,
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
-        generation=generation,
+        generation=GenerationConfig(
+            ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
+            ollama_model=env.get("SEXTANT_OLLAMA_MODEL", ""),
+            openai_url=env.get("SEXTANT_OPENAI_URL", ""),
+            openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
+            openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
+        ),
     )
 
 
@@ -205,7 +202,7 @@ def changed(settings: Any, **changes: object) -> Any:
     return replace(settings, **values, **({inner_name: replace(inner, **deeper)} if deeper else {}))
 
 
-def _one_of(variable: str, values: tuple[str, ...]) -> str:
+def _one_of(variable: str, values: tuple[str, ...]) -> Any:
     """Return the variable's value, which must be one of the given; the first of them when it is not set."""
     value = os.environ.get(variable) or values[0]
     if value not in values:

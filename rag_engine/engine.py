@@ -30,7 +30,7 @@ from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.collection import Collection
-from rag_engine.storage.indexer import Indexer, page_finder
+from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.vector_file import VectorStore
@@ -100,7 +100,7 @@ class Engine:
             evidence,
             generator or ExtractiveAnswerer(embedder),
             embedder=embedder,
-            page_of=lambda key, offset: page_finder(self.catalog.lines(key))(offset),
+            page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
         )
 

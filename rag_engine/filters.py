@@ -38,8 +38,7 @@ def parse_filters(texts: Sequence[str]) -> Filter:
         name = re.sub(r"[\s-]+", "_", key.strip().lower())
         if not equals or not value.strip():
             raise InputError(f"The filter {text!r} is not KEY=VALUE.", help="For example --filter hazard=Flood.")
-        if name not in (*FACETS, AS_OF, VERSIONS):
-            raise InputError(f"There is no filter {key!r}.", help=f"Filters are {_listed()}.")
+        _check(name, key)
         parsed[name] = (*parsed.get(name, ()), value.strip())
     return parsed
 
@@ -52,8 +51,7 @@ def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
     """
     allowed: frozenset[int] | None = None
     for name, values in wanted.items():
-        if name not in (*FACETS, AS_OF, VERSIONS):
-            raise InputError(f"There is no filter {name!r}.", help=f"Filters are {_listed()}.")
+        _check(name, name)
         if not values or name in (AS_OF, VERSIONS):
             continue
         documents = frozenset().union(*(_documents(name, value, facets.get(name, {})) for value in values))
@@ -108,8 +106,10 @@ def _as_of(wanted: Filter) -> str:
     return dates[-1].strip() if dates else ""
 
 
-def _listed() -> str:
-    return ", ".join((*FACETS, f"{AS_OF}=DATE", f"{VERSIONS}=all"))
+def _check(name: str, written: str) -> None:
+    if name not in (*FACETS, AS_OF, VERSIONS):
+        listed = ", ".join((*FACETS, f"{AS_OF}=DATE", f"{VERSIONS}=all"))
+        raise InputError(f"There is no filter {written!r}.", help=f"Filters are {listed}.")
 
 
 def _documents(name: str, value: str, known: Mapping[str, frozenset[int]]) -> frozenset[int]:

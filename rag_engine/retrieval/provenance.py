@@ -13,18 +13,7 @@ from rag_engine.text.analyzer import analyse, surface
 SECTION_BONUS, ACT_BONUS = 1.0, 0.5
 
 # A constitution is named by this word alone, whatever follows it in its title.
-_CONSTITUTIONS = frozenset(
-    {
-        "anayasa",
-        "anayasası",
-        "constitución",
-        "constituição",
-        "constitution",
-        "costituzione",
-        "grundgesetz",
-        "verfassung",
-    }
-)
+_CONSTITUTION = re.compile("anayasa(?:sı)?|constitu(?:ción|ição|tion)|costituzione|grundgesetz|verfassung")
 # What German writes together and abbreviates apart: Grundgesetz is GG, Strafgesetzbuch StGB.
 _COMPOUND = re.compile(r"(?<=[a-zäöüß]{4})s?-?(gesetz|buch|ordnung|verordnung)", re.IGNORECASE)
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
@@ -107,7 +96,7 @@ def _names(act: str, language: str) -> _Names:
         called.append(f"{code.group(2)} {code.group(1)}")
     abbreviations = {short for one in called for short in (*_initials(one, language), *_abbreviations(one))}
     told = [one.lower() for one in called if _is_telling(_words(one, language))]
-    told += [word.lower() for word in _words(name, language)[:1] if word.lower() in _CONSTITUTIONS]
+    told += [word.lower() for word in _words(name, language)[:1] if _CONSTITUTION.fullmatch(word.lower())]
     return _Names(
         frozenset(filter(None, (tuple(analyse(one, language)) for one in told))),
         frozenset(filter(None, (tuple(surface(one)) for one in told))),

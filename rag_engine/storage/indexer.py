@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -256,7 +257,7 @@ class Indexer:
             inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
             key = int(inserted[0])
             connection.execute(sql.insert(tables.texts).values(document_key=key, **kept))
-            first_parent, keys = _insert_children(connection, key, parents, rows, page_finder(extracted.lines))
+            first_parent, keys = _insert_children(connection, key, parents, rows, extracted.lines)
             insert_references(connection, key, first_parent, edges)
             insert_entries(connection, key, listed)
             return key, keys
@@ -273,7 +274,7 @@ def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
 
 
 def _insert_children(
-    connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, page_of: Callable[[int], int]
+    connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, lines: Sequence[Line]
 ) -> tuple[int, Keys]:
     """Key of the first parent, whom the others follow, and keys of the children, in order."""
     first_parent = take_keys(connection, "parent", len(parents))
@@ -281,7 +282,7 @@ def _insert_children(
     parent_rows: list[dict[str, object]] = []
     child_rows: list[dict[str, object]] = []
     for offset, parent in enumerate(parents):
-        place = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
+        place = {"page": page_at(lines, parent.start), "last_page": page_at(lines, parent.end - 1)}
         parent_rows.append(
             {"key": first_parent + offset, "document_key": document, "index": parent.index, "start": parent.start}
             | {"end": parent.end, "text": parent.text, "act": parent.act, "section": parent.section}
@@ -293,7 +294,8 @@ def _insert_children(
             child_rows.append(
                 {"key": first_child + len(child_rows), "document_key": document, "parent_key": first_parent + offset}
                 | {"index": child.index, "start": child.start, "end": child.end, "clause": child.clause}
-                | {"page": page_of(start), "last_page": page_of(end - 1), "vector_row": int(rows[len(child_rows)])}
+                | {"page": page_at(lines, start), "last_page": page_at(lines, end - 1)}
+                | {"vector_row": int(rows[len(child_rows)])}
             )
     if child_rows:
         connection.execute(sql.insert(tables.parents), parent_rows)
@@ -319,15 +321,10 @@ def _activate(connection: Connection, keys: Iterable[int]) -> None:
     mark_changed(connection)
 
 
-def page_finder(lines: Sequence[Line]) -> Callable[[int], int]:
-    """Return a function from an offset to the page of the last line that begins at or before it (1 without lines)."""
-    starts = np.array([line.start for line in lines], np.int64)
-
-    def page_of(offset: int) -> int:
-        place = int(np.searchsorted(starts, offset, side="right")) - 1
-        return lines[max(place, 0)].page if lines else 1
-
-    return page_of
+def page_at(lines: Sequence[Line], offset: int) -> int:
+    """Return the page of the last line that begins at or before the offset (1 without lines)."""
+    place = bisect_right(lines, offset, key=lambda line: line.start) - 1
+    return lines[max(place, 0)].page if lines else 1
 
 
 def _new_record(document: Document) -> DocumentRecord:
