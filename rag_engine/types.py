@@ -231,7 +231,6 @@ class Hit:
 
     child_id: str
     document: DocumentRecord
-    parent_index: int
     start: int
     end: int
     text: str
@@ -260,7 +259,6 @@ class Linked:
 
     label: str
     document: DocumentRecord
-    parent_index: int
     start: int
     end: int
     text: str
@@ -277,7 +275,6 @@ class Source:
 
     n: int
     document: DocumentRecord
-    parent_index: int
     start: int
     end: int
     text: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_engine.config import RetrievalProfile
@@ -33,11 +33,8 @@ def reciprocal_rank(rankings: Rankings, weights: Sequence[float], *, k: int = RR
 
     A child absent from a ranking gains nothing from it. Ties keep the order in which the rankings name them.
     """
-    scores: dict[int, float] = {}
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for rank, key in enumerate(ranking, start=1):
-            scores[key] = scores.get(key, 0.0) + weight / (k + rank)
-    return _descending(scores)
+    pairs = zip(rankings, weights, strict=True)
+    return _summed((key, weight / (k + rank)) for ranking, weight in pairs for rank, key in enumerate(ranking, start=1))
 
 
 def weighted_fusion(dense: Rankings, sparse: Rankings) -> dict[int, float]:
@@ -51,15 +48,14 @@ def paper_fusion(dense: Rankings, sparse: Rankings) -> dict[int, float]:
     The keyword weight rises for a child that both retrievers found, in whichever ranking.
     """
     in_dense = {key for ranking in dense for key in ranking}
-    scores: dict[int, float] = {}
-    for ranking in dense:
-        for rank, key in enumerate(ranking, start=1):
-            scores[key] = scores.get(key, 0.0) + DENSE / (RRF_K + rank)
+    gains = [(key, DENSE / (RRF_K + rank)) for ranking in dense for rank, key in enumerate(ranking, start=1)]
     for ranking in sparse:
-        for rank, key in enumerate(ranking, start=1):
-            weight = BOTH if key in in_dense else SPARSE
-            scores[key] = scores.get(key, 0.0) + weight / (RRF_K + rank)
-    return _descending(scores)
+        weights = (BOTH if key in in_dense else SPARSE for key in ranking)
+        gains += [
+            (key, weight / (RRF_K + rank))
+            for rank, (key, weight) in enumerate(zip(ranking, weights, strict=True), start=1)
+        ]
+    return _summed(gains)
 
 
 PROFILES: Mapping[RetrievalProfile, Profile] = {
@@ -69,5 +65,8 @@ PROFILES: Mapping[RetrievalProfile, Profile] = {
 }
 
 
-def _descending(scores: Mapping[int, float]) -> dict[int, float]:
+def _summed(gains: Iterable[tuple[int, float]]) -> dict[int, float]:
+    scores: dict[int, float] = {}
+    for key, gain in gains:
+        scores[key] = scores.get(key, 0.0) + gain
     return dict(sorted(scores.items(), key=lambda item: -item[1]))

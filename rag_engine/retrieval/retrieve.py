@@ -84,7 +84,6 @@ def _hit(
     return Hit(
         child_id=child_id(document.sha256, parent.index, record.index),
         document=document,
-        parent_index=parent.index,
         start=parent.start + record.start,
         end=parent.start + record.end,
         text=record.text,
@@ -112,7 +111,6 @@ def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[L
     return Source(
         n=n,
         document=hits[0].document,
-        parent_index=parent.index,
         start=parent.start,
         end=parent.end,
         text=parent.text,

@@ -10,7 +10,7 @@ import json
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -42,41 +42,33 @@ def unpack_text(packed: bytes) -> str:
 
 def pack_lines(lines: Sequence[Line]) -> bytes:
     """Lines as a compressed array of (start, end, page, box); a line without a box has NaN."""
-    packed = np.zeros(len(lines), _LINE)
-    for i, line in enumerate(lines):
-        box = line.box
-        packed[i] = (line.start, line.end, line.page, (box.x0, box.y0, box.x1, box.y1) if box else (np.nan,) * 4)
-    return zlib.compress(packed.tobytes(), 6)
+    rows = [(line.start, line.end, line.page, astuple(line.box) if line.box else (np.nan,) * 4) for line in lines]
+    return zlib.compress(np.array(rows, _LINE).tobytes(), 6)
 
 
 def unpack_lines(packed: bytes) -> tuple[Line, ...]:
     """Return the lines of `pack_lines`."""
-    array = np.frombuffer(zlib.decompress(packed), _LINE)
-    return tuple(
-        Line(start, end, page, None if np.isnan(box[0]) else Box(*box))
-        for start, end, page, box in zip(
-            array["start"].tolist(), array["end"].tolist(), array["page"].tolist(), array["box"].tolist(), strict=True
-        )
-    )
+    rows = np.frombuffer(zlib.decompress(packed), _LINE).tolist()
+    return tuple(Line(*place, None if np.isnan(box[0]) else Box(*box.tolist())) for *place, box in rows)
 
 
 def pack_blocks(blocks: Sequence[Block]) -> bytes:
     """Blocks as a compressed array of (start, end, page, kind, font size); an unknown size is NaN."""
-    packed = np.zeros(len(blocks), _BLOCK)
-    for i, block in enumerate(blocks):
-        size = np.nan if block.font_size is None else block.font_size
-        packed[i] = (block.start, block.end, block.page, _KINDS.index(block.kind), size)
-    return zlib.compress(packed.tobytes(), 6)
+    sizes = (np.nan if block.font_size is None else block.font_size for block in blocks)
+    rows = [(b.start, b.end, b.page, _KINDS.index(b.kind), size) for b, size in zip(blocks, sizes, strict=True)]
+    return zlib.compress(np.array(rows, _BLOCK).tobytes(), 6)
 
 
 def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
     """Return the blocks of `pack_blocks`."""
-    array = np.frombuffer(zlib.decompress(packed), _BLOCK)
-    columns = (array[name].tolist() for name in ("start", "end", "page", "kind", "font_size"))
-    return tuple(
-        Block(start, end, page, _KINDS[kind], None if np.isnan(size) else size)
-        for start, end, page, kind, size in zip(*columns, strict=True)
-    )
+    rows = np.frombuffer(zlib.decompress(packed), _BLOCK).tolist()
+    return tuple(Block(*place, _KINDS[kind], None if np.isnan(size) else size) for *place, kind, size in rows)
+
+
+def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
+    """Return what the catalog keeps of a file's text, by column; see `Catalog.extracted`."""
+    lines, blocks = pack_lines(extracted.lines), pack_blocks(extracted.blocks)
+    return {"text": pack_text(extracted.text), "lines": lines, "blocks": blocks}
 
 
 SCHEMA = 3

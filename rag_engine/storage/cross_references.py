@@ -50,7 +50,6 @@ def linked_passages(catalog: Catalog, parents: Mapping[int, DocumentRecord]) -> 
             Linked(
                 label=label,
                 document=parents[origin],
-                parent_index=one.index,
                 start=one.start,
                 end=one.end,
                 text=one.text,

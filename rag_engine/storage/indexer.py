@@ -26,15 +26,7 @@ from rag_engine.chunking.sections.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import (
-    mark_changed,
-    metadata_json,
-    pack_blocks,
-    pack_lines,
-    pack_text,
-    portions,
-    take_keys,
-)
+from rag_engine.storage.catalog import mark_changed, metadata_json, pack_extracted, portions, take_keys
 from rag_engine.storage.cross_references import insert_references
 from rag_engine.storage.deletion import purge
 from rag_engine.storage.index_entries import (
@@ -248,15 +240,13 @@ class Indexer:
         values = {name: value for name, value in asdict(record).items() if name != "key"}
         values |= {"metadata": metadata_json(record.metadata), "fingerprint": fingerprint, "status": "pending"}
         values |= {"model": self._stores.vectors.model}
-        kept = {"text": pack_text(extracted.text), "lines": pack_lines(extracted.lines)}
-        kept |= {"blocks": pack_blocks(extracted.blocks)}
         # Where nothing is a section, nothing can be referred to.
         sections = any(parent.section for parent in parents)
         edges = resolve(find_references(extracted.text, record.metadata.language), parents) if sections else []
         with self._stores.catalog.begin() as connection:
             inserted = connection.execute(sql.insert(tables.documents).values(values)).inserted_primary_key
             key = int(inserted[0])
-            connection.execute(sql.insert(tables.texts).values(document_key=key, **kept))
+            connection.execute(sql.insert(tables.texts).values(document_key=key, **pack_extracted(extracted)))
             first_parent, keys = _insert_children(connection, key, parents, rows, extracted.lines)
             insert_references(connection, key, first_parent, edges)
             insert_entries(connection, key, listed)

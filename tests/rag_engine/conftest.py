@@ -101,7 +101,6 @@ def make_source() -> Callable[..., Source]:
             Hit(
                 child_id=f"{n:012x}_p0_c{index}",
                 document=document,
-                parent_index=0,
                 start=start + first,
                 end=start + last,
                 text=text[first:last],

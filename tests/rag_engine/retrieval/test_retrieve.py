@@ -210,7 +210,7 @@ def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
     evidence = retrieve(plan, frozenset(allowed), engine.collection.view(), engine.retrievers(), config)
     assert {source.document.key for source in evidence.sources} <= allowed
     assert {linked.document.key for source in evidence.sources for linked in source.linked} <= allowed
-    parents = [(source.document.key, source.parent_index) for source in evidence.sources]
+    parents = [(source.document.key, source.start) for source in evidence.sources]
     children = [hit.child_id for source in evidence.sources for hit in source.hits]
     assert len(set(parents)) == len(parents) <= top_k
     assert len(set(children)) == len(children)
