@@ -36,7 +36,6 @@ class Models:
         self._lock = threading.Lock()
         self._reranker_lock = threading.Lock()
         self._embedder = embedder
-        self._reranker: Reranker | None = None
         self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
     def embedder(self, noted: str) -> Embedder:
@@ -54,9 +53,7 @@ class Models:
     def reranker(self) -> Reranker:
         """Return the configured reranker; BackendError for one that is nowhere or cannot be loaded."""
         with self._reranker_lock:
-            if self._reranker is None:
-                self._reranker = _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
-            return self._reranker
+            return _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
 
     def language_model(self) -> tuple[Generator | None, str]:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""

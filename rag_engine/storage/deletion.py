@@ -45,7 +45,8 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
         left.append("entries of the dense index")
     if keys & stores.sparse.keys():
         left.append("entries of the keyword index")
-    if any(stores.catalog.read(_rows(table, record.key)) for table in tables.OF_DOCUMENT):
+    of_document = (t.c.document_key for t in tables.OF_DOCUMENT)
+    if any(stores.catalog.read(sql.select(c).where(c == record.key).limit(1)) for c in of_document):
         left.append("rows of the catalog")
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
         left.append(f"the file {stored_file(stores.files, record).name}")
@@ -91,10 +92,6 @@ def _children_of(catalog: Catalog, document_keys: Collection[int]) -> Iterator[t
     for record in catalog.active_documents():
         if record.key in document_keys:
             yield from keyword_rows(record, catalog.document_children(record.key))
-
-
-def _rows(table: sql.Table, document_key: int) -> sql.Select[tuple[int]]:
-    return sql.select(table.c.document_key).where(table.c.document_key == document_key).limit(1)
 
 
 def _used(catalog: Catalog, sha256: str, file: str) -> bool:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.book_index.anchors import Anchor, IndexRecord, anchors
+from rag_engine.book_index.anchors import Anchor, IndexRecord
 from rag_engine.book_index.matching import IndexedPassage, IndexTerms
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed
-from rag_engine.types import Document, DocumentRecord, ExtractedText, Parent
+from rag_engine.types import Document, DocumentRecord
 
 _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "page", "start", "end", "see")]
 
@@ -44,20 +44,11 @@ class IndexedEntry:
 OWN_INDEX = "own"
 
 
-def entries_of(
-    records: Sequence[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str, source: str
-) -> Iterator[IndexedEntry]:
-    """Yield what an index lists of a document.
+def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:
+    """Yield what the index `source` lists of a document, where the anchors of its records are known.
 
     A place for each record and page, and the entries that only refer to others.
-
-    `source` names the index; see `anchors` for the rest.
     """
-    yield from entries_at(records, anchors(records, extracted, parents, language), source)
-
-
-def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:
-    """Yield what an index lists of a document where the anchors of its records are known; see `entries_of`."""
     see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
     for record in records:
         see[record.term, record.subterm] += record.see
@@ -114,17 +105,17 @@ def stored_entries(catalog: Catalog, document_key: int) -> tuple[IndexedEntry, .
     )
 
 
-def entries_to_keep(catalog: Catalog, document: Document, without: Collection[str]) -> tuple[IndexedEntry, ...]:
-    """Return what indexes other than those named list of the version of a document with the same text."""
+def entries_to_keep(catalog: Catalog, document: Document) -> tuple[IndexedEntry, ...]:
+    """Return what indexes other than its own list of the version of a document with the same text."""
     a, d = tables.anchors.c, tables.documents.c
     statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
-    found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source.not_in(without))))
+    found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source != OWN_INDEX)))
     return tuple(
         one
         for (key,) in found
         if catalog.text(key) == document.extracted.text
         for one in stored_entries(catalog, key)
-        if one.source not in without
+        if one.source != OWN_INDEX
     )
 
 

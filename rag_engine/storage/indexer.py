@@ -19,7 +19,7 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.book_index.anchors import IndexRecord
+from rag_engine.book_index.anchors import IndexRecord, anchors
 from rag_engine.chunking.chunk import chunk
 from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
 from rag_engine.chunking.sections.references import find_references, resolve
@@ -32,7 +32,7 @@ from rag_engine.storage.deletion import purge
 from rag_engine.storage.index_entries import (
     OWN_INDEX,
     IndexedEntry,
-    entries_of,
+    entries_at,
     entries_to_keep,
     insert_entries,
     stored_entries,
@@ -88,7 +88,7 @@ class Indexer:
         `records` are those of the index that it carries itself. What other indexes list of the same text in the
         version that it replaces stays. That version itself goes, unless it is `former`.
         """
-        listed = entries_to_keep(self._stores.catalog, document, without=(OWN_INDEX,))
+        listed = entries_to_keep(self._stores.catalog, document)
         return self.index(_new_record(document), document.extracted, fingerprint, listed, records, former)
 
     def index(
@@ -129,7 +129,8 @@ class Indexer:
             strategy=chunked.strategy,
             why=chunked.why,
         )
-        listed = [*listed, *entries_of(records, extracted, chunked.parents, language, OWN_INDEX)]
+        found = anchors(records, extracted, chunked.parents, language)
+        listed = [*listed, *entries_at(records, found, OWN_INDEX)]
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
         places = [(parent.index, child.index) for parent, child in children]
         self._waiting.append((keys, vectors, dense_facets(record, key, places)))
