@@ -49,7 +49,9 @@ def pack_lines(lines: Sequence[Line]) -> bytes:
 def unpack_lines(packed: bytes) -> tuple[Line, ...]:
     """Return the lines of `pack_lines`."""
     rows = np.frombuffer(zlib.decompress(packed), _LINE).tolist()
-    return tuple(Line(*place, None if np.isnan(box[0]) else Box(*box.tolist())) for *place, box in rows)
+    return tuple(
+        Line(start, end, page, None if np.isnan(box[0]) else Box(*box.tolist())) for start, end, page, box in rows
+    )
 
 
 def pack_blocks(blocks: Sequence[Block]) -> bytes:
@@ -62,7 +64,9 @@ def pack_blocks(blocks: Sequence[Block]) -> bytes:
 def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
     """Return the blocks of `pack_blocks`."""
     rows = np.frombuffer(zlib.decompress(packed), _BLOCK).tolist()
-    return tuple(Block(*place, _KINDS[kind], None if np.isnan(size) else size) for *place, kind, size in rows)
+    return tuple(
+        Block(start, end, page, _KINDS[kind], None if np.isnan(size) else size) for start, end, page, kind, size in rows
+    )
 
 
 def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:

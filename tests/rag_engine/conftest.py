@@ -116,7 +116,7 @@ def make_source() -> Callable[..., Source]:
             )
             for index, (first, last) in enumerate(hits or [(0, len(text))])
         )
-        return Source(n, document, 0, start, start + len(text), text, 1, 1, found)
+        return Source(n, document, start, start + len(text), text, 1, 1, found)
 
     return make
 
