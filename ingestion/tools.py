@@ -123,18 +123,14 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
         )
 
 
-@contextmanager
-def open_web(config: IngestionConfig) -> Iterator[HttpWeb]:
+def open_web(config: IngestionConfig) -> HttpWeb:
     """Open the client for plain requests."""
-    with HttpWeb(config.web) as web:
-        yield web
+    return HttpWeb(config.web)
 
 
-@contextmanager
-def open_reader(ocr: OcrChoice) -> Iterator[Sandbox]:
+def open_reader(ocr: OcrChoice) -> Sandbox:
     """Open the reader of foreign files, which works in a process of its own."""
-    with Sandbox(ocr=ocr) as sandbox:
-        yield sandbox
+    return Sandbox(ocr=ocr)
 
 
 def _remove_leftovers(workspace: Path) -> None:

@@ -29,15 +29,10 @@ def ensure_worker(workspace: Path) -> None:
     """Start a worker when none is alive. A second one finds the lock taken and ends."""
     with _starting:
         if _may_start(workspace):
+            command = [sys.executable, "-m", "ingestion.jobs.worker", str(workspace.absolute())]
             with (workspace / "worker.log").open("ab") as log:
                 process = subprocess.Popen(
-                    [
-                        sys.executable,
-                        "-m",
-                        "ingestion.jobs.worker",
-                        str(workspace.absolute()),
-                        str(server_of(workspace)),
-                    ],
+                    [*command, str(server_of(workspace))],
                     # -m looks in the current folder first: not in the caller's, where a file may bear one of our names.
                     cwd=ROOT,
                     stdin=subprocess.DEVNULL,
@@ -60,7 +55,7 @@ def _may_start(workspace: Path) -> bool:
 def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
     """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it."""
     jobs = JobQueue(engine.catalog)
-    while (run := jobs.find(id)) is not None and run.status in ("queued", "running"):
+    while (run := jobs.find(id)) is not None and run.active:
         seen(run)
         if not run.alive:
             ensure_worker(engine.config.workspace)

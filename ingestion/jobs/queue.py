@@ -67,6 +67,11 @@ class Run:
         )
 
     @property
+    def active(self) -> bool:
+        """Whether the run waits for a worker or is being carried out."""
+        return self.status in ("queued", "running")
+
+    @property
     def alive(self) -> bool:
         """Whether a worker is on it at this moment."""
         return self.status == "running" and time.time() - self.heartbeat < DEAD_AFTER_SECONDS

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase
@@ -21,16 +21,7 @@ from ingestion.records.quarantine import settle
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
-from ingestion.types import (
-    PHASES,
-    ControlSignal,
-    Outcome,
-    Phase,
-    PhaseSummary,
-    Progress,
-    Refusal,
-    RunRequest,
-)
+from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, Progress, Refusal, RunRequest
 from ingestion.web.urls import normal_url
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
@@ -68,27 +59,19 @@ def run_phases(
     return run.summaries()
 
 
+@dataclass(frozen=True, slots=True)
 class _Run:
     """Run of the phases with its figures."""
 
-    def __init__(
-        self,
-        store: SourceStore,
-        engine: Engine,
-        tools: Tools,
-        request: RunRequest,
-        progress: Callable[[Progress], None],
-        signal: Callable[[], ControlSignal],
-    ) -> None:
-        self._store = store
-        self._engine = engine
-        self._tools = tools
-        self._request = request
-        self._progress = progress
-        self._signal = signal
-        self._counts: dict[Phase, Counter[tuple[str, str]]] = {}
-        self._seconds: dict[Phase, float] = defaultdict(float)
-        self._taken: set[tuple[Phase, str]] = set()
+    _store: SourceStore
+    _engine: Engine
+    _tools: Tools
+    _request: RunRequest
+    _progress: Callable[[Progress], None]
+    _signal: Callable[[], ControlSignal]
+    _counts: dict[Phase, Counter[tuple[str, str]]] = field(default_factory=dict)
+    _seconds: dict[Phase, float] = field(default_factory=lambda: defaultdict(float))
+    _taken: set[tuple[Phase, str]] = field(default_factory=set)
 
     def run_phase(self, name: Phase) -> None:
         """Run a phase for the sources that are pending there."""
@@ -149,11 +132,8 @@ class _Run:
         return [
             PhaseSummary(
                 phase,
-                done=_count_of(counts, "done"),
-                skipped=_count_of(counts, "skipped"),
-                rejected=_count_of(counts, "rejected"),
-                failed=_count_of(counts, "failed"),
-                reasons=_by_reason(counts),
+                **{status: _counted(counts, 0)[status] for status in ("done", "skipped", "rejected", "failed")},
+                reasons=dict(_counted(counts, 1).most_common()),
                 seconds=round(self._seconds[phase], 2),
             )
             for phase, counts in self._counts.items()
@@ -207,16 +187,9 @@ class _Run:
         self._counts.setdefault(phase, Counter())[outcome.status, outcome.reason] += 1
 
 
-def _count_of(counts: Counter[tuple[str, str]], status: str) -> int:
-    return sum(count for (found, _), count in counts.items() if found == status)
-
-
-def _by_reason(counts: Counter[tuple[str, str]]) -> dict[str, int]:
-    reasons: Counter[str] = Counter()
-    for (_, reason), count in counts.items():
-        if reason:
-            reasons[reason] += count
-    return dict(reasons.most_common())
+def _counted(counts: Counter[tuple[str, str]], place: int) -> Counter[str]:
+    """Return the counts by status (place 0) or by reason (place 1)."""
+    return Counter(key[place] for key in counts.elements() if key[place])
 
 
 def _timed(phase: SourcePhase, record: SourceRecord, tools: Tools) -> tuple[Outcome, float]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ingestion import operations
 from ingestion.seeds.merge import SeedReport
@@ -15,31 +14,26 @@ from ingestion.spreadsheets.row import RejectedRow
 from ingestion.status.views import pluralised
 from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
-from pages._admin.uploaded_file import discard_preview, stored_preview
+from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
+from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
-_LIST = "seed list"
 _ADDED = "seeds added"
 _WARNINGS = 5
 
 
 def draw_seed_upload() -> None:
     """Take a seed list, preview what it would add, and add it on confirmation."""
-    batch = st.session_state.setdefault("seed batch", 0)
-    file = st.file_uploader(
-        "Seed list: a workbook, CSV, sitemap, feed or text with one address a line",
-        type=_LIST_TYPES,
-        key=f"seed upload {batch}",
-    )
+    label = "Seed list: a workbook, CSV, sitemap, feed or text with one address a line"
+    file = draw_uploader("seed", label, _LIST_TYPES)
     if file is None:
-        discard_preview(_LIST)
         st.caption("You see a preview before anything is added. Columns are recognised by their headings.")
         return
     with show_errors():
-        path = stored_preview(_LIST, file)
+        path = stored_preview("seed", file)
         report = read_report(path)
         draw_counts(report)
         # Above what it adds, which may be thousands of rows.
@@ -47,20 +41,17 @@ def draw_seed_upload() -> None:
             label = f"Add {pluralised(len(report.new), 'source')}"
             if st.button(label, type="primary", icon=":material/playlist_add:", disabled=not report.new):
                 add_sources(report.new)
-                _leave(batch)
+                leave("seed")
             if st.button("Discard", key="leave seeds"):
-                _leave(batch)
+                leave("seed")
         draw_rows(report)
 
 
 def draw_added() -> None:
     """Draw what was just added and what to do next."""
-    added = st.session_state.pop(_ADDED, "")
-    if added:
-        st.session_state["seeds added notice"] = added
-    if st.session_state.get("seeds added notice"):
+    if added := st.session_state.get(_ADDED):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/check_circle: {escape(st.session_state['seeds added notice'])}")
+            st.markdown(f":material/check_circle: {escape(added)}")
             st.button("Go to Run", icon=":material/play_circle:", on_click=_go_to_run, type="primary", key="go to run")
 
 
@@ -87,13 +78,7 @@ def draw_counts(report: SeedReport) -> None:
 def draw_rows(report: SeedReport) -> None:
     """Draw the new sources, and the rejected rows with their reasons."""
     if report.new:
-        st.dataframe(
-            pd.DataFrame([_source(one) for one in report.new]),
-            hide_index=True,
-            height=min(38 + 35 * len(report.new), 300),
-            key="seeds new",
-            alt="The sources that would be added",
-        )
+        draw_table([_source(one) for one in report.new], "seeds new", "The sources that would be added", 300)
     draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {escape(warning)}")
@@ -106,13 +91,8 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
     """Draw rejected rows with their place and the reason."""
     if rejected:
         st.markdown(f":material/warning: **{pluralised(len(rejected), 'row')} rejected**")
-        st.dataframe(
-            pd.DataFrame([{"Where": one.place, "Why": one.reason} for one in rejected]),
-            hide_index=True,
-            height=min(38 + 35 * len(rejected), 260),
-            key="rows not usable",
-            alt="Rejected rows with their reasons",
-        )
+        rows = [{"Where": one.place, "Why": one.reason} for one in rejected]
+        draw_table(rows, "rows not usable", "Rejected rows with their reasons", 260)
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.
@@ -121,14 +101,8 @@ def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedRep
     return operations.read_list(resources.desk(), Path(path))
 
 
-def _leave(batch: int) -> None:
-    discard_preview(_LIST)
-    st.session_state["seed batch"] = batch + 1
-    st.rerun()
-
-
 def _go_to_run() -> None:
-    st.session_state.pop("seeds added notice", None)
+    st.session_state.pop(_ADDED, None)
     open_tab("run")
 
 
@@ -213,16 +187,12 @@ def draw_document_upload() -> None:
     label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
     if st.button(label, type="primary", icon=":material/note_add:", disabled=not files):
         with show_errors():
-            _add_files(files)
+            report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
+            _remember_added(len(report.new))
+            st.session_state[_REJECTED] = report.rejected
         st.session_state["document batch"] = batch + 1
         st.rerun()
     draw_rejected(st.session_state.get(_REJECTED, ()))
-
-
-def _add_files(files: Sequence[UploadedFile]) -> None:
-    report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
-    _remember_added(len(report.new))
-    st.session_state[_REJECTED] = report.rejected
 
 
 def _remember_added(count: int) -> None:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from ingestion.dataset.corrections import CorrectionReport
-from ingestion.operations import exported_bytes, import_corrections, read_edited, run
+from ingestion.operations import exported_bytes, import_corrections, read_edited
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from ingestion.status.views import pluralised
-from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_rejected
-from pages._admin.field_editor import HEADINGS
-from pages._admin.tabs import open_tab
-from pages._admin.uploaded_file import discard_preview, stored_preview
+from pages._admin.field_editor import HEADINGS, draw_applied
+from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.author import draw_author
+from pages._shared.elements import draw_author, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -29,7 +26,6 @@ _FORMATS = {
     ".bib": ("BibTeX", ":material/menu_book:", "For LaTeX and reference managers."),
     ".ris": ("RIS", ":material/menu_book:", "For Zotero, EndNote, Mendeley."),
 }
-_WORKBOOK = "edited workbook"
 _APPLIED = "corrections applied"
 
 
@@ -59,30 +55,27 @@ def draw_dataset() -> None:
                 on_click="ignore",
             )
     st.subheader("Import an edited workbook", anchor=False)
-    _draw_applied()
+    draw_applied(_APPLIED, "applied.")
     _draw_import(draw_author())
 
 
 def _draw_import(author: str) -> None:
-    batch = st.session_state.setdefault("workbook batch", 0)
-    file = st.file_uploader(
-        "The workbook or CSV that was exported and edited", type=["xlsx", "xlsm", "csv"], key=f"workbook {batch}"
-    )
+    label = "The workbook or CSV that was exported and edited"
+    file = draw_uploader("workbook", label, ["xlsx", "xlsm", "csv"])
     if file is None:
-        discard_preview(_WORKBOOK)
         st.caption("You see a preview before anything is changed.")
         return
     with show_errors():
-        path = stored_preview(_WORKBOOK, file)
+        path = stored_preview("workbook", file)
         report = read_edited(resources.desk(), path, author)
         _draw_report(report)
         with st.container(horizontal=True):
             label = f"Apply {pluralised(len(report.corrections), 'correction')}"
             if st.button(label, type="primary", icon=":material/save:", disabled=not report.corrections, key="apply"):
                 st.session_state[_APPLIED] = len(import_corrections(resources.desk(), path, author).corrections)
-                _leave(batch)
+                leave("workbook")
             if st.button("Discard changes", key="leave workbook"):
-                _leave(batch)
+                leave("workbook")
 
 
 def _draw_report(report: CorrectionReport) -> None:
@@ -100,30 +93,7 @@ def _draw_report(report: CorrectionReport) -> None:
         for one in report.corrections
     ]
     if rows:
-        st.dataframe(
-            pd.DataFrame(rows),
-            hide_index=True,
-            height=min(38 + 35 * len(rows), 360),
-            key="changes",
-            alt="Values that would change",
-        )
+        draw_table(rows, "changes", "Values that would change", 360)
     draw_rejected(report.rejected)
     for warning in report.warnings:
         st.caption(f":material/info: {escape(warning)}")
-
-
-def _draw_applied() -> None:
-    if _APPLIED in st.session_state:
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key="applied"):
-            st.markdown(f":material/check_circle: {pluralised(st.session_state[_APPLIED], 'correction')} applied.")
-            if st.button("Update the index", icon=":material/sync:", type="primary", key="index imported"):
-                del st.session_state[_APPLIED]
-                run(resources.desk(), RunRequest(phases=("indexing",)))
-                open_tab("run")
-                st.rerun()
-
-
-def _leave(batch: int) -> None:
-    discard_preview(_WORKBOOK)
-    st.session_state["workbook batch"] = batch + 1
-    st.rerun()

@@ -7,10 +7,14 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from ingestion.operations import decide
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
+from ingestion.status.views import title_beside_code
 from ingestion.types import LicenceMark, Light, Quality
 from pages._shared import resources
+from pages._shared.elements import draw_download
+from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
 _LIGHTS: Mapping[str, tuple[str, str]] = {
@@ -73,24 +77,19 @@ def draw_address(record: SourceRecord, key: str) -> None:
         st.caption(escape(source.url or source.path), width="content")
         if urlsplit(source.url).scheme in ("http", "https"):
             st.link_button("Open", source.url, icon=":material/open_in_new:", type="tertiary")
-        _draw_file(record, key)
+        download = record.download
+        path = file_of(resources.workspace(), download) if download is not None and download.path else None
+        if path is not None:
+            draw_download("File", path, path.name, f"{key} file", help=path.name)
 
 
-def _draw_file(record: SourceRecord, key: str) -> None:
-    """Draw the button to download the source's file, where there is one."""
-    download = record.download
-    path = file_of(resources.workspace(), download) if download is not None and download.path else None
-    if path is None:
-        return
-    st.download_button(
-        "File",
-        path.read_bytes,
-        path.name,
-        # Never a type that the browser would open in place: the file may hold scripts.
-        "application/octet-stream",
-        key=f"{key} file",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-        help=path.name,
-    )
+def draw_decision(record: SourceRecord, sign: str, said: str, key: str, author: str) -> None:
+    """Draw a decision on a source with the button to undo it."""
+    code = record.source.code
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key} {code}"):
+        st.markdown(f"{sign}**{escape(code)}** {escape(title_beside_code(record))}  \n{said}", width="stretch")
+        undo = "undo restore" if key == "restored" else "undo"
+        if st.button("Undo", key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author):
+            with show_errors():
+                decide(resources.desk(), [code], "undo", author)
+                st.rerun()

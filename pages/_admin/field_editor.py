@@ -9,8 +9,10 @@ import streamlit as st
 from ingestion.operations import correct, undo_correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
+from ingestion.status.views import pluralised
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue, RunRequest
 from pages._admin.source_detail import draw_events
+from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape, escape_paragraphs
@@ -58,6 +60,16 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
         _draw_correction(record, field, author, labels.get(field, ()))
         with st.expander("History", icon=":material/history:"):
             draw_events(code)
+
+
+def draw_applied(place: str, what: str) -> None:
+    """Draw how many corrections were made at this place of the page, with the button to update the index."""
+    if count := st.session_state.get(place, 0):
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"{place} box"):
+            st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
+            if st.button("Update the index", icon=":material/sync:", key=f"index {place}"):
+                del st.session_state[place]
+                start_run(RunRequest(phases=("indexing",)))
 
 
 def _draw_value(value: FieldValue) -> None:

@@ -8,15 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import correct_all, run, vocabulary
+from ingestion.operations import correct_all, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
 from ingestion.status.views import pluralised
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, RunRequest
-from pages._admin.field_editor import HEADINGS, draw_values
-from pages._admin.tabs import open_tab
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName
+from pages._admin.field_editor import HEADINGS, draw_applied, draw_values
 from pages._shared import resources
-from pages._shared.author import draw_author
+from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
 from rag_engine.text.folding import fold
 
@@ -37,7 +36,7 @@ def draw_metadata() -> None:
         st.info("No document has metadata yet. Run the phases up to metadata on the Run tab.")
         return
     author = draw_author()
-    _draw_saved()
+    draw_applied(_SAVED, "saved. Answers show them once the index is updated.")
     shown = _narrowed(found)
     if not shown:
         st.info("No documents match.", icon=":material/done_all:")
@@ -118,21 +117,6 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
                 st.rerun()
             if st.button("Discard changes", disabled=not changed, key="leave corrections"):
                 st.session_state["grid batch"] = batch + 1
-                st.rerun()
-
-
-def _draw_saved() -> None:
-    saved = st.session_state.get(_SAVED, 0)
-    if saved:
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key="corrections saved box"):
-            st.markdown(
-                f":material/check_circle: {pluralised(saved, 'correction')} saved. Answers show them once the "
-                "index is updated."
-            )
-            if st.button("Update the index", icon=":material/sync:", key="index corrections"):
-                del st.session_state[_SAVED]
-                run(resources.desk(), RunRequest(phases=("indexing",)))
-                open_tab("run")
                 st.rerun()
 
 

@@ -6,14 +6,14 @@ from collections import Counter
 
 import streamlit as st
 
-from ingestion.operations import decide, run
+from ingestion.operations import decide
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import display_reason, in_quarantine, title_beside_code
 from ingestion.types import RunRequest
-from pages._admin.evidence import draw_address, draw_quality
-from pages._admin.tabs import open_tab
+from pages._admin.evidence import draw_address, draw_decision, draw_quality
+from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.author import draw_author
+from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -41,7 +41,8 @@ def draw_quarantine() -> None:
     )
     shown = [one for one in rejected if one.stopped and (not wanted or one.stopped[1].reason in wanted)]
     for record in shown[:_PAGE]:
-        _draw_card(record, author, source_records.get(_original(record)))
+        relation = record.relation
+        _draw_card(record, author, source_records.get(relation.duplicate_of) if relation else None)
     if len(shown) > _PAGE:
         st.caption(f"{len(shown) - _PAGE:,} more; choose a reason above to filter them.")
     _draw_restored(list(source_records.values()), author)
@@ -51,14 +52,12 @@ def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> 
     assert record.stopped is not None, "a rejected source was stopped"
     code, (phase, outcome) = record.source.code, record.stopped
     with st.container(border=True, gap="small", key=f"quarantine {code}"):
-        if kept is not None:
-            left, right = st.columns(2)
-            with left.container(gap="small"):
-                _draw_side(record, "Rejected", f"rejected {code}")
-            with right.container(gap="small"):
-                _draw_side(kept, "Kept instead", f"instead of {code}")
-        else:
+        sides = st.columns(2 if kept else 1)
+        with sides[0].container(gap="small"):
             _draw_side(record, "Rejected", f"rejected {code}")
+        if kept is not None:
+            with sides[1].container(gap="small"):
+                _draw_side(kept, "Kept instead", f"instead of {code}")
         reason = display_reason(outcome.reason)
         st.markdown(f":orange-badge[:material/block: {phase.capitalize()}: {escape(reason)}] {escape(outcome.message)}")
         if record.relation is not None and record.relation.duplicate_of and record.relation.how:
@@ -97,24 +96,7 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Restored", anchor=False)
         if st.button("Run next phases", icon=":material/play_arrow:", key="run restored"):
-            run(resources.desk(), RunRequest(codes=tuple(one.source.code for one, _ in restored)))
-            open_tab("run")
-            st.rerun()
+            start_run(RunRequest(codes=tuple(one.source.code for one, _ in restored)))
     for record, decision in restored:
-        code = record.source.code
-        with st.container(horizontal=True, vertical_alignment="center", key=f"restored {code}"):
-            st.markdown(
-                f"**{escape(code)}** {escape(title_beside_code(record))}  \n"
-                f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}",
-                width="stretch",
-            )
-            if st.button(
-                "Undo", key=f"undo restore {code}", icon=":material/undo:", type="tertiary", disabled=not author
-            ):
-                with show_errors():
-                    decide(resources.desk(), [code], "undo", author)
-                    st.rerun()
-
-
-def _original(record: SourceRecord) -> str:
-    return record.relation.duplicate_of if record.relation else ""
+        said = f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}"
+        draw_decision(record, "", said, "restored", author)

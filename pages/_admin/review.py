@@ -7,7 +7,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from ingestion.operations import decide, run
+from ingestion.operations import decide
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import state_of
 from ingestion.status.views import (
@@ -20,10 +20,10 @@ from ingestion.status.views import (
     title_beside_code,
 )
 from ingestion.types import RunRequest
-from pages._admin.evidence import draw_address, draw_marks, light_badge
-from pages._admin.tabs import open_tab
+from pages._admin.evidence import draw_address, draw_decision, draw_marks, light_badge
+from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.author import draw_author
+from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -57,9 +57,7 @@ def _draw_next(due: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"{pluralised(due, 'source')} ready for the next phase.")
             if st.button("Run them", icon=":material/play_arrow:", key="run after review"):
-                run(resources.desk(), RunRequest())
-                open_tab("run")
-                st.rerun()
+                start_run(RunRequest())
 
 
 def _draw_group(group: ReviewGroup, author: str) -> None:
@@ -116,17 +114,8 @@ def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
         return
     st.subheader("Decided", anchor=False)
     for record, decision in decided[:_DECIDED]:
-        code = record.source.code
-        with st.container(horizontal=True, vertical_alignment="center", key=f"decided {code}"):
-            when = datetime.fromisoformat(decision.when).astimezone().strftime("%d %b %Y %H:%M")
-            st.markdown(
-                f"{light_badge(decision.choice)} **{escape(code)}** {escape(title_beside_code(record))}  \n"
-                f"{escape(decision.author)}, {when}: {escape(decision.note)}",
-                width="stretch",
-            )
-            if st.button("Undo", key=f"undo {code}", icon=":material/undo:", type="tertiary", disabled=not author):
-                with show_errors():
-                    decide(resources.desk(), [code], "undo", author)
-                    st.rerun()
+        when = datetime.fromisoformat(decision.when).astimezone().strftime("%d %b %Y %H:%M")
+        said = f"{escape(decision.author)}, {when}: {escape(decision.note)}"
+        draw_decision(record, f"{light_badge(decision.choice)} ", said, "decided", author)
     if len(decided) > _DECIDED:
         st.caption(f"{len(decided) - _DECIDED:,} earlier decisions are in the history of their sources.")

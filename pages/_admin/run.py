@@ -13,7 +13,7 @@ from ingestion.status.views import display_reason, next_due
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.jobs import draw_runs, is_active
+from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape
 
 # Told apart by lightness too, so that they can be read without seeing colours.
@@ -107,7 +107,7 @@ def draw_run() -> None:
         _draw_words()
     draw_runs()
     st.subheader("Pipeline progress", anchor=False)
-    active = any(is_active(one) for one in resources.jobs().runs(_LOOKED_AT))
+    active = any(one.active for one in resources.jobs().runs(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 

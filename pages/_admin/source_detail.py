@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pandas as pd
 import streamlit as st
 
 from ingestion.records.source_record import SourceRecord
@@ -13,6 +12,7 @@ from ingestion.status.views import display_reason, marks_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources
+from pages._shared.elements import draw_table
 from pages._shared.markdown import escape
 
 _SIGNS = {
@@ -81,17 +81,11 @@ def draw_events(code: str) -> None:
         }
         for one in reversed(events)
     ]
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        height=min(38 + 35 * len(rows), 400),
-        key=f"events {code}",
-        column_config={
-            "Message": st.column_config.TextColumn(width=380),
-            "Seconds": st.column_config.NumberColumn(format="%.1f", width=70),
-        },
-        alt=f"History of {code}",
-    )
+    columns = {
+        "Message": st.column_config.TextColumn(width=380),
+        "Seconds": st.column_config.NumberColumn(format="%.1f", width=70),
+    }
+    draw_table(rows, f"events {code}", f"History of {code}", columns=columns)
 
 
 def _draw_licence(record: SourceRecord) -> None:
@@ -155,16 +149,12 @@ def _draw_words(record: SourceRecord) -> None:
     if not record.decisions and not record.corrections:
         st.caption("No decisions or corrections.")
     for one in record.decisions:
-        st.markdown(
-            f"**{escape(one.choice)}** on {one.phase} by {escape(one.author)}, {_day(one.when)}: {escape(one.note)}"
-        )
+        by = f"{escape(one.author)}, {escape(one.when[:10])}"
+        st.markdown(f"**{escape(one.choice)}** on {one.phase} by {by}: {escape(one.note)}")
     for correction in record.corrections:
         values = escape("; ".join(correction.values)) or "nothing"
-        st.markdown(f"**{correction.field}** set to {values} by {escape(correction.author)}, {_day(correction.when)}")
-
-
-def _day(when: str) -> str:
-    return escape(when[:10])
+        by = f"{escape(correction.author)}, {escape(correction.when[:10])}"
+        st.markdown(f"**{correction.field}** set to {values} by {by}")
 
 
 def _close() -> None:

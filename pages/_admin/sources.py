@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import remove_sources, run
+from ingestion.operations import remove_sources
 from ingestion.status.source_status import STATES, State
 from ingestion.status.views import SourceRow, display_reason, find_rows, source_rows
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
 from pages._admin.source_detail import draw_source
-from pages._admin.tabs import open_tab
+from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.author import draw_author
+from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -81,9 +81,7 @@ def _draw_actions(codes: Sequence[str]) -> None:
         if st.button(
             "Run selected", icon=":material/play_arrow:", type="primary", help="Runs all phases that are pending."
         ):
-            run(resources.desk(), RunRequest(codes=tuple(codes)))
-            open_tab("run")
-            st.rerun()
+            start_run(RunRequest(codes=tuple(codes)))
         if st.button("Remove selected", icon=":material/playlist_remove:", key="remove chosen"):
             _confirm(codes)
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ingestion.operations import run
 from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
+from ingestion.types import RunRequest
 from pages._shared import resources
 
 _ICONS = {
@@ -53,6 +55,13 @@ def choose_tab(names: Sequence[str]) -> str:
 def open_tab(name: str) -> None:
     """Name another tab in the address; for a widget's callback."""
     st.query_params["tab"] = name
+
+
+def start_run(request: RunRequest) -> None:
+    """Start a run and show it on its tab."""
+    run(resources.desk(), request)
+    open_tab("run")
+    st.rerun()
 
 
 def _label(name: str, count: int) -> str:

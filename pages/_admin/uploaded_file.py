@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -16,14 +17,28 @@ def stored_preview(place: str, file: UploadedFile) -> Path:
     before = st.session_state.get(place)
     if before is not None and before[0] == file.file_id and Path(before[1]).exists():
         return Path(before[1])
-    discard_preview(place)
+    _discard(place)
     path = preview_upload(resources.desk(), file.name, file)
     st.session_state[place] = file.file_id, str(path)
     return path
 
 
-def discard_preview(place: str) -> None:
-    """Remove the file: what was taken from it is in the source store."""
+def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile | None:
+    """Draw where a file is dropped and return it; the preview at this place ends with it."""
+    file = st.file_uploader(label, type=types, key=f"{place} upload {st.session_state.setdefault(f'{place} batch', 0)}")
+    if file is None:
+        _discard(place)
+    return file
+
+
+def leave(place: str) -> None:
+    """Draw the page anew without the file: what was taken from it is in the source store."""
+    _discard(place)
+    st.session_state[f"{place} batch"] += 1
+    st.rerun()
+
+
+def _discard(place: str) -> None:
     before = st.session_state.pop(place, None)
     if before is not None:
         discard_upload(Path(before[1]))

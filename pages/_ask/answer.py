@@ -9,12 +9,13 @@ import streamlit as st
 
 from pages._ask.passage import cited_place, excerpt, index_entries
 from pages._shared import resources
+from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
-from rag_engine.types import Citation, DocumentRecord, Tier
+from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
 _EXCERPT = 480
 # Seconds that a page may take before its place says so, and between looks whether it is there.
@@ -69,12 +70,11 @@ def partial_answer(text: str) -> str:
     return answer_markdown(text, lambda n: _mark(n, 0, linked=False))
 
 
-def badges(
-    *, year: int | None, hazards: tuple[str, ...], level: str, countries: tuple[str, ...], language: str, kind: str
-) -> str:
+def badges(of: Metadata | ShownSource) -> str:
     """Return the markdown of a document's facets, a badge for each."""
-    where = ", ".join(countries) if level == "National" and countries else level
-    values = [str(year or ""), *hazards, where, display_text("language", language) if language else "", kind]
+    where = ", ".join(of.countries) if of.geographical_level == "National" and of.countries else of.geographical_level
+    language = display_text("language", of.language) if of.language else ""
+    values = [str(of.year or ""), *of.hazards, where, language, of.document_type]
     return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
 
 
@@ -133,7 +133,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
         st.caption(" · ".join(part for part in (escape(source.authority), _place(source), escape(source.file)) if part))
         if place := cited_place(source):
             st.markdown(place)
-        st.markdown(f"{tier_badge(source.tier, source.similarity)} {_badges(source)}")
+        st.markdown(f"{tier_badge(source.tier, source.similarity)} {badges(source)}")
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
         if source.indexed_under:
@@ -156,7 +156,7 @@ def _draw_original(
         shown = st.toggle(label, value=opened, key=f"{key} page")
         with st.popover("Full passage", icon=":material/article:", type="tertiary"):
             st.text(source.text)
-        draw_download(document, key)
+        draw_original(document, key)
         st.page_link(
             "pages/library.py",
             label="Open in library",
@@ -214,20 +214,10 @@ def _await_drawing(drawing: Future[bytes]) -> None:
         st.rerun()
 
 
-def draw_download(document: DocumentRecord, key: str) -> None:
+def draw_original(document: DocumentRecord, key: str) -> None:
     """Draw the button to download the original file."""
     path = resources.engine().collection.stored_file(document)
-    st.download_button(
-        "Original file",
-        path.read_bytes,
-        document.file,
-        # Never a type that the browser would open in place: the file may hold scripts.
-        "application/octet-stream",
-        key=f"{key} download",
-        icon=":material/download:",
-        type="tertiary",
-        on_click="ignore",
-    )
+    draw_download("Original file", path, document.file, f"{key} download")
 
 
 def _place(source: ShownSource) -> str:
@@ -240,17 +230,6 @@ def _place(source: ShownSource) -> str:
 def page_word(file: str) -> str:
     """Return what a page of the file is called: slides and sheets have names of their own."""
     return _PAGE_WORDS.get(file.rpartition(".")[2].lower(), "page")
-
-
-def _badges(source: ShownSource) -> str:
-    return badges(
-        year=source.year,
-        hazards=source.hazards,
-        level=source.geographical_level,
-        countries=source.countries,
-        language=source.language,
-        kind=source.document_type,
-    )
 
 
 def _draw_details(reply: Reply) -> None:

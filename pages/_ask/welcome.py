@@ -9,7 +9,6 @@ import streamlit as st
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from pages._shared import resources
-from pages._shared.jobs import is_active
 from rag_engine.engine import Engine
 
 # (a question, the stem of the sample file that answers it)
@@ -64,7 +63,7 @@ def _draw_first_step() -> None:
 
 def _addition() -> Run | None:
     """Return the addition of documents that is running, or the one that waits longest."""
-    additions = [run for run in resources.jobs().runs() if run.action == "add" and is_active(run)]
+    additions = [run for run in resources.jobs().runs() if run.action == "add" and run.active]
     return additions[-1] if additions else None
 
 

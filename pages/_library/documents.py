@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations import is_listed, queue_erasure
-from pages._ask.answer import badges, draw_download, draw_page
+from pages._ask.answer import badges, draw_original, draw_page
 from pages._shared import resources
-from pages._shared.author import draw_author
+from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
 from pages._shared.markdown import escape, escape_paragraphs
@@ -30,7 +30,7 @@ def draw_document(document_id: str) -> None:
             st.button("", icon=":material/close:", help="Close", key="close", type="tertiary", on_click=_close)
         _draw_facts(document)
         with st.container(horizontal=True):
-            draw_download(document, "document")
+            draw_original(document, "document")
             if st.button("Delete", icon=":material/delete:", key="delete document", type="tertiary"):
                 _confirm(document)
         if st.toggle("Show first page", value=True, key="document page"):
@@ -39,16 +39,7 @@ def draw_document(document_id: str) -> None:
 
 def _draw_facts(document: DocumentRecord) -> None:
     metadata = document.metadata
-    st.markdown(
-        badges(
-            year=metadata.year,
-            hazards=metadata.hazards,
-            level=metadata.geographical_level,
-            countries=metadata.countries,
-            language=metadata.language,
-            kind=metadata.document_type,
-        )
-    )
+    st.markdown(badges(metadata))
     if metadata.description:
         st.markdown(escape_paragraphs(metadata.description))
     facts = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from ingestion.jobs.process import ensure_worker
@@ -16,23 +15,14 @@ from ingestion.operations import control
 from ingestion.status.views import display_reason, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
+from pages._shared.elements import draw_table
 from pages._shared.errors import show_error
 from pages._shared.markdown import escape
 
 _EVENTS = 500
 
 
-def run_title(run: Run) -> str:
-    """Return what a run does, as markdown."""
-    return escape(run.request.describe())
-
-
-def phase_rate(now: Progress) -> float | None:
-    """Return the sources a minute that the phase has finished lately; None while too few are known."""
-    return rate_per_minute(resources.store().latest(_EVENTS), now.phase, datetime.now(UTC))
-
-
-def draw_summaries(run: Run) -> None:
+def _draw_summaries(run: Run) -> None:
     """Draw what each phase of a run did."""
     rows = [
         {
@@ -46,13 +36,8 @@ def draw_summaries(run: Run) -> None:
         }
         for summary in run.results
     ]
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        key=f"run {run.id}",
-        column_config={"Seconds": st.column_config.NumberColumn(format="%.1f")},
-        alt="What each phase of the run did",
-    )
+    columns = {"Seconds": st.column_config.NumberColumn(format="%.1f")}
+    draw_table(rows, f"run {run.id}", "What each phase of the run did", columns=columns)
 
 
 _POLL_SECONDS = 1.0
@@ -64,13 +49,8 @@ _WATCHED = "run watched"
 
 def draw_runs() -> None:
     """Draw the active runs, polling each second while there are any, and the latest results."""
-    active = [run for run in resources.jobs().runs(_LOOKED_AT) if is_active(run)]
+    active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active]
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
-
-
-def is_active(run: Run) -> bool:
-    """Return whether the run is queued or running."""
-    return run.status in ("queued", "running")
 
 
 def time_left(progress: Progress, seconds: float) -> float | None:
@@ -89,7 +69,7 @@ def display_duration(seconds: float) -> str:
 
 def _draw_runs(*, watching: bool) -> None:
     runs = resources.jobs().runs(_LOOKED_AT)
-    active = [run for run in runs if is_active(run)]
+    active = [run for run in runs if run.active]
     if active:
         st.session_state[_WATCHED] = active[0].id
         if not any(run.alive for run in active):
@@ -103,7 +83,7 @@ def _draw_runs(*, watching: bool) -> None:
     for run in runs:
         if run.status == "paused":
             _draw_paused(run)
-    finished = [run for run in runs if not is_active(run) and run.status != "paused"][:_SHOWN]
+    finished = [run for run in runs if not run.active and run.status != "paused"][:_SHOWN]
     if finished:
         with st.expander(
             "Recent activity", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
@@ -170,7 +150,7 @@ def _progress(run: Run, now: Progress) -> str:
 
 def _sources_done(now: Progress) -> str:
     """Return the progress of a run over the sources: its phase, rate, time left, and the source it is at."""
-    rate = phase_rate(now)
+    rate = rate_per_minute(resources.store().latest(_EVENTS), now.phase, datetime.now(UTC))
     left = seconds_left(now.done, now.total, rate)
     parts = [
         f"**{escape(now.phase.capitalize())}**" if now.phase else "",
@@ -188,18 +168,19 @@ def _draw_finished(run: Run) -> None:
     if run.message:
         show_error(run.message)
     if run.action == "add" and run.results:
-        st.dataframe(pd.DataFrame([_file(result) for result in run.results]), hide_index=True, key=f"run {run.id}")
+        draw_table([_file(result) for result in run.results], f"run {run.id}", "What became of each file")
     if run.action == "run" and run.results:
-        draw_summaries(run)
+        _draw_summaries(run)
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
 
 
 def _title(run: Run) -> str:
     if run.action == "run":
-        return run_title(run)
+        return escape(run.request.describe())
     if run.action == "erase":
-        return f"Deleting {escape(_first_file(run.results) or str(run.arguments.get('document_id', '')))}"
+        file = run.results[0]["file"] if run.results else run.arguments.get("document_id", "")
+        return f"Deleting {escape(str(file))}"
     names = [Path(path).name for path in run.arguments.get("paths", ())]
     return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
 
@@ -210,10 +191,6 @@ def _ending(run: Run) -> str:
     statuses = [str(result["status"]) for result in run.results]
     counted = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
     return f"cancelled; {counted}" if run.status == "cancelled" else counted
-
-
-def _first_file(results: Sequence[Mapping[str, Any]]) -> str:
-    return str(results[0]["file"]) if results else ""
 
 
 def _file(result: Mapping[str, Any]) -> dict[str, str | int]:

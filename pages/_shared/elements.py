@@ -1,0 +1,54 @@
+"""Elements that several pages draw: tables, downloads, and the name of whoever is at the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ingestion.operations import system_user
+
+_AUTHOR = "admin author"
+
+
+def draw_author() -> str:
+    """Draw the input for the name, filled from SEXTANT_USER or the system's user; return the name, "" for none."""
+    st.session_state.setdefault(_AUTHOR, system_user())
+    return str(
+        st.text_input(
+            "Your name",
+            key=_AUTHOR,
+            max_chars=80,
+            icon=":material/person:",
+            help="Stored with every decision and correction you make.",
+            persist_state="session",
+            width=340,
+        )
+    ).strip()
+
+
+def draw_table(
+    rows: Sequence[Mapping[str, Any]], key: str, alt: str, tallest: int = 400, columns: Mapping[str, Any] | None = None
+) -> None:
+    """Draw rows as a table, which scrolls when it would be taller than so many pixels."""
+    height = min(38 + 35 * len(rows), tallest)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, height=height, key=key, column_config=columns, alt=alt)
+
+
+def draw_download(label: str, path: Path, name: str, key: str, help: str | None = None) -> None:
+    """Draw the button to download a file."""
+    st.download_button(
+        label,
+        path.read_bytes,
+        name,
+        # Never a type that the browser would open in place: the file may hold scripts.
+        "application/octet-stream",
+        key=key,
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+        help=help,
+    )
