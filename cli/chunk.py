@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
@@ -68,30 +68,9 @@ def _known(name: str) -> Strategy:
 
 
 def _parent_json(parent: Parent, page_of: Callable[[int], int]) -> dict[str, Any]:
-    children = [
-        {
-            "index": child.index,
-            "start": child.start,
-            "end": child.end,
-            "page": page_of(parent.start + child.start),
-            "clause": child.clause,
-            "text": child.text,
-        }
-        for child in parent.children
-    ]
-    return {
-        "index": parent.index,
-        "start": parent.start,
-        "end": parent.end,
-        "page": page_of(parent.start),
-        "last_page": page_of(parent.end - 1),
-        "act": parent.act,
-        "section": parent.section,
-        "headings": list(parent.headings),
-        "depth": parent.depth,
-        "text": parent.text,
-        "children": children,
-    }
+    children = [asdict(child) | {"page": page_of(parent.start + child.start)} for child in parent.children]
+    pages = {"page": page_of(parent.start), "last_page": page_of(parent.end - 1)}
+    return asdict(parent) | pages | {"children": children}
 
 
 def _print(chunked: Chunked, language: str, page_of: Callable[[int], int]) -> None:

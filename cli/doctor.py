@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-# What Tesseract calls the seven languages.
 _DISK_WANTED = 2 * 2**30
 
 

@@ -61,7 +61,9 @@ def correct(
             operations.undo_correction(desk, code, name, author_of(by))
             changed = []
         else:
-            changed = [asdict(one) for one in operations.correct(desk, code, {name: values or ()}, author_of(by), note)]
+            changed = [
+                asdict(one) for one in operations.correct(desk, {code: {name: values or ()}}, author_of(by), note)
+            ]
     if as_json:
         print_json({"corrections": changed})
     else:

@@ -52,7 +52,7 @@ def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     from ingestion import operations
 
     with desk_of(workspace, as_json) as desk:
-        _print_run(watch(desk, operations.retry(desk)), as_json)
+        _print_run(watch(desk, operations.run(desk, RunRequest(which="failed"))), as_json)
 
 
 @app.command("do")

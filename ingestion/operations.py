@@ -323,16 +323,12 @@ def is_indexed(store: SourceStore, code: str) -> bool:
 
 
 def correct(
-    desk: Desk, code: str, values: Mapping[FieldName, Sequence[str]], author: str, note: str = ""
-) -> tuple[Correction, ...]:
-    """Record a person's values for fields of a document; they win over every extractor. Return what changed."""
-    return correct_all(desk, {code: values}, author, note)
-
-
-def correct_all(
     desk: Desk, values: Mapping[str, Mapping[FieldName, Sequence[str]]], author: str, note: str = ""
 ) -> tuple[Correction, ...]:
-    """Record a person's values for fields of several documents, all or none of them; return what changed."""
+    """Record a person's values for fields of documents by code, all or none of them; return what changed.
+
+    They win over every extractor.
+    """
     _require_author(author)
     records, labels = desk.store.records(), vocabulary()
     changed = [
@@ -389,11 +385,6 @@ def exported_bytes(desk: Desk, suffix: str) -> bytes:
 def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
     return _run(desk, replace(request, codes=check_codes(desk.store, request.codes)))
-
-
-def retry(desk: Desk) -> Run:
-    """Have the worker try again what failed, and what waits for it."""
-    return run(desk, RunRequest(which="failed"))
 
 
 def control(desk: Desk, what: Control, id: int = 0) -> Run:

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages._ask import sidebar
-from pages._library.documents import draw_document, draw_table, search_titles
-from pages._library.upload import draw_upload
+from pages._library.documents import draw_document, draw_table, draw_upload, search_titles
 from pages._shared import resources
 from pages._shared.frame import guard
 from pages._shared.jobs import draw_runs

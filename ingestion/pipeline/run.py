@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase
-from ingestion.pipeline.phases import find_phase, phases_on_the_web
-from ingestion.pipeline.scheduling import fingerprint_of, is_ready, needs_run
+from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
 from ingestion.records.quarantine import settle
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
@@ -44,7 +43,8 @@ def run_phases(
     A signal to pause ends the run after the sources that are being worked on; one to cancel breaks these off.
     """
     chosen = tuple(phase for phase in PHASES if phase in request.phases)
-    run, on_the_web = _Run(store, engine, tools, request, progress, signal), phases_on_the_web()
+    run = _Run(store, engine, tools, request, progress, signal)
+    on_the_web = {phase for phase in PHASES if find_phase(phase).on_the_web}
     while True:
         before = len(store.sources())
         for phase in chosen:

@@ -1,12 +1,16 @@
-"""Which sources a phase takes: those that came so far, and whose last outcome was made from something else."""
+"""Which sources a phase takes: those that came so far, and whose last outcome was made from something else.
+
+Each phase is the `PHASE` of the module ingestion/<name>/phase.py.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib import import_module
 
 from ingestion.fingerprints import hash_of, table_hash
-from ingestion.phase import SourcePhase
-from ingestion.pipeline.phases import find_phase
+from ingestion.phase import CollectionPhase, SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry
 from ingestion.tools import Tools
@@ -15,6 +19,15 @@ from ingestion.types import NETWORK_REASONS, PHASES, Phase, RunRequest
 _FIRST_RETRY = timedelta(minutes=2)
 _LAST_RETRY = timedelta(days=1)
 _MOST_DOUBLINGS = 12
+
+
+@cache
+def find_phase(name: Phase) -> SourcePhase | CollectionPhase:
+    """Return the definition of a phase; KeyError for a name that is not in the ordered list."""
+    if name not in PHASES:
+        raise KeyError(name)
+    found: SourcePhase | CollectionPhase = import_module(f"ingestion.{name}.phase").PHASE
+    return found
 
 
 def is_ready(phase: Phase, record: SourceRecord) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
@@ -77,12 +78,9 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
 
 
 def _is_date(text: str) -> bool:
-    parts = text.split("-")
-    if [len(part) for part in parts] not in ([4], [4, 2], [4, 2, 2]) or not all(part.isdecimal() for part in parts):
+    if re.fullmatch(r"\d{4}(-\d\d){0,2}", text) is None:
         return False
-    numbers = [int(part) for part in parts]
     try:
-        date(*numbers, *[1] * (3 - len(numbers)))
+        return 1500 <= date.fromisoformat(text + "-01-01"[: 10 - len(text)]).year <= 2200
     except ValueError:
         return False
-    return 1500 <= numbers[0] <= 2200

@@ -101,7 +101,7 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
             if back:
                 undo_correction(resources.desk(), code, field, author)
             else:
-                correct(resources.desk(), code, {field: after}, author, note)
+                correct(resources.desk(), {code: {field: after}}, author, note)
             st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
             st.session_state["corrections saved"] = 1
             st.rerun()

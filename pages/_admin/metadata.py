@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import correct_all, vocabulary
+from ingestion.operations import correct, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
 from ingestion.status.views import pluralised
@@ -112,7 +112,7 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
         with st.container(horizontal=True):
             label = "Save corrections" if not count else f"Save {pluralised(count, 'correction')}"
             if st.button(label, type="primary", icon=":material/save:", disabled=not count, key="save corrections"):
-                st.session_state[_SAVED] = len(correct_all(resources.desk(), values, author))
+                st.session_state[_SAVED] = len(correct(resources.desk(), values, author))
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
             if st.button("Discard changes", disabled=not changed, key="leave corrections"):

@@ -12,7 +12,7 @@ from ingestion.status.views import display_reason, marks_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import draw_heading, draw_table
 from pages._shared.markdown import escape
 
 _SIGNS = {
@@ -31,9 +31,7 @@ def draw_source(code: str) -> None:
         draw_events(code)
         return
     with st.container(border=True, gap="small", key="source"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-            st.header(escape(f"{code} {record.metadata.title}"), anchor=False)
-            st.button("", icon=":material/close:", help="Close", key="close source", type="tertiary", on_click=_close)
+        draw_heading(f"{code} {record.metadata.title}", "source")
         where = source_status(record)
         st.markdown(f":gray-badge[{STATES[state_of(record)]}] {escape(where.message)}")
         draw_address(record, "source")
@@ -155,7 +153,3 @@ def _draw_words(record: SourceRecord) -> None:
         values = escape("; ".join(correction.values)) or "nothing"
         by = f"{escape(correction.author)}, {escape(correction.when[:10])}"
         st.markdown(f"**{correction.field}** set to {values} by {by}")
-
-
-def _close() -> None:
-    st.query_params.pop("source", None)

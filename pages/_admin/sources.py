@@ -16,7 +16,7 @@ from pages._admin.add_sources import draw_added, draw_discovery, draw_document_u
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import draw_author, follow_choice, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -73,7 +73,7 @@ def _draw_list(rows: Sequence[SourceRow]) -> None:
 
 
 def _draw_actions(codes: Sequence[str]) -> None:
-    _remember(codes[0] if len(codes) == 1 else "")
+    follow_choice("source", codes[0] if len(codes) == 1 else "")
     if not codes:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="source actions"):
@@ -98,18 +98,10 @@ def _confirm(codes: Sequence[str]) -> None:
         if st.button("Remove", key="remove confirmed", type="primary"):
             with show_errors():
                 remove_sources(resources.desk(), codes, author)
-                st.query_params.pop("source", None)
+                open_in_address("source")
                 st.rerun()
         if st.button("Cancel", key="remove refused"):
             st.rerun()
-
-
-def _remember(code: str) -> None:
-    # Only a new choice changes the address: the row stays selected when the source is closed.
-    if st.session_state.get("source choice", "") != code:
-        st.session_state["source choice"] = code
-        if code:
-            st.query_params["source"] = code
 
 
 _COLUMNS = {

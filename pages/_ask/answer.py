@@ -7,6 +7,7 @@ from concurrent.futures import Future, wait
 
 import streamlit as st
 
+from ingestion.status.views import pluralised
 from pages._ask.passage import cited_place, excerpt, index_entries
 from pages._shared import resources
 from pages._shared.elements import draw_download
@@ -98,20 +99,16 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
     if first:
-        title = "1 source cited" if len(first) == 1 else f"{len(first)} sources cited"
+        title = f"{pluralised(len(first), 'source')} cited"
         with st.container() if latest else st.expander(title, icon=":material/format_quote:"):
             for source in first:
-                _draw_source(source, _citations(reply, source), turn, latest and source.n == cited[0])
+                citations = tuple(citation for citation in reply.citations if citation.n == source.n)
+                _draw_source(source, citations, turn, latest and source.n == cited[0])
     if rest:
-        title = _passages(len(rest), "related" if first else "found")
+        title = pluralised(len(rest), "related passage") if first else f"{pluralised(len(rest), 'passage')} found"
         with st.expander(title, icon=":material/manage_search:"):
             for source in rest:
                 _draw_source(source, (), turn, False)
-
-
-def _passages(count: int, kind: str) -> str:
-    passages = "1 passage" if count == 1 else f"{count} passages"
-    return f"{passages} found" if kind == "found" else passages.replace(" ", f" {kind} ")
 
 
 def _clear_filters() -> str:
@@ -119,10 +116,6 @@ def _clear_filters() -> str:
     if not active:
         return ""
     return ", or clear the active filter" if active == 1 else f", or clear the {active} active filters"
-
-
-def _citations(reply: Reply, source: ShownSource) -> tuple[Citation, ...]:
-    return tuple(citation for citation in reply.citations if citation.n == source.n)
 
 
 @st.fragment

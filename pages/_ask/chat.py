@@ -7,19 +7,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from ingestion.status.views import pluralised
 from pages._ask.answer import draw_reply, partial_answer
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import RetrievalConfig
-from rag_engine.conversations import (
-    Conversation,
-    begin_turn,
-    new_id,
-    read_conversation,
-    record_reply,
-)
+from rag_engine.conversations import Conversation, begin_turn, new_id, read_conversation, record_reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.types import Evidence
@@ -70,8 +65,7 @@ def _found(evidence: Evidence) -> str:
     documents = {hit.document.key for hit in evidence.hits}
     if not documents:
         return "No relevant passage found."
-    passages = "1 passage" if len(evidence.hits) == 1 else f"{len(evidence.hits)} passages"
-    return f"Reading {passages} from {'1 document' if len(documents) == 1 else f'{len(documents)} documents'} …"
+    return f"Reading {pluralised(len(evidence.hits), 'passage')} from {pluralised(len(documents), 'document')} …"
 
 
 _LOOK_SECONDS = 2.0

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.elements import open_in_address
 from pages._shared.filter_widgets import count_active, display_text, draw_filters
 from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig
@@ -21,20 +22,17 @@ _THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
 def draw_conversations(workspace: Path, current: str) -> None:
     """Draw the button for a new conversation and the list of recent ones."""
     st.button(
-        "New conversation", icon=":material/add_comment:", width="stretch", on_click=open_conversation, args=("",)
+        "New conversation",
+        icon=":material/add_comment:",
+        width="stretch",
+        on_click=open_in_address,
+        args=("conversation",),
     )
     recent = recent_conversations(workspace)
     if recent:
         with st.expander("Recent conversations", icon=":material/history:"):
             for conversation in recent:
                 _draw_conversation(workspace, conversation.id, conversation.title, current)
-
-
-def open_conversation(id: str) -> None:
-    """Name another conversation in the address, or none for a new one."""
-    st.query_params.pop("conversation", None)
-    if id:
-        st.query_params["conversation"] = id
 
 
 def draw_filter(engine: Engine, place: str) -> Filter:
@@ -97,8 +95,8 @@ def _draw_conversation(workspace: Path, id: str, title: str, current: str) -> No
             icon=":material/chat:" if id == current else ":material/chat_bubble_outline:",
             width="stretch",
             wrap=False,
-            on_click=open_conversation,
-            args=(id,),
+            on_click=open_in_address,
+            args=("conversation", id),
         )
         st.button(
             "",
@@ -114,7 +112,7 @@ def _draw_conversation(workspace: Path, id: str, title: str, current: str) -> No
 def _delete(workspace: Path, id: str, current: str) -> None:
     delete_conversation(workspace, id)
     if id == current:
-        open_conversation("")
+        open_in_address("conversation")
 
 
 def _draw_answerer() -> None:

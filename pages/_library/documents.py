@@ -1,4 +1,4 @@
-"""Documents of the collection: their table, and one with its metadata, first page and deletion."""
+"""Documents of the collection: their table, one with its metadata, first page and deletion, and their upload."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import is_listed, queue_erasure
+from ingestion.extraction.file_type import UPLOAD_SUFFIXES
+from ingestion.operations import is_listed, queue_erasure, queue_uploads
+from ingestion.status.views import pluralised
 from pages._ask.answer import badges, draw_original, draw_page
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import draw_author, draw_heading, follow_choice, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
 from pages._shared.markdown import escape, escape_paragraphs
@@ -25,9 +27,7 @@ def draw_document(document_id: str) -> None:
         st.info("This document is not in the collection.", icon=":material/search_off:")
         return
     with st.container(border=True, key="document"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-            st.header(escape(document.metadata.title), anchor=False)
-            st.button("", icon=":material/close:", help="Close", key="close", type="tertiary", on_click=_close)
+        draw_heading(document.metadata.title, "document")
         _draw_facts(document)
         with st.container(horizontal=True):
             draw_original(document, "document")
@@ -60,18 +60,14 @@ def _draw_facts(document: DocumentRecord) -> None:
 
 
 def _length(document: DocumentRecord) -> str:
-    pages = "1 page" if document.pages == 1 else f"{document.pages:,} pages"
     read = f", {document.ocr_pages:,} of them read by OCR" if document.ocr_pages else ""
-    return f"{pages}{read}, {document.children:,} passages, {document.characters:,} characters"
+    passages = f"{document.children:,} passages, {document.characters:,} characters"
+    return f"{pluralised(document.pages, 'page')}{read}, {passages}"
 
 
 def _segmentation(document: DocumentRecord) -> str:
     """Return how the text was divided into passages, and why."""
     return f"{document.strategy}: {document.why}" if document.why else document.strategy
-
-
-def _close() -> None:
-    st.query_params.pop("document", None)
 
 
 @st.dialog("Delete this document?", icon=":material/delete:")
@@ -91,7 +87,7 @@ def _confirm(document: DocumentRecord) -> None:
             with show_errors():
                 # By its source: two documents of one content have the same id.
                 queue_erasure(resources.desk(), document.source, author, note)
-                _close()
+                open_in_address("document")
                 st.rerun()
         if st.button("Cancel", key="delete refused"):
             st.rerun()
@@ -128,15 +124,7 @@ def draw_table(documents: Sequence[DocumentRecord]) -> None:
         alt="The documents of the collection",
     )
     rows = chosen["selection"]["rows"]
-    _remember(documents[rows[0]].document_id if rows else "")
-
-
-def _remember(document_id: str) -> None:
-    # Only a new choice changes the address: the row stays selected when the document is closed.
-    if st.session_state.get("library choice", "") != document_id:
-        st.session_state["library choice"] = document_id
-        if document_id:
-            st.query_params["document"] = document_id
+    follow_choice("document", documents[rows[0]].document_id if rows else "")
 
 
 def _row(document: DocumentRecord) -> dict[str, str | int]:
@@ -153,3 +141,37 @@ def _row(document: DocumentRecord) -> dict[str, str | int]:
         "Authority": metadata.authority,
         "File": document.file,
     }
+
+
+def draw_upload() -> None:
+    """Draw the place where files are dropped, and queue them for addition."""
+    # A key of its own for each batch empties the widget once its files are handed on.
+    batch = st.session_state.setdefault("upload batch", 0)
+    files = st.file_uploader(
+        "Files to add",
+        type=UPLOAD_SUFFIXES,
+        accept_multiple_files=True,
+        key=f"upload {batch}",
+        label_visibility="collapsed",
+    )
+    replaces = _choose_replaced() if len(files) == 1 else None
+    label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
+    if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
+        st.session_state["upload batch"] = batch + 1
+        queue_uploads(
+            resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
+        )
+        st.rerun()
+
+
+def _choose_replaced() -> DocumentRecord | None:
+    """Return the document that the file is a new version of, as the person says; None for a document of its own."""
+    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
+    return st.selectbox(
+        "It is a new version of",
+        own,
+        index=None,
+        placeholder="No document: add it as a document of its own",
+        format_func=lambda one: f"{one.metadata.title} ({one.file})",
+        key="upload replaces",
+    )

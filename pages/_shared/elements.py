@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations import system_user
+from pages._shared.markdown import escape
 
 _AUTHOR = "admin author"
 
@@ -52,3 +53,28 @@ def draw_download(label: str, path: Path, name: str, key: str, help: str | None 
         on_click="ignore",
         help=help,
     )
+
+
+def draw_heading(title: str, what: str) -> None:
+    """Draw the title of what is open, with the button to close it."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
+        st.header(escape(title), anchor=False)
+        icon = ":material/close:"
+        st.button(
+            "", key=f"close {what}", icon=icon, help="Close", type="tertiary", on_click=open_in_address, args=(what,)
+        )
+
+
+def open_in_address(what: str, value: str = "") -> None:
+    """Name in the address what is open, or that nothing is."""
+    st.query_params.pop(what, None)
+    if value:
+        st.query_params[what] = value
+
+
+def follow_choice(what: str, value: str) -> None:
+    """Open what is chosen in a table; only a new choice does, since the row stays selected when that is closed."""
+    if st.session_state.get(f"{what} choice", "") != value:
+        st.session_state[f"{what} choice"] = value
+        if value:
+            st.query_params[what] = value

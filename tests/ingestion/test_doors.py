@@ -409,7 +409,7 @@ def _acts(folder: Path) -> dict[str, Act]:
         "correct a field": Act(
             ["correct", "A2", "date", "2021-06", *_DECIDE],
             _correct,
-            lambda desk: operations.correct(desk, "A2", {"date": ["2021-06"]}, ADA, WHY),
+            lambda desk: operations.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "import corrections": Act(
             ["import", str(folder / "dataset.xlsx"), "--by", ADA],
@@ -467,7 +467,9 @@ def _acts(folder: Path) -> dict[str, Act]:
             before=lambda desk: operations.apply_index_table(desk, folder / "terms.csv"),
         ),
         "run a phase": Act(["run", "quality"], None, lambda desk: operations.run(desk, RunRequest(("quality",)))),
-        "retry": Act(["retry"], _press("run", "run failed"), operations.retry),
+        "retry": Act(
+            ["retry"], _press("run", "run failed"), lambda desk: operations.run(desk, RunRequest(which="failed"))
+        ),
     }
 
 

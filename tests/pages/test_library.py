@@ -76,7 +76,7 @@ def test_a_row_that_is_chosen_opens_no_other_document_when_the_rows_change(start
 
 def test_a_document_that_was_closed_opens_again_after_a_search(start: Start, collection: Path) -> None:
     app = choose(library(start(collection)), "piano-caldo.txt")
-    app.button(key="close").click().run()
+    app.button(key="close document").click().run()
     assert not app.header
     app.text_input[0].set_value("caldo").run()
 
