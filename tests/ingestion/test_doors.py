@@ -452,7 +452,7 @@ def _acts(folder: Path) -> dict[str, Act]:
             ["correct", "A2", "date", "--undo", "--by", ADA],
             lambda app: _date_of_a2(app).button(key="revert").click().run(),
             lambda desk: operations.undo_correction(desk, "A2", "date", ADA),
-            before=lambda desk: operations.correct(desk, "A2", {"date": ["2021-06"]}, ADA, WHY),
+            before=lambda desk: operations.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "rebuild the indexes": Act(["rebuild"], None, operations.rebuild),
         "apply an index table": Act(
