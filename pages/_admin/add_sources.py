@@ -34,8 +34,12 @@ def draw_seed_upload() -> None:
         return
     with show_errors():
         path = stored_preview("seed", file)
-        report = read_report(path)
-        draw_counts(report)
+        known = resources.store().sources()
+        report = _read_report(str(path), len(known), known)
+        new, existing, rejected = st.columns(3)
+        new.metric("New", f"{len(report.new):,}")
+        existing.metric("Already listed", f"{report.known:,}")
+        rejected.metric("Rejected rows", f"{len(report.rejected):,}")
         # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
             label = f"Add {pluralised(len(report.new), 'source')}"
@@ -59,20 +63,6 @@ def add_sources(new: Sequence[SeedSource]) -> None:
     """Add the sources to the list, and report it at the next drawing."""
     operations.add_sources(resources.desk(), new)
     _remember_added(len(new))
-
-
-def read_report(path: Path) -> SeedReport:
-    """Return what a list would add to the existing sources."""
-    known = resources.store().sources()
-    return _read_report(str(path), len(known), known)
-
-
-def draw_counts(report: SeedReport) -> None:
-    """Draw how many rows are new, existing, and rejected."""
-    new, existing, rejected = st.columns(3)
-    new.metric("New", f"{len(report.new):,}")
-    existing.metric("Already listed", f"{report.known:,}")
-    rejected.metric("Rejected rows", f"{len(report.rejected):,}")
 
 
 def draw_rows(report: SeedReport) -> None:
