@@ -50,6 +50,7 @@ def run(
 def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Try again what failed, and what waits for it."""
     from ingestion import operations
+    from ingestion.types import RunRequest
 
     with desk_of(workspace, as_json) as desk:
         _print_run(watch(desk, operations.run(desk, RunRequest(which="failed"))), as_json)

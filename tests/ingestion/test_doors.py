@@ -125,7 +125,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEXTANT_USER", ADA)
         patch.setenv("SEXTANT_HOST_SECONDS", "0")
-        patch.setattr("cli.terminal.open_engine", _engine)
+        patch.setattr("rag_engine.engine.open_engine", _engine)
         patch.setattr("pages._shared.resources.open_engine", _engine)
         patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
