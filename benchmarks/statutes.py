@@ -62,7 +62,7 @@ def read_statutes(folder: Path) -> tuple[CorpusDocument, ...]:
 
     The title is the act ("Indian Penal Code, 1860"); the text begins with what a lawyer cites, as a printed act does
     ("Section 302. Punishment for murder"), a blank line, and the words of the section, one paragraph a line. A
-    section whose words are missing from the file is its heading alone. InputError names file, line and cure for an id
+    section whose words are missing from the file is its heading alone. InputError names file, line and remedy for an id
     that holds no number, an id given twice, a section without a heading, and a file that is missing.
     """
     documents: dict[str, CorpusDocument] = {}

@@ -30,7 +30,7 @@ class Check:
     name: str
     state: Literal["good", "note", "bad"]
     found: str
-    cure: str = ""
+    remedy: str = ""
 
 
 @app.command()
@@ -45,8 +45,8 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
             mark = {"good": "[green]ok[/]", "note": "[yellow]--[/]", "bad": "[red]!![/]"}[check.state]
             out.print(mark, end=" ")
             out.print(f"{check.name}: {check.found}", markup=False)
-            if check.cure:
-                out.print(f"   {check.cure}", style="dim", markup=False)
+            if check.remedy:
+                out.print(f"   {check.remedy}", style="dim", markup=False)
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
 
@@ -73,8 +73,8 @@ def _language_model(engine: Engine) -> Check:
     if generator is not None:
         return Check("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
     found = warning or f"none answers at {config.openai_url or config.ollama_url}; answers are quotations"
-    cure = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
-    return Check("Language model", "note", found, "" if warning else cure)
+    remedy = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
+    return Check("Language model", "note", found, "" if warning else remedy)
 
 
 def _ocr() -> Iterator[Check]:
@@ -84,11 +84,13 @@ def _ocr() -> Iterator[Check]:
     languages = installed_languages()
     missing = [name for name in READ_LANGUAGES.values() if name not in languages]
     if not languages:
-        cure = f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in READ_LANGUAGES.values())}"
-        yield Check("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", cure)
+        remedy = (
+            f"apt-get install tesseract-ocr {' '.join(f'tesseract-ocr-{name}' for name in READ_LANGUAGES.values())}"
+        )
+        yield Check("OCR", "note", "Tesseract is not installed; RapidOCR reads scans, with more errors", remedy)
     elif missing:
-        cure = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"
-        yield Check("OCR", "note", f"Tesseract lacks {', '.join(missing)}", cure)
+        remedy = f"apt-get install {' '.join(f'tesseract-ocr-{name}' for name in missing)}"
+        yield Check("OCR", "note", f"Tesseract lacks {', '.join(missing)}", remedy)
     else:
         yield Check("OCR", "good", f"Tesseract with {', '.join(languages)}")
     if importlib.util.find_spec("easyocr") is None:
@@ -122,8 +124,8 @@ def _servers(engine: Engine) -> Check:
 
     url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
     if url and not chroma_answers(url):
-        cure = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
-        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={url}", cure)
+        remedy = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
+        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={url}", remedy)
     if serving is not None:
         found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
         return Check("Servers", "good", f"{found}, Chroma at {serving.chroma_url}")
@@ -153,8 +155,8 @@ def _index(engine: Engine) -> Iterator[Check]:
             continue
         missing, extra = len(known - held), len(held - known)
         state: Literal["good", "bad"] = "bad" if missing else "good"
-        cure = "Run `sextant rebuild`." if missing else ""
-        yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", cure)
+        remedy = "Run `sextant rebuild`." if missing else ""
+        yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", remedy)
     yield _vectors(engine, len(snapshot))
 
 
@@ -163,9 +165,9 @@ def _vectors(engine: Engine, wanted: int) -> Check:
         missing = engine.collection.missing_vectors()
     except SextantError as error:
         return Check("Vectors", "bad", str(error))
-    cure = "Run `sextant rebuild --encode`." if missing else ""
+    remedy = "Run `sextant rebuild --encode`." if missing else ""
     state: Literal["good", "bad"] = "bad" if missing else "good"
-    return Check("Vectors", state, f"{wanted - missing} of {wanted} passages have theirs", cure)
+    return Check("Vectors", state, f"{wanted - missing} of {wanted} passages have theirs", remedy)
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
@@ -177,8 +179,8 @@ def _sources(engine: Engine) -> Iterator[Check]:
     gone = [file for file, source in own if not Path(source).exists()]
     if gone:
         shown = ", ".join(gone[:5]) + (" ..." if len(gone) > 5 else "")
-        cure = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
-        yield Check("Sources", "note", f"{len(gone)} files are no longer where they were added from: {shown}", cure)
+        remedy = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
+        yield Check("Sources", "note", f"{len(gone)} files are no longer where they were added from: {shown}", remedy)
 
 
 def _disk(engine: Engine) -> Check:

@@ -55,8 +55,8 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
             try:
                 cache.write_text(to_metadata_json(applied.queries), encoding="utf-8")
             except OSError as error:
-                said = f"The index is applied, but {cache} cannot be written: {error.strerror}."
-                raise InputError(said, help="Name another file with --cache.") from error
+                message = f"The index is applied, but {cache} cannot be written: {error.strerror}."
+                raise InputError(message, help="Name another file with --cache.") from error
     warn(applied.warnings)
     if as_json:
         values = asdict(applied)
@@ -90,7 +90,7 @@ def _show(file: Path, misused: bool, as_json: bool) -> None:
         if misused:
             raise InputError(
                 "These options do not go together.",
-                help="--document and --cache belong to --apply; --remove stands alone.",
+                help="--document and --cache belong to --apply; --remove is used alone.",
             )
         with open_reader(read_config(None).ocr) as reader:
             table = index_of_file(file, reader)

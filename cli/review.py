@@ -101,7 +101,7 @@ def _print_report(report: ReviewReport) -> None:
         for mark in one.marks:
             out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
     out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
-    if report.at_hand:
-        out.print(f"\n{len(report.at_hand)} local files, which pass whatever their licence.")
-    for local in report.at_hand:
+    if report.local_files:
+        out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
+    for local in report.local_files:
         out.print(f"{local.code}  {local.light} {local.reason}  {local.title}", markup=False, soft_wrap=True)

@@ -73,7 +73,7 @@ def do_words(
             raise InputError(f"{words!r} was not understood.", help='Say it like "check the licences of the new rows".')
         described = command.request.describe(len(command.request.codes))
         if as_json and not yes:
-            print_json({"spoken": described, "by": command.by, "request": asdict(command.request)})
+            print_json({"description": described, "by": command.by, "request": asdict(command.request)})
             return
         if not as_json:
             out.print(described, markup=False)
@@ -163,7 +163,7 @@ def _print_run(ended: Run, as_json: bool) -> None:
         raise typer.Exit(0 if ended.status == "done" else 1)
     for summary in ended.results:
         if "phase" not in summary:
-            # An addition that was resumed: its files are told where it was asked for.
+            # An addition that was resumed: its files are reported where it was asked for.
             continue
         counts = ", ".join(
             f"{summary[name]} {name}" for name in ("done", "skipped", "rejected", "failed") if summary[name]

@@ -43,7 +43,7 @@ class Servers:
     log: Path
 
     def watch(self, stop: threading.Event) -> None:
-        """Wait until told to stop; BackendError when a server ends by itself."""
+        """Wait until stopped; BackendError when a server ends by itself."""
         while not stop.wait(_LOOK_SECONDS):
             for name, process in self.processes.items():
                 _check_alive(name, process, self.log)

@@ -271,14 +271,14 @@ def _document(
 
 
 def _not_done(extracted: ExtractedText, language: str) -> str:
-    said = list(extracted.warnings)
+    messages = list(extracted.warnings)
     if extracted.unread_pages:
-        said.append(f"No text could be read on pages {', '.join(map(str, extracted.unread_pages))}.")
+        messages.append(f"No text could be read on pages {', '.join(map(str, extracted.unread_pages))}.")
     if not language:
-        said.append("The language was not recognised; keywords are matched as they are written.")
+        messages.append("The language was not recognised; keywords are matched as they are written.")
     elif not has_analyser(language):
-        said.append(f"There is no stemmer for {language!r}; keywords are matched as they are written.")
-    return " ".join(said)
+        messages.append(f"There is no stemmer for {language!r}; keywords are matched as they are written.")
+    return " ".join(messages)
 
 
 def _keep_copy(path: Path, files: Path) -> Path:

@@ -34,7 +34,7 @@ class Browser(Protocol):
     """A real browser for pages that need JavaScript and files that refuse plain requests. From one thread at a time."""
 
     def render(self, url: str) -> Fetched:
-        """Return the page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
+        """Return the page as it is after its scripts ran, as UTF-8 HTML in `body`."""
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:
         """Return the file behind an address, streamed to `into`."""

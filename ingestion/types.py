@@ -68,9 +68,9 @@ Light = Literal["GREEN", "YELLOW", "RED"]
 class SeedSource:
     """A row of the analyst's list, a document found under one, or a file of the analyst's own.
 
-    `code` identifies it for ever (Document_Code); `path` is set instead of `url` for a file at hand. `parent` is
+    `code` identifies it for ever (Document_Code); `path` is set instead of `url` for a local file. `parent` is
     the code of the portal it was found under. `origin` says where the row stood ("seeds.xlsx, Sheet1, row 7").
-    `title`, `authority`, `notes` and `licence` are what the list said and may be empty.
+    `title`, `authority`, `notes` and `licence` are what the list says and may be empty.
     """
 
     code: str
@@ -100,7 +100,7 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        """Whether the source goes on to the next phase: also with the file of before, where a newer was not got."""
+        """Whether the source passes to the next phase: also with the file of before, where a newer was not got."""
         if self.status == "failed":
             return isinstance(self.evidence, Download) and bool(self.evidence.path)
         return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)
@@ -230,7 +230,7 @@ class Validators:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file at hand for a source: `path` is relative to the workspace (downloads/ADM001_flood-plan.pdf).
+    """A local file of a source: `path` is relative to the workspace (downloads/ADM001_flood-plan.pdf).
 
     `urls` lead from the source's address to the file's, through landing pages and redirects. `title` is what the
     page or link called it. `how` is "local" for a file that the analyst had.
@@ -278,7 +278,7 @@ class Extraction:
 
     `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and
     `cleaned_characters` count the analyst's text and the encoder's. `licence_marks` is what the document says of its
-    licence, where that speaks against what its page said.
+    licence, where that speaks against what its page says.
     """
 
     text_hash: str
@@ -318,7 +318,7 @@ class Relation:
 
     `work` is the code of the work's preferred member, itself included. `translation_of` is the preferred
     translation's code, or "". `version` is a label ("2016", "rev. 2", "draft"), or "". `superseded` is the ISO date
-    (or its prefix) from which a newer version stands, "unknown" where it has no date, or "" for the newest.
+    (or its prefix) from which a newer version replaces it, "unknown" where it has no date, or "" for the newest.
     `duplicate_of` is the code of the source that is kept instead of this one, or "". `similarity` is 0..1, of
     whatever `how` names ("title", "text", "address", "meaning").
     """
@@ -346,7 +346,7 @@ LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags"
 class FieldValue:
     """One value of a field: where it comes from, the sentence that justifies it, and how sure it is (0..1).
 
-    A list field has one FieldValue for each of its elements. `page` is where the sentence stands, None if nowhere.
+    A list field has one FieldValue for each of its elements. `page` is where the sentence is, None if nowhere.
     """
 
     field: FieldName
@@ -392,7 +392,7 @@ class RunRequest:
     """Request for a run: phases, sources by code (none means all), which of them, whether to look for newer files.
 
     "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
-    everything. `refresh` asks the addresses of files at hand whether they have changed.
+    everything. `refresh` asks the addresses of downloaded files whether they have changed.
     """
 
     phases: tuple[Phase, ...] = PHASES
@@ -483,7 +483,7 @@ class OcrEngine(Protocol):
     """Pictures of pages to lines of text."""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """For each picture of one document its lines in reading order; BackendError when the engine is away."""
+        """For each picture of one document its lines in reading order; BackendError when the engine is unavailable."""
         ...
 
 

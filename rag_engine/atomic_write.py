@@ -13,7 +13,7 @@ from pathlib import Path
 def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it takes the name when the block succeeds and is removed if not.
 
-    The temporary name is unique per call, so that several writers of one file never take each other's away; the last
+    The temporary name is unique per call, so that several writers of one file never remove each other's; the last
     one wins. A `durable` file is complete even after a power failure.
     """
     temporary = path.with_name(f".{secrets.token_hex(8)}.part")

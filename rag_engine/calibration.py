@@ -69,19 +69,19 @@ class Calibration:
         """
         return float(np.interp(cosine, getattr(self, languages), _SIMILARITIES))
 
-    def of(self, asked: str, spoken: str) -> tuple[float, ...]:
+    def of(self, asked: str, written: str) -> tuple[float, ...]:
         """Return the five cosines for a question and a passage in these languages (ISO 639-1, "" where not known)."""
-        anchors: tuple[float, ...] = getattr(self, languages_of(asked, spoken))
+        anchors: tuple[float, ...] = getattr(self, languages_of(asked, written))
         return anchors
 
     def cosine(self, similarity: float, languages: Languages = "any") -> float:
-        """Return the cosine that stands at a similarity: the inverse of `similarity`."""
+        """Return the cosine of a similarity: the inverse of `similarity`."""
         return float(np.interp(similarity, _SIMILARITIES, getattr(self, languages)))
 
 
-def languages_of(asked: str, spoken: str) -> Languages:
+def languages_of(asked: str, written: str) -> Languages:
     """Return whether a question and a passage are in the same language; "any" where one of them is not known ("")."""
-    return "any" if not asked or not spoken else "same" if asked == spoken else "different"
+    return "any" if not asked or not written else "same" if asked == written else "different"
 
 
 def read_pairs(file: Path = PAIRS_FILE) -> tuple[Pair, ...]:

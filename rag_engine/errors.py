@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 class SextantError(Exception):
-    """A failure with its cure.
+    """A failure with its remedy.
 
     The message names the thing and the value; `help` says what to do; `retryable` whether the same call
     may succeed later.

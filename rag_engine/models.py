@@ -30,7 +30,7 @@ class Models:
     """Encoder, reranker and language model; safe to ask from several threads."""
 
     def __init__(self, config: Config, embedder: Embedder | None = None) -> None:
-        """`embedder` stands in for the configured encoder."""
+        """`embedder` replaces the configured encoder."""
         self._config = config
         # Of their own: loading takes seconds, and what needs another model or none shall not wait for it.
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ from rag_engine.types import QueryPlan, Source
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
 
-# The words that models put before a source's number, whatever they were told: theirs is the answer's language.
+# The words that models put before a source's number, whatever they were asked: theirs is the answer's language.
 SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"
 
 REFERENCE_HEADINGS = frozenset(
@@ -140,7 +140,7 @@ def answer_rules(language: str) -> str:
 
 
 def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
-    """Return the user message: the blocks as given, then the question, so that the last block stands next to it."""
+    """Return the user message: the blocks as given, then the question, so that the last block is next to it."""
     parts = ["<sources>", *blocks, "</sources>", "<question>", neutralise(plan.question).strip(), "</question>"]
     if plan.output_instructions:
         parts.append("Wishes for form and language: " + one_line(plan.output_instructions))

@@ -76,8 +76,8 @@ class Metadata:
     `geographical_level` is one of the taxonomy's labels, with "National" for every country;
     `countries` are English names; `language` is an ISO 639-1 code; `date` is an ISO date or its prefix.
 
-    `work` is shared by the versions and translations of one work, empty for a document that stands alone. `version`
-    is a label; `superseded` the ISO date or its prefix from which a newer version stands ("unknown" where that has
+    `work` is shared by the versions and translations of one work, empty for a single document. `version`
+    is a label; `superseded` the ISO date or its prefix from which a newer version replaces it ("unknown" where that has
     no date), empty for the newest; `translation_of` the code of the translation that answers in its place.
     """
 
@@ -224,7 +224,7 @@ class Hit:
 
     `cosine` is the best over the query variants; `similarity` maps it to 0..1 so that it means the same
     for every encoder; ranks count from 1 and are None where that retriever did not find it; `start` and `end` are
-    offsets into the document's text. `act`, `section`, `clause` and `headings` say where it stands in the document;
+    offsets into the document's text. `act`, `section`, `clause` and `headings` say where it is in the document;
     `indexed_under` the entries of an index under which it is listed; `reranked` is the reranker's score, None where
     it was not asked; `provenance` what the hit gained because the question names its section or act.
     """

@@ -72,7 +72,7 @@ def lock_or_name_holder(lock: FileLock, owner: Path, taken: str, cure: str) -> N
 
 @contextmanager
 def write_lock(workspace: Path) -> Iterator[None]:
-    """Hold the lock of the one writer of a workspace; a second process is told who holds it."""
+    """Hold the lock of the one writer of a workspace; the error of a second process names its holder."""
     lock, owner = FileLock(workspace / "write.lock"), workspace / "writer.json"
     lock_or_name_holder(lock, owner, f"Workspace {workspace} is being written", "Wait until it is done, or stop it.")
     try:
@@ -96,10 +96,10 @@ def withdraw(workspace: Path) -> None:
 
 def find_serving(workspace: Path) -> Serving | None:
     """Return the `sextant serve` that runs on this workspace, whose page and Chroma answer, or None."""
-    said = read_json(workspace / "serving.json")
-    if said.keys() != Serving.__dataclass_fields__.keys():
+    stored = read_json(workspace / "serving.json")
+    if stored.keys() != Serving.__dataclass_fields__.keys():
         return None
-    serving = Serving(**said)
+    serving = Serving(**stored)
     alive = _lives(serving) and _listens(serving.address) and chroma_answers(serving.chroma_url)
     return serving if alive else None
 
@@ -137,7 +137,7 @@ def read_json(path: Path) -> dict[str, Any]:
     Empty when it is not there or not whole (its writer was killed).
     """
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return stored if isinstance(stored, dict) else {}

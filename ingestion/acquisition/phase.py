@@ -41,7 +41,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
 
 
 def _left_trusted_host(record: SourceRecord, download: Download) -> str:
-    """Return a message where the file lies on another host than the one whose works are known to be free, else ""."""
+    """Return a message where the file is on another host than the one whose works are known to be free, else ""."""
     verdict = record.verdict
     if verdict is None or not download.urls or record.licence_decided:
         return ""

@@ -32,7 +32,7 @@ def oai_error(root: Element) -> str:
 
 
 def oai_token(root: Element) -> tuple[str, int]:
-    """Return the token for the next part, "" at the end, and how many records there are in all (0 if not said)."""
+    """Return the token for the next part, "" at the end, and how many records there are in all (0 if unknown)."""
     for element in root.iter("{*}resumptionToken"):
         total = element.get("completeListSize", "")
         return (element.text or "").strip()[:2000], int(total[:9]) if total.isascii() and total.isdigit() else 0

@@ -10,7 +10,7 @@ from rag_engine.types import Metadata
 
 BibliographyEntry = tuple[str, Metadata]
 
-# BibTeX counts braces whatever stands before them, so that a lone one must be a command. bibtexparser's own encoder
+# BibTeX counts braces whatever comes before them, so that a lone one must be a command. bibtexparser's own encoder
 # leaves such braces and would turn letters beyond ASCII into commands that UTF-8 readers do not need.
 _ESCAPED = str.maketrans(
     {
@@ -103,5 +103,5 @@ def _address(url: str) -> str:
 
 
 def _line(text: str) -> str:
-    """One line without control characters: both formats end a value at the line's end or guess where it goes on."""
+    """One line without control characters: both formats end a value at the line's end or guess where it continues."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -26,7 +26,7 @@ _HEADER_WITHIN = 30
 _SHOWN = 60
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})")
 _YEAR_FIRST = re.compile(r"(\d{4})(?:[./-](\d{1,2})(?:[./-](\d{1,2}))?)?(?:[T ][\d:.Z+]{1,20})?")
-# Written by us and told apart from what a person could have meant to change.
+# Written by us and distinguished from what a person could have meant to change.
 _DECIDED_ELSEWHERE = {
     "License": "the licence is decided in the licence review",
     "Licence Light": "the licence is decided in the licence review",
@@ -219,8 +219,8 @@ class _Comparison:
 
         Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
         """
-        place, said = self.columns.get(COUNTRIES), _said(self.record, "countries")
-        return self.exported is None and place is not None and _split(self._cell(place)) == said
+        place, given = self.columns.get(COUNTRIES), _said(self.record, "countries")
+        return self.exported is None and place is not None and _split(self._cell(place)) == given
 
     def _is_as_before(self, column: Column, place: int) -> bool:
         """Whether a cell says what was exported, with or without the apostrophe of a CSV."""
@@ -335,7 +335,7 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
 
 
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
-    """Return what a person has said of the field, which it need not show: an emptied title falls back to the list's."""
+    """Return what a person entered for the field, which it need not show: an emptied title falls back to the list's."""
     return next((one.values for one in reversed(record.corrections) if one.field == field), None)
 
 

@@ -26,7 +26,7 @@ _LATEST_HEADER = 5
 
 @dataclass(frozen=True, slots=True)
 class DraftLine:
-    """A line as the format gave it; `joint` stands between it and the next line of its block.
+    """A line as the format gave it; `joint` is between it and the next line of its block.
 
     `page` is 0 on the page where its block begins.
     """
@@ -58,7 +58,7 @@ class Draft:
     warnings: tuple[str, ...] = ()
 
 
-def tidy(text: str) -> str:
+def one_line(text: str) -> str:
     """Return the text on one line: composed characters, single spaces, nothing invisible, valid Unicode."""
     if not text.isprintable():
         # Surrogates, private use, controls and wide spaces are none of them printable.
@@ -81,7 +81,7 @@ def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = No
     The first `headers` rows name the columns and are repeated every thousand characters; None when the format does
     not say: then the first row does if it reads like names.
     """
-    kept = [(index, line) for index, row in enumerate(rows) if (line := " | ".join(map(tidy, row)).rstrip(" |"))]
+    kept = [(index, line) for index, row in enumerate(rows) if (line := " | ".join(map(one_line, row)).rstrip(" |"))]
     lines = [DraftLine(line, joint="\n") for _, line in kept]
     if headers is None:
         # Above its header a sheet may have a title and a date.
@@ -115,7 +115,7 @@ def with_header(header: Sequence[DraftLine], rows: Sequence[DraftLine]) -> tuple
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:
-    """Return the text, with its lines and blocks, such that text[line.start:line.end] is what stands on that line.
+    """Return the text, with its lines and blocks, such that text[line.start:line.end] is the text of that line.
 
     Blocks are joined by a blank line; lines and blocks without a visible character vanish.
     """
@@ -127,7 +127,7 @@ def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple
         separator = "\n\n" if blocks else ""
         start = None
         for line in draft.lines:
-            text = tidy(line.text)
+            text = one_line(line.text)
             if not text:
                 continue
             begin = position + len(separator)

@@ -68,7 +68,7 @@ class WrittenDate:
 
 
 def written_dates(text: str, *, month_first: bool = False, century: int = 2030) -> list[WrittenDate]:
-    """Return the dates of a text in its order; of those that overlap the most precise stands.
+    """Return the dates of a text in its order; of those that overlap the most precise remains.
 
     Numbers are read day first unless that is impossible or `month_first` says otherwise. Two digits mean a year
     before `century`.

@@ -209,8 +209,8 @@ def content_type(path: Path, *, declared: str = "", address: str = "") -> Conten
     """
     head, promised = _head(path), suffix_of(address)
     if head.startswith(OLE):
-        told = next((suffix for suffix, media_type in _OLE_TYPES.items() if media_type == declared), "doc")
-        suffix = promised if promised in _OLE_TYPES else told
+        from_type = next((suffix for suffix, media_type in _OLE_TYPES.items() if media_type == declared), "doc")
+        suffix = promised if promised in _OLE_TYPES else from_type
         return ContentType(suffix, _OLE_TYPES[suffix])
     if markup := _markup(head, declared, promised):
         return markup
@@ -241,8 +241,8 @@ def _markup(head: bytes, declared: str, promised: str) -> ContentType | None:
 def _text(path: Path, head: bytes, declared: str, promised: str) -> ContentType:
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and _is_json(path):
         return ContentType("json", "application/json")
-    told = next((suffix for suffix, media_type in _TEXT_TYPES.items() if media_type == declared), "txt")
-    suffix = promised if promised in _TEXT_TYPES else told
+    from_type = next((suffix for suffix, media_type in _TEXT_TYPES.items() if media_type == declared), "txt")
+    suffix = promised if promised in _TEXT_TYPES else from_type
     return ContentType("md" if suffix == "markdown" else suffix, _TEXT_TYPES[suffix])
 
 

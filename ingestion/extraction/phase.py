@@ -50,9 +50,9 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     )
     against = _contradiction(record, text)
     if against:
-        said = min(against, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
+        statement = min(against, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
         page = record.verdict.licence or record.verdict.light if record.verdict else ""
-        message = f"Its page said {page}, but {said.place} says: “{said.quote}”"
+        message = f"Its page says {page}, but {statement.place} says: “{statement.quote}”"
         return Outcome("skipped", "licence_conflict", message, replace(evidence, licence_marks=against))
     return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.extraction.date_patterns import declared_date
 from ingestion.extraction.formats.epub import OPF, package_name
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, safe_parser
@@ -25,24 +25,24 @@ _SEVERAL = ("authors", "keywords", "margins")
 _MOST_NAMES = 30
 
 
-def declared_of(**told: Iterable[str | None]) -> FileProperties:
+def declared_of(**declared_values: Iterable[str | None]) -> FileProperties:
     """Return properties: of each kind the first that says anything, on one line and no longer than a person's.
 
     Of authors, keywords and margins all that say anything, each once.
     """
     found: dict[str, Any] = {
         kind: _all(values) if kind in _SEVERAL else _first(values, _LONGEST.get(kind, _LONGEST_NAME))
-        for kind, values in told.items()
+        for kind, values in declared_values.items()
     }
     return FileProperties(**found)
 
 
 def _first(values: Iterable[str | None], longest: int) -> str:
-    return next((text for value in values if value and (text := tidy(value[: 2 * longest])[:longest].strip())), "")
+    return next((text for value in values if value and (text := one_line(value[: 2 * longest])[:longest].strip())), "")
 
 
 def _all(values: Iterable[str | None]) -> tuple[str, ...]:
-    named = (tidy(value[:_LONGEST_NAME]) for value in values if value)
+    named = (one_line(value[:_LONGEST_NAME]) for value in values if value)
     return tuple(dict.fromkeys(filter(None, named)))[:_MOST_NAMES]
 
 
@@ -88,24 +88,26 @@ def _pdf(path: Path) -> FileProperties:
     from ingestion.extraction.formats.pdf_lines import open_pdf
 
     with open_pdf(path) as document:
-        told: dict[str, str | None] = document.metadata or {}
+        declared_values: dict[str, str | None] = document.metadata or {}
         packet: str = document.get_xml_metadata() or ""
         tongue = document.language or ""
         margins = _margins(document)
     xmp = _xmp(packet if len(packet) < _LARGEST_PART else "")
     core = _dublin_core(xmp)
-    made = [declared_date(value) for value in [told.get("creationDate") or "", *_texts(xmp, f"{_XMP}CreateDate")]]
+    made = [
+        declared_date(value) for value in [declared_values.get("creationDate") or "", *_texts(xmp, f"{_XMP}CreateDate")]
+    ]
     names = {str(name) for element in xmp.iter() for name in (element.tag, *element.attrib)}
     published = [text for name in sorted(filter(_PRISM.match, names)) for text in _texts(xmp, name)]
     # Most programs write the day of saving into dc:date as well.
-    said = [value for value in map(declared_date, core["date"]) if value not in made]
+    stated = [value for value in map(declared_date, core["date"]) if value not in made]
     return declared_of(
-        title=[told.get("title"), *core["title"]],
-        authors=_people([told.get("author") or "", *core["creator"]]),
+        title=[declared_values.get("title"), *core["title"]],
+        authors=_people([declared_values.get("author") or "", *core["creator"]]),
         publisher=core["publisher"],
         language=[*core["language"], tongue],
-        date=[*map(declared_date, published), *said],
-        keywords=_split([told.get("keywords") or "", *core["subject"]]),
+        date=[*map(declared_date, published), *stated],
+        keywords=_split([declared_values.get("keywords") or "", *core["subject"]]),
         description=core["description"],
         created=made,
         margins=margins,
@@ -228,17 +230,21 @@ def _page(path: Path) -> FileProperties:
         metas.setdefault(name.replace("dc:", "dc.").replace("dcterms:", "dcterms."), []).append(
             element.get("content") or ""
         )
-    told = {kind: [value for name in names for value in metas.get(name, [])] for kind, names in _META.items()}
+    declared_values = {
+        kind: [value for name in names for value in metas.get(name, [])] for kind, names in _META.items()
+    }
     items = list(_linked_data(root))
     headlines = [*_values(items, "headline"), *_values(items, "name", of=_WORKS)]
     return declared_of(
-        title=[*told["title"][:1], *headlines, *told["title"], root.findtext(".//title")],
-        authors=_people([*told["authors"], *_values(items, "author")]),
-        publisher=[*told["publisher"][:1], *_values(items, "publisher"), *told["publisher"]],
-        language=[*_tongues(root), *told["language"], *_values(items, "inLanguage")],
-        date=map(declared_date, [*told["date"], *_values(items, "datePublished"), *_values(items, "dateCreated")]),
-        keywords=_split([*told["keywords"], *_values(items, "keywords")]),
-        description=[*told["description"], *_values(items, "description", of=_WORKS)],
+        title=[*declared_values["title"][:1], *headlines, *declared_values["title"], root.findtext(".//title")],
+        authors=_people([*declared_values["authors"], *_values(items, "author")]),
+        publisher=[*declared_values["publisher"][:1], *_values(items, "publisher"), *declared_values["publisher"]],
+        language=[*_tongues(root), *declared_values["language"], *_values(items, "inLanguage")],
+        date=map(
+            declared_date, [*declared_values["date"], *_values(items, "datePublished"), *_values(items, "dateCreated")]
+        ),
+        keywords=_split([*declared_values["keywords"], *_values(items, "keywords")]),
+        description=[*declared_values["description"], *_values(items, "description", of=_WORKS)],
         created=map(declared_date, _values(items, "dateModified") + metas.get("article:modified_time", [])),
     )
 
@@ -285,9 +291,9 @@ def _values(items: Iterable[dict[str, Any]], name: str, of: frozenset[str] = fro
             continue
         values = item.get(name)
         for value in values[:_MOST_ITEMS] if isinstance(values, list) else [values]:
-            said = value.get("name", value.get("@value")) if isinstance(value, dict) else value
-            if isinstance(said, str):
-                found.append(said)
+            stated = value.get("name", value.get("@value")) if isinstance(value, dict) else value
+            if isinstance(stated, str):
+                found.append(stated)
     return found
 
 
@@ -299,20 +305,20 @@ def _rtf(path: Path) -> FileProperties:
     start = text.find("{\\info")
     if start < 0:
         return FileProperties()
-    # The group of properties stands before the text; what comes after it is cut off at its closing brace.
+    # The group of properties comes before the text; what comes after it is cut off at its closing brace.
     group = text[start : start + 20_000]
 
-    def said(name: str) -> str:
+    def stated(name: str) -> str:
         match = re.search(r"\{\\(?:\*\\)?" + name + r"(?![a-z])([^{}]{0,2000})\}", group)
         return rtf_to_text("{\\rtf1\\ansi " + match[1] + "}", errors="replace") if match else ""
 
     created = re.search(r"\{\\creatim\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})", group)
     return declared_of(
-        title=[said("title")],
-        authors=_people([said("author")]),
-        publisher=[said("company")],
-        keywords=_split([said("keywords")]),
-        description=[said("doccomm")],
+        title=[stated("title")],
+        authors=_people([stated("author")]),
+        publisher=[stated("company")],
+        keywords=_split([stated("keywords")]),
+        description=[stated("doccomm")],
         created=[declared_date(f"{created[1]}-{int(created[2]):02}-{int(created[3]):02}")] if created else [],
     )
 

@@ -55,15 +55,15 @@ def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
 
 def _by_model(words: str, codes: Collection[str], language_model: LanguageModel, seconds: float) -> RunRequest | None:
     try:
-        said = language_model.complete_json(COMMAND_RULES, words[:1000], COMMAND_SCHEMA, seconds=seconds)
+        reply = language_model.complete_json(COMMAND_RULES, words[:1000], COMMAND_SCHEMA, seconds=seconds)
     except BackendError:
         return None
-    phases, which = said.get("phases"), said.get("which")
-    if not said.get("understood") or not isinstance(phases, list) or which not in ("due", "failed", "all"):
+    phases, which = reply.get("phases"), reply.get("which")
+    if not reply.get("understood") or not isinstance(phases, list) or which not in ("due", "failed", "all"):
         return None
     chosen = tuple(phase for phase in PHASES if phase in phases)
     # Codes that the words do not hold are an invention.
-    return RunRequest(chosen or PHASES, _codes(words, codes), which, said.get("refresh") is True)
+    return RunRequest(chosen or PHASES, _codes(words, codes), which, reply.get("refresh") is True)
 
 
 def _codes(words: str, codes: Collection[str]) -> tuple[str, ...]:

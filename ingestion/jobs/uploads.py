@@ -39,10 +39,10 @@ def is_upload(workspace: Path, path: str) -> bool:
     return Path(path).parent.parent == folders.uploads(workspace)
 
 
-def remove_settled(workspace: Path, run: Run) -> None:
+def remove_finished(workspace: Path, run: Run) -> None:
     """Remove the uploads of a finished run that the collection holds or that can never be read."""
     for path in _uploads(workspace, run):
-        if upload_name(workspace, path) in _settled(run):
+        if upload_name(workspace, path) in _finished(run):
             shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
@@ -51,7 +51,7 @@ def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
     folder = folders.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():
-            remove_settled(workspace, run)
+            remove_finished(workspace, run)
 
 
 def kept_uploads(workspace: Path, run: Run) -> str:
@@ -59,7 +59,7 @@ def kept_uploads(workspace: Path, run: Run) -> str:
 
     Empty when there are none.
     """
-    kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _settled(run)]
+    kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _finished(run)]
     names = ", ".join(path.name for path in kept if path.exists())
     return f"Kept in {folders.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
 
@@ -68,5 +68,5 @@ def _uploads(workspace: Path, run: Run) -> Iterator[str]:
     return (path for path in run.arguments.get("paths", ()) if is_upload(workspace, path))
 
 
-def _settled(run: Run) -> set[str]:
+def _finished(run: Run) -> set[str]:
     return {str(result["path"]) for result in run.results if result.get("status") in _SETTLED}

@@ -16,7 +16,7 @@ from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
-from ingestion.jobs.uploads import kept_uploads, remove_leftovers, remove_settled, upload_name
+from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.operations import add_files, erase, open_desk
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
@@ -48,14 +48,14 @@ def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
             raise WorkspaceError(f"The worker broke off {times} times at this; worker.log may say why.")
         with _heartbeat(run, jobs) as pulse:
             results = _try(run, engine, pulse)
-        ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.said)
+        ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.warning)
     except SextantError as error:
         ended = ("failed", [], str(error))
     finally:
         workspace, (status, results, message) = engine.config.workspace, ended
         kept = kept_uploads(workspace, replace(run, results=results))
         # First the job queue: a worker that is killed here must not look for files that it has removed.
-        remove_settled(workspace, jobs.finish(run.id, status, results, f"{message} {kept}".strip()))
+        remove_finished(workspace, jobs.finish(run.id, status, results, f"{message} {kept}".strip()))
 
 
 _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
@@ -81,7 +81,7 @@ class _Pulse:
         self.progress: Progress | None = None
         self.signal: ControlSignal = ""
         # Reported with the results.
-        self.said = ""
+        self.warning = ""
         # Whether another worker was at this before.
         self.again = again
         # Set by either signal: what looks at it ends after what it is at.
@@ -137,10 +137,10 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, said = open_desk(engine), run.arguments
-    document = str(said["document_id"])
+    desk, warning = open_desk(engine), run.arguments
+    document = str(warning["document_id"])
     try:
-        return [asdict(erase(desk, document, said.get("author", ""), said.get("note", "")))]
+        return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", "")))]
     except InputError:
         # A worker before this one may have been killed when it was done, and before it could report it.
         if pulse.again and not any(document in (one.document_id, one.source) for one in engine.collection.documents()):
@@ -150,7 +150,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     with open_tools(engine, read_ingestion_config()) as tools:
-        pulse.said = tools.language_model_error
+        pulse.warning = tools.language_model_error
         summaries = run_phases(
             SourceStore(engine.catalog),
             engine,

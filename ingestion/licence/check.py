@@ -73,7 +73,7 @@ def judge_licence(
 ) -> Outcome:
     """Return the light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
-    GREEN passes; YELLOW waits for a person; RED is rejected. A file that the analyst has at hand passes with
+    GREEN passes; YELLOW waits for a person; RED is rejected. A local file of the analyst passes with
     whatever light. `folder` takes downloads, which are removed again; `seconds` is the model's time.
     """
     listed = _listed(source)
@@ -240,5 +240,5 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
     message = _sentence(verdict, notes)
     if local:
         status = "done"
-        message += " The file is at hand and goes on whatever its licence; the light is recorded."
+        message += " The file is local and is used whatever its licence; the licence status is recorded."
     return Outcome(status, "licence_conflict" if verdict.conflict else reason, message, verdict)

@@ -24,9 +24,9 @@ _MOST = 600
 def ask_model(
     language_model: LanguageModel, texts: Sequence[str], *, seconds: float
 ) -> tuple[LicenceMark | None, str, str]:
-    """Return the model's mark, the language of its quotation, and what is to be said where it was not believed.
+    """Return the model's mark, the language of its quotation, and a message where it was not believed.
 
-    No mark without a model that answers in time. A GREEN needs a quotation that stands in the text, has words of
+    No mark without a model that answers in time. A GREEN needs a quotation that is in the text, has words of
     licences in it, and neither takes anything back nor is talked about; otherwise it is YELLOW.
     """
     text = tidy_text("\n\n".join(texts))[:SNIPPET]
@@ -67,10 +67,10 @@ def _disbelief(quote: str, text: str, green: bool) -> str:
     words = load_licences().phrases
     if not (names_in(quote) or words["granted"].search(quoted) or words["public_domain"].search(quoted)):
         return "its quotation grants nothing"
-    # What stands around the quotation may take it back: "it is not true that ...".
+    # What is around the quotation may take it back: "it is not true that ...".
     around = whole[max(0, at - 200) : at + len(quoted) + 200]
     if says_reserved(quote) or says_reserved(around):
-        return "its quotation stands beside words that reserve rights"
+        return "its quotation is beside words that reserve rights"
     before = whole[max(0, at - 60) : at]
     plain = words["neutral"].sub(" ", before.rpartition(". ")[2] + quoted)
     if words["negation"].search(plain) or words["consent"].search(plain) or words["hypothetical"].search(plain):

@@ -88,7 +88,7 @@ def _by_build(extracted: ExtractedText, words: int) -> list[Guess]:
         guesses.append(Guess("Dataset", 3.5, "it is a table"))
     elif words and extracted.media_type == _PDF and (share := _table_share(extracted)) > 0.5:
         # Web pages and word processors lay out prose in tables.
-        guesses.append(Guess("Dataset", 1.0 + 2 * share, "most of it stands in tables"))
+        guesses.append(Guess("Dataset", 1.0 + 2 * share, "most of it is in tables"))
     articles = list(_PATTERNS["article"].finditer(text))
     numbers = {match.group().split()[-1] for match in articles}
     # A treaty in the annex of a report has articles too, but not throughout.

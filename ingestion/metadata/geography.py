@@ -99,9 +99,9 @@ def _by_body(
     named = find_places(issuer, gazetteer).countries if authority is None else ()
     if len(named) == 1:
         return _national(named, 0.7, counts, f"{issuer} bears its name")
-    spoken = _spoken_of(counts, strict=authority is not None)
-    if spoken:
-        return _national(spoken, 0.7, counts, "most paragraphs that name a country name it")
+    home_of_language = _spoken_of(counts, strict=authority is not None)
+    if home_of_language:
+        return _national(home_of_language, 0.7, counts, "most paragraphs that name a country name it")
     if authority is not None:
         why = f"{authority.name} works at this level"
         region = next((region for region, level in _LEVEL_OF_REGION.items() if level == authority.level), "")
@@ -144,16 +144,16 @@ def _by_traces(text: DocumentText, counts: _Counts, url: str, gazetteer: Gazette
     home = country_of_address(url, gazetteer) if url else ""
     if home:
         traces[home] += 5
-    spoken = _LANGUAGE_COUNTRY.get(text.language, "")
-    if spoken and len(text.words) > 100:
-        traces[spoken] += 2 + len(text.words) // 1000
+    home_of_language = _LANGUAGE_COUNTRY.get(text.language, "")
+    if home_of_language and len(text.words) > 100:
+        traces[home_of_language] += 2 + len(text.words) // 1000
     common = counts.regions.most_common(1)
     if traces:
         country, count = traces.most_common(1)[0]
-        enough = count >= _FEWEST or country in (home, spoken)
+        enough = count >= _FEWEST or country in (home, home_of_language)
         if enough and count >= 0.5 * traces.total() and (not common or common[0][1] <= count):
             start, end = first.get(country, (-1, -1))
-            why = "its address lies there" if country == home else "its language is spoken there"
+            why = "its address is there" if country == home else "its language is spoken there"
             place = Guess(country, 0.55, why, start, end)
             return Geography(replace(place, value=NATIONAL), (place,))
     if len(counts.countries) == 1 and not counts.regions and counts.words <= _SHORT_WORDS:

@@ -138,7 +138,9 @@ def read_answer(
         else:
             values.append(reader.value("countries", country, quote))
     for name in _TEXTS:
-        values += [reader.value(name, one_line(said), quote or said) for said, quote in _entries([reply.get(name)])]
+        values += [
+            reader.value(name, one_line(answered), quote or answered) for answered, quote in _entries([reply.get(name)])
+        ]
     values += _date(_entry(reply.get("date")), reader, today)
     for name in _PROSE:
         prose = reply.get(name)
@@ -197,7 +199,7 @@ def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[Fie
     if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
         reader.warnings.append(f"The model's date {one_line(text, limit=40)!r} is no ISO date.")
     elif text in recent or text > today.isoformat()[: len(text)]:
-        reader.warnings.append(f"The model's date {text} is the day of the question or lies in the future.")
+        reader.warnings.append(f"The model's date {text} is the day of the question or is in the future.")
     elif text:
         return [reader.value("date", text, entry[1])]
     return []

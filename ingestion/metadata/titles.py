@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
 from ingestion.extraction.layout.title_block import printed_titles
 from ingestion.types import FieldValue, FileProperties, SeedSource, surest
@@ -38,7 +38,7 @@ def without_site(title: str, text: str) -> str:
 
 
 def _declared(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
-    title = tidy(declared.title)
+    title = one_line(declared.title)
     if extracted.media_type in _PAGES or " | " in title:
         title = without_site(title, extracted.text)
     if looks_like_title(title):
@@ -59,12 +59,12 @@ def _printed(extracted: ExtractedText) -> Iterator[FieldValue]:
 
 def _listed(source: SeedSource) -> Iterator[FieldValue]:
     # What a portal's link says is no title that the analyst gave.
-    if (title := tidy(source.title)) and not source.parent:
+    if (title := one_line(source.title)) and not source.parent:
         yield FieldValue("title", title, "seed", source.title, None, 1.0)
 
 
 def _extracted(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
     """Yield what the extraction chose; a file's name, where it is neither in the text nor in the properties."""
     title = extracted.title
-    known = is_printed(title, extracted.text) or tidy(declared.title) == title
+    known = is_printed(title, extracted.text) or one_line(declared.title) == title
     yield FieldValue("title", title, "rule", title if known else "The file has this name.", None, 0.5 if known else 0.2)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase
 from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
-from ingestion.records.quarantine import settle
+from ingestion.records.quarantine import sort_file
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
@@ -102,7 +102,7 @@ class _Run:
                     seconds=round(seconds, 3),
                 )
                 self._count(name, code, outcome)
-                settle(tools.workspace, _after(records[code], name, outcome))
+                sort_file(tools.workspace, _after(records[code], name, outcome))
                 self._progress(Progress(ended, len(pending), 0, 0, _named(records[code]), name))
 
     def _run_together(self, name: Phase, phase: CollectionPhase) -> None:
@@ -125,7 +125,7 @@ class _Run:
             for code, (outcome, _) in batch.items():
                 self._count(name, code, outcome)
         for record in self._store.records().values():
-            settle(self._tools.workspace, record)
+            sort_file(self._tools.workspace, record)
 
     def summaries(self) -> list[PhaseSummary]:
         """Return the figures of the phases that ran."""

@@ -29,7 +29,7 @@ from ingestion.web.urls import normal_url
 
 # A page below a portal is a document when it has so much text of its own.
 _DOCUMENT_TEXT = 1500
-# Links on which a model is asked, and failures that are told one by one.
+# Links on which a model is asked, and failures that are reported one by one.
 _MOST_QUESTIONS, _MOST_TOLD = 10, 10
 
 
@@ -78,32 +78,32 @@ class _Walk:
         self.known_again.add(key)
         return True
 
-    def is_settled(self, key: str) -> bool:
+    def is_decided(self, key: str) -> bool:
         """Return whether the address need not be followed: it was visited, is the portal's own, or another source's."""
         return key in self.visited or key in self.own or self.is_known(key)
 
     def findings(self) -> PortalFindings:
         """Return the findings, with a sentence for each kind of thing that was left out."""
         most = self.config.portals.most_documents
-        said = list(self.left_out)
+        messages = list(self.left_out)
         if self.too_many:
-            said.append(f"{_were(len(self.too_many), 'further document')} not taken: limit of {most}.")
+            messages.append(f"{_were(len(self.too_many), 'further document')} not taken: limit of {most}.")
         if self.off_topic:
             told = _were(len(self.off_topic), "document")
-            said.append(f"{told} left out: neither like the portal's title nor with a policy word in the name.")
+            messages.append(f"{told} left out: neither like the portal's title nor with a policy word in the name.")
         if self.known_again:
-            said.append(f"{_were(len(self.known_again), 'document')} left out: in the list already.")
-        said += [str(failure) for failure in self.failures[:_MOST_TOLD]]
+            messages.append(f"{_were(len(self.known_again), 'document')} left out: in the list already.")
+        messages += [str(failure) for failure in self.failures[:_MOST_TOLD]]
         if len(self.failures) > _MOST_TOLD:
-            said.append(f"{_count(len(self.failures) - _MOST_TOLD, 'further page')} could not be read.")
-        return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(said))
+            messages.append(f"{_count(len(self.failures) - _MOST_TOLD, 'further page')} could not be read.")
+        return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(messages))
 
 
 def explore(source: SeedSource, download: Download, tools: Tools, *, known: Collection[str]) -> Outcome:
     """Find the documents that a directory page or catalogue offers, in order, as the PortalFindings of an outcome.
 
     Pages are followed on the portal's own site only, as deep as configured; documents may lie elsewhere. A page that
-    cannot be read is told in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
+    cannot be read is reported in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
     there later. Of a file no more than its head is asked for: its licence has not been looked at.
 
     `known` are the normal addresses of all other sources, without those that were found under this portal before:
@@ -199,7 +199,7 @@ def _below(walk: _Walk, page: Page) -> Iterator[Page]:
     limits = walk.config.portals
     followed, left = 0, 0
     for link in _worth_following(walk, page):
-        if walk.is_settled(normal_url(link.url)):
+        if walk.is_decided(normal_url(link.url)):
             continue
         if followed >= limits.per_level or len(walk.visited) >= limits.most_pages or walk.full:
             left += 1
@@ -220,7 +220,7 @@ def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
         normal_url(link.url)
         for page in level
         for link in _worth_following(walk, page)
-        if is_policy_link(link, page) and not walk.is_settled(normal_url(link.url))
+        if is_policy_link(link, page) and not walk.is_decided(normal_url(link.url))
     }
     if deeper:
         depth = walk.config.portals.depth
@@ -259,7 +259,7 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
         walk.failures.append(refusal)
         return None
     final = normal_url(got.fetched.url)
-    if final != normal_url(link.url) and walk.is_settled(final):
+    if final != normal_url(link.url) and walk.is_decided(final):
         return None
     walk.visited[final] = got.fetched.url
     if not _same_site(walk, got.fetched.url):

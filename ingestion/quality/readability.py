@@ -11,7 +11,7 @@ from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import stopwords
 
-# What stands between blanks, without the signs around it; its parts between hyphens, apostrophes, points and strokes.
+# What is between blanks, without the signs around it; its parts between hyphens, apostrophes, points and strokes.
 _TOKEN = re.compile(r"\S+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -35,7 +35,7 @@ def readability(text: str, language: str) -> float:
 
     Running text has .8 to .98, letters in a wrong order .2 to .45. A language without a table of pairs
     (data/letter_pairs.toml) is judged by its function words alone: 1 where they are as frequent as a form has them,
-    less below. Without those too, and with few words, nothing can be said, and that is 1.
+    less below. Without those too, and with few words, nothing is known, and that is 1.
     """
     sample = _sample(text)
     pairs = _pairs().get(language)

@@ -31,7 +31,7 @@ _LONGEST_SITE_NAME = 8
 _LONGEST_BESIDE_ONE_WORD = 5
 _LONGEST_REMAINDER = 3
 
-# 1., 1.2.3, IV., A), § 5, Chapter 2: what stands before the name of a section.
+# 1., 1.2.3, IV., A), § 5, Chapter 2: what is written before the name of a section.
 _SECTION_NUMBER = re.compile(
     r"^(?:(?:chapter|part|capitolo|titolo|capitulo|titulo|chapitre|titre|kapitel|abschnitt|teil|bolum|kisim|hoofdstuk|"
     r"deel|kapittel|del) )?(?:[\d. /-]{1,12}|[ivxl]{1,6}\b|[a-h]\b) ?"

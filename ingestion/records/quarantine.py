@@ -18,11 +18,11 @@ _WITHOUT_FILE = ("acquisition", "portals")
 
 
 def file_of(workspace: Path, download: Download) -> Path | None:
-    """Return the downloaded file, wherever it lies; None where it is gone or there never was one."""
+    """Return the downloaded file, wherever it is; None where it is gone or there never was one."""
     return next((path for path in _paths_of(workspace, download.path) if path.is_file()), None)
 
 
-def settle(workspace: Path, record: SourceRecord) -> None:
+def sort_file(workspace: Path, record: SourceRecord) -> None:
     """Move the source's file to where its outcomes say that it belongs."""
     download = record.download
     if download is None or not download.path:

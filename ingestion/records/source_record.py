@@ -75,7 +75,7 @@ class _Evidence(Generic[_Kind]):
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A source with the latest outcome of each phase and what people said of it."""
+    """A source with the latest outcome of each phase and what people decided about it."""
 
     source: SeedSource
     outcomes: Mapping[Phase, Outcome]
@@ -102,7 +102,7 @@ class SourceRecord:
 
     @property
     def stopped(self) -> tuple[Phase, Outcome] | None:
-        """The phase that the source did not pass, with its outcome; None while it goes on or is indexed.
+        """The phase that the source did not pass, with its outcome; None while it passes or is indexed.
 
         A directory ends at the portals: with the documents found, or with what the portals say.
         """

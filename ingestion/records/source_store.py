@@ -1,4 +1,4 @@
-"""The sources and what became of each in every phase, with what people said; in the same database as the catalog.
+"""The sources and what became of each in every phase, with all decisions; in the same database as the catalog.
 
 Only the latest outcome of a phase counts; every one that ever was stays in the history.
 """
@@ -165,7 +165,7 @@ class SourceStore:
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
-        """Return number of sources taken off the list, with their outcomes; what people said and the history stay."""
+        """Return number of sources taken off the list, with their outcomes; decisions and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, sources):
@@ -248,11 +248,11 @@ class SourceStore:
             message = ": ".join(filter(None, (decision.choice or "undone", decision.note)))
             _note(connection, decision.code, "decision", status=decision.phase, message=message, author=decision.author)
 
-    def correct(self, said: Sequence[Correction]) -> None:
+    def correct(self, given: Sequence[Correction]) -> None:
         """Record a person's values for fields, which no re-run overwrites."""
-        self._require([one.code for one in said])
+        self._require([one.code for one in given])
         with self._catalog.begin() as connection:
-            for one in said:
+            for one in given:
                 values = {"values": json.dumps(one.values, ensure_ascii=False), "when": one.when or now()}
                 _put(connection, corrections, asdict(one) | values)
                 message = f"{one.field}: {'; '.join(one.values) or 'nothing'}"
@@ -280,10 +280,10 @@ class SourceStore:
         by_code: defaultdict[str, dict[Phase, Outcome]] = defaultdict(dict)
         for (code, phase), entry in self.entries().items():
             by_code[code][phase] = entry.outcome
-        corrected, said = _by_code(self.corrections()), _by_code(self.decisions())
+        corrected, given = _by_code(self.corrections()), _by_code(self.decisions())
         return {
             source.code: decided(
-                SourceRecord(source, by_code[source.code], tuple(corrected[source.code]), tuple(said[source.code]))
+                SourceRecord(source, by_code[source.code], tuple(corrected[source.code]), tuple(given[source.code]))
             )
             for source in self.sources()
         }
@@ -317,9 +317,9 @@ class SourceStore:
             )
 
 
-def _by_code(said: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
+def _by_code(given: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
     grouped: defaultdict[str, list[_Said]] = defaultdict(list)
-    for one in said:
+    for one in given:
         grouped[one.code].append(one)
     return grouped
 
@@ -367,10 +367,10 @@ def _note_file(connection: sql.Connection, code: str, evidence: object) -> None:
         _put(connection, source_files, {"code": code, "path": evidence.path, "sha256": evidence.sha256})
 
 
-def _note(connection: sql.Connection, code: str, event: str, **said: str | float) -> None:
+def _note(connection: sql.Connection, code: str, event: str, **given: str | float) -> None:
     """Add a line to the history of a source."""
     empty = {"status": "", "reason": "", "message": "", "author": "", "seconds": 0.0}
-    connection.execute(sql.insert(history).values(empty | said | {"code": code, "event": event, "when": now()}))
+    connection.execute(sql.insert(history).values(empty | given | {"code": code, "event": event, "when": now()}))
 
 
 def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:

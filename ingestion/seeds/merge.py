@@ -59,7 +59,7 @@ class SeedReading:
 
 
 def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport:
-    """Return the report on candidates, told apart by address or path and by code, added to what their reader reports.
+    """Return the report on candidates, kept apart by address or path and by code, added to what their reader reports.
 
     Codes that a list brings are kept; the others get the next number of their prefix, in the order of the list, so
     that the same list gives the same codes. No text of the report holds half a character, which no database takes.
@@ -118,5 +118,5 @@ def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSourc
             "give this row a code of its own"
         )
     if place := taken.get(code.casefold()):
-        return f"the code {code} stands for another address in {place}; give this row one of its own"
+        return f"the code {code} belongs to another address in {place}; give this row one of its own"
     return ""

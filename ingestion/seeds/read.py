@@ -215,7 +215,7 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
         add_entries(entries, path.name, reading)
     elif list_kind(body) == "sitemap index":
         for entry in read_sitemap(body):
-            # Only what lies beside the index: reading seeds never uses the network.
+            # Only what is beside the index: reading seeds never uses the network.
             beside = path.parent / entry.url.rstrip("/").rpartition("/")[2]
             if beside.is_file() and beside != path and list_kind(unpack(beside.read_bytes())) == "sitemap":
                 _read_xml(beside, reading)

@@ -47,7 +47,7 @@ class _Marks:
 
 
 def read_workbook(path: Path) -> Iterator[Row]:
-    """Return the rows of all sheets, hidden ones too, that hold anything; a merged value stands in each of its cells.
+    """Return the rows of all sheets, hidden ones too, that hold anything; a merged value is in each of its cells.
 
     Refusal when the file is damaged, locked by a password, or unpacks to more than a workbook may.
     """
@@ -84,7 +84,7 @@ def unescape(text: str) -> str:
 
 
 def _rows(name: str, rows: Iterator[tuple[object, ...]], marks: _Marks) -> Iterator[Row]:
-    # By column: the last row in which a merged value stands, the value, and its link.
+    # By column: the last row that a merged value covers, the value, and its link.
     spans: dict[int, tuple[int, str, str]] = {}
     linked: dict[int, list[int]] = {}
     for row, column in [*marks.links, *marks.unsaved]:

@@ -119,7 +119,7 @@ class ReviewReport:
     """Licences to decide, local files that pass whatever theirs is, and the decisions made."""
 
     waiting: list[UndecidedSource]
-    at_hand: list[LocalFile]
+    local_files: list[LocalFile]
     decisions: list[Decision]
 
 

@@ -124,7 +124,7 @@ class ChromiumBrowser:
             self._turn.release()
 
     def render(self, url: str) -> Fetched:
-        """Return the page as it stands after its scripts ran, as UTF-8 HTML in `body`."""
+        """Return the page as it is after its scripts ran, as UTF-8 HTML in `body`."""
         return self._call(url, lambda browser: render_page(browser, url, self._config, self._politeness, self._proxy))
 
     def download(self, url: str, into: Path, *, max_bytes: int | None = None) -> Fetched:

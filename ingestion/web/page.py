@@ -100,10 +100,10 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
 
 
 def saved_page(page: Page) -> bytes:
-    """Return the page as one file that stands alone: UTF-8, no scripts, pictures, styles or menus.
+    """Return the page as one complete file: UTF-8, no scripts, pictures, styles or menus.
 
     It holds nothing that changes while the page does not, so an unchanged page has an unchanged hash. Its address
-    stands in a header that a reader sees and the extractor passes over, as it does with every page's header.
+    is in a header that a reader sees and the extractor passes over, as it does with every page's header.
     """
     document = html.Element("html")
     if page.language:

@@ -43,7 +43,7 @@ class RateLimiter:
 _DAY = 86_400.0
 # A robots.txt that could not be had is asked for again after this time, so that a dead host costs one attempt.
 _FAILED_SECONDS = 300.0
-# RFC 9309 asks for at least 500 KiB to be read; what stands behind is not looked at.
+# RFC 9309 asks for at least 500 KiB to be read; what follows is not read.
 MOST_ROBOTS_BYTES = 512 * 1024
 
 _MOST_PAIRS = 5_000_000
@@ -54,7 +54,7 @@ FetchRobots = Callable[[str], tuple[int, str]]
 
 @dataclass(frozen=True, slots=True)
 class _RobotsRules:
-    """One origin's robots.txt: its rules, or the refusal that stands for all of it, until `expires` (monotonic)."""
+    """One origin's robots.txt: its rules, or the refusal that covers all of it, until `expires` (monotonic)."""
 
     rules: Protego | None
     refusal: Refusal | None

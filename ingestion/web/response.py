@@ -124,7 +124,7 @@ def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
 
 
 class NotAPage(Refusal):
-    """A file where a page was asked for: `head` is what its server said of it, without a body."""
+    """A file where a page was asked for: `head` is what its server reported of it, without a body."""
 
     def __init__(self, head: Fetched) -> None:
         super().__init__("wrong_content", f"{head.url} is a file and not a page.")

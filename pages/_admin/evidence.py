@@ -83,11 +83,11 @@ def draw_address(record: SourceRecord, key: str) -> None:
             draw_download("File", path, path.name, f"{key} file", help=path.name)
 
 
-def draw_decision(record: SourceRecord, sign: str, said: str, key: str, author: str) -> None:
+def draw_decision(record: SourceRecord, sign: str, caption: str, key: str, author: str) -> None:
     """Draw a decision on a source with the button to undo it."""
     code = record.source.code
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key} {code}"):
-        st.markdown(f"{sign}**{escape(code)}** {escape(title_beside_code(record))}  \n{said}", width="stretch")
+        st.markdown(f"{sign}**{escape(code)}** {escape(title_beside_code(record))}  \n{caption}", width="stretch")
         undo = "undo restore" if key == "restored" else "undo"
         if st.button("Undo", key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author):
             with show_errors():

@@ -78,8 +78,8 @@ def _draw_value(value: FieldValue) -> None:
     st.markdown(f"**{escape(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")
     if value.sentence:
         page = f" (page {value.page})" if value.page is not None else ""
-        said = escape_paragraphs(value.sentence)
-        st.caption(f"{said}" if value.source == "person" else f"“{said}”{page}")
+        quoted = escape_paragraphs(value.sentence)
+        st.caption(f"{quoted}" if value.source == "person" else f"“{quoted}”{page}")
 
 
 def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels: Sequence[str]) -> None:

@@ -98,5 +98,5 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
         if st.button("Run next phases", icon=":material/play_arrow:", key="run restored"):
             start_run(RunRequest(codes=tuple(one.source.code for one, _ in restored)))
     for record, decision in restored:
-        said = f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}"
-        draw_decision(record, "", said, "restored", author)
+        caption = f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}"
+        draw_decision(record, "", caption, "restored", author)

@@ -115,7 +115,7 @@ def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
     st.subheader("Decided", anchor=False)
     for record, decision in decided[:_DECIDED]:
         when = datetime.fromisoformat(decision.when).astimezone().strftime("%d %b %Y %H:%M")
-        said = f"{escape(decision.author)}, {when}: {escape(decision.note)}"
-        draw_decision(record, f"{light_badge(decision.choice)} ", said, "decided", author)
+        caption = f"{escape(decision.author)}, {when}: {escape(decision.note)}"
+        draw_decision(record, f"{light_badge(decision.choice)} ", caption, "decided", author)
     if len(decided) > _DECIDED:
         st.caption(f"{len(decided) - _DECIDED:,} earlier decisions are in the history of their sources.")

@@ -123,13 +123,13 @@ def _draw_phases(record: SourceRecord) -> None:
 def _detail(outcome: Outcome) -> str:
     evidence = outcome.evidence
     passages = f"{evidence.children:,} passages" if isinstance(evidence, Indexed) else ""
-    said = outcome.message or display_reason(outcome.reason)
-    return escape(" ".join(part for part in (said, passages) if part))
+    outcome_text = outcome.message or display_reason(outcome.reason)
+    return escape(" ".join(part for part in (outcome_text, passages) if part))
 
 
 def _relations(relation: Relation) -> list[str]:
     likeness = f" (similarity by {relation.how}: {relation.similarity:.2f})" if relation.how else ""
-    told = {
+    facts = {
         "Copy of": relation.duplicate_of,
         "Translation of": relation.translation_of,
         "Version": relation.version,
@@ -138,7 +138,7 @@ def _relations(relation: Relation) -> list[str]:
     }
     return [
         f"**{name}** {escape(value)}{escape(likeness) if name in ('Copy of', 'Translation of') else ''}"
-        for name, value in told.items()
+        for name, value in facts.items()
         if value
     ]
 

@@ -73,7 +73,7 @@ class ExtractiveAnswerer:
         """How well each sentence fits the question: meaning and words make 1 together, the source's rank adds to it.
 
         A sentence is read under the header of its document, as its passage was when it was indexed: who decided
-        and where often stands in the title alone.
+        and where is often in the title alone.
         """
         query = self._embedder.encode_queries([question])[0]
         headers = {c.source.n: context_header(c.source.document.metadata) for c in candidates}
@@ -155,7 +155,7 @@ def _choose(candidates: Sequence[_Quotation], scores: Sequence[float]) -> list[_
 
 
 def _fits(quotation: _Quotation, chosen: Sequence[_Quotation]) -> bool:
-    """Whether a sentence adds something, and its source has not said enough."""
+    """Whether a sentence adds something, and its source is not quoted enough."""
     if sum(1 for other in chosen if other.source.n == quotation.source.n) >= _OF_ONE_SOURCE:
         return False
     mine = words(quotation.text)

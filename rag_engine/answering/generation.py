@@ -197,8 +197,8 @@ def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
 
 def _says_insufficient(text: str) -> bool:
     """Whether the text holds the sentence for "not enough", in any of its languages and whatever the punctuation."""
-    said = _plain(text)
-    return any(_plain(sentence) in said for sentence in INSUFFICIENT.values())
+    plain_text = _plain(text)
+    return any(_plain(sentence) in plain_text for sentence in INSUFFICIENT.values())
 
 
 def _plain(text: str) -> str:

@@ -29,7 +29,7 @@ _SEARCH_EFFORT = 400
 class ChromaIndex:
     """One collection of a Chroma client, in cosine space, as a VectorIndex.
 
-    Every call raises BackendError when the server is away or Chroma fails.
+    Every call raises BackendError when the server is unavailable or Chroma fails.
     """
 
     def __init__(self, client: Any, name: str, lock: FileLock | None = None) -> None:

@@ -29,7 +29,7 @@ _LANGUAGES = (
     "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "tr", "uk", "zh",
 )
 # fmt: on
-# A text of this many characters is told by its trigrams alone.
+# A text of this many characters is recognised by its trigrams alone.
 _SHORT = 300
 _SAMPLES, _SAMPLE = 6, 600
 # Signs that are enough to tell a language by, and few enough to be in one.
@@ -55,7 +55,7 @@ class _Identifier:
 
 
 def identify_language(text: str, likely: Collection[str] = ()) -> str:
-    """ISO 639-1 code of the language of a text, "" when it cannot be told.
+    """ISO 639-1 code of the language of a text, "" when it is unknown.
 
     `likely` are the languages of the collection that is asked: a short question is rather in one of them.
 

@@ -40,7 +40,7 @@ class Runtime:
 
 
 def open_openvino(file: Path, precision: FloatPrecision | None = None) -> Runtime:
-    """Return the graph in OpenVINO; in bfloat16 where the processor computes in it, if not told otherwise.
+    """Return the graph in OpenVINO; in bfloat16 where the processor computes in it, unless another precision is set.
 
     The compiled model is kept beside the file, so that a second start takes a fraction of a second.
     """
@@ -90,7 +90,7 @@ def check_execution(execution: str) -> None:
         raise InputError(f"Execution {execution!r} is not a runtime.", help=f"Use one of {', '.join(_CHOICES)}.")
 
 
-def told(execution: str, passed_over: Sequence[str]) -> str:
+def describe_execution(execution: str, passed_over: Sequence[str]) -> str:
     """Return the runtime that computes and why not a faster one, for those who ask what works."""
     return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
@@ -109,7 +109,7 @@ def first_that_agrees(
     for choice in _CHOICES[execution]:
         try:
             runtime = runtimes[choice]()
-            model = build(Runtime(told(runtime.execution, passed_over), runtime.compute))
+            model = build(Runtime(describe_execution(runtime.execution, passed_over), runtime.compute))
             if agrees(model):
                 return model
             passed_over.append(f"{choice} differs from it")

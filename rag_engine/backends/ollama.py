@@ -38,14 +38,14 @@ class OllamaGenerator:
         self.context_window = context_window
         self._model = model
         self._config = config
-        # A model that can think aloud is told not to: its thoughts would eat the answer's tokens.
+        # A model that can think aloud is asked not to: its thoughts would eat the answer's tokens.
         self._think: Literal[False] | None = False if thinks else None
         # Ollama loads a model anew whenever num_ctx changes (seconds to minutes), so the window only ever grows,
         # beginning with the one it is loaded with.
         self._num_ctx = min(max(_SMALLEST_CONTEXT, loaded), context_window)
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Pieces of the answer; BackendError when the server is away, breaks off or stops at the token limit."""
+        """Pieces of the answer; BackendError when the server is unavailable, breaks off or stops at the token limit."""
         self._num_ctx = max(self._num_ctx, prompt.num_ctx)
         options = {"temperature": prompt.temperature, "num_predict": self._config.answer_tokens}
         return self._chat(prompt.system, prompt.user, options, seconds=self._config.answer_seconds)
@@ -113,7 +113,7 @@ def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     """Return the configured model of the server at `ollama_url`, else its first that writes.
 
     None only where nobody asked for Ollama: neither address nor model is set and nothing listens at the default one.
-    BackendError for a server that is set and away, slow or at fault, and for a model that is missing.
+    BackendError for a server that is set and unavailable, slow or at fault, and for a model that is missing.
     """
     try:
         with _client(config, _QUICK) as client:
@@ -169,7 +169,7 @@ def _missing(model: str) -> BackendError:
 
 
 def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendError:
-    """Return what went wrong between us and the server, with the cure."""
+    """Return what went wrong between us and the server, with the remedy."""
     if isinstance(error, ollama.ResponseError) and error.status_code == 404:
         return _missing(model)
     if isinstance(error, ollama.ResponseError):
@@ -184,7 +184,7 @@ def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendE
 
 
 def _no_models(error: Exception, config: GenerationConfig) -> BackendError:
-    """Why the server did not say which models it has, with the cure."""
+    """Why the server did not say which models it has, with the remedy."""
     url = config.ollama_url
     if isinstance(error, (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout)):
         return _away(config)

@@ -34,7 +34,7 @@ class OpenAIGenerator:
         self._config = config
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Pieces of the answer; BackendError when the endpoint is away, breaks off or stops at the token limit."""
+        """Pieces of the answer; BackendError when the endpoint is down, breaks off or stops at the token limit."""
         return self._chat(
             prompt.system,
             prompt.user,
@@ -113,7 +113,7 @@ class OpenAIGenerator:
         )
 
     def _failure(self, error: Exception) -> BackendError:
-        """Return what went wrong between us and the endpoint, with the cure."""
+        """Return what went wrong between us and the endpoint, with the remedy."""
         import openai
 
         url, model = self._config.openai_url, self._config.openai_model
@@ -152,15 +152,15 @@ def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
 
 
 def _window(config: GenerationConfig) -> int:
-    """Return the context window that the endpoint tells of its model; a careful guess when it does not, or is away."""
+    """Return the context window that the endpoint tells of its model; a careful guess when it does not, or is down."""
     import openai
 
     try:
         with _client(config, 2.0) as client:
-            told = client.models.retrieve(config.openai_model).model_dump()
+            described = client.models.retrieve(config.openai_model).model_dump()
     except (openai.APIError, httpx.HTTPError, json.JSONDecodeError, TypeError, AttributeError):
         return _UNKNOWN_WINDOW
-    values = (told.get(field) for field in _WINDOW_FIELDS)
+    values = (described.get(field) for field in _WINDOW_FIELDS)
     return next((value for value in values if isinstance(value, int) and value > 0), _UNKNOWN_WINDOW)
 
 

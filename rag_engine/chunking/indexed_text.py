@@ -1,7 +1,7 @@
 """Texts that the two indexes read of a child: its own, and what a person would cite it by.
 
 A child that is in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris
-Agreement". What the child's own text says already is not said twice, and long titles are cut: every word put
+Agreement". What the child's own text says already is not repeated, and long titles are cut: every word put
 before a child makes its other words count for less.
 """
 

@@ -77,7 +77,7 @@ _MIXED = "mixed"
 
 @dataclass(frozen=True, slots=True)
 class CorpusDocument:
-    """A document of a corpus; `language` is an ISO 639-1 code, "" where it cannot be told."""
+    """A document of a corpus; `language` is an ISO 639-1 code, "" where it is unknown."""
 
     id: str
     title: str
@@ -118,8 +118,8 @@ def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from
     """Return the data set of a folder with the questions of a split; "all" takes every split that is there.
 
     `queries_from` is the folder of another data set whose questions, by the same ids, are asked of this corpus with
-    this corpus's judgements. Questions that nobody judged are left out, and so is their number said in `warnings`.
-    InputError names file, line and cure for what cannot be read: a missing file, a line that is no JSON, an id given
+    this corpus's judgements. Questions that nobody judged are left out, and `warnings` gives their number.
+    InputError names file, line and remedy for what cannot be read: a missing file, a line that is no JSON, an id given
     twice, a judgement of an unknown question or document, a negative grade, no judged question at all.
     """
     if split not in get_args(Split):
@@ -138,9 +138,9 @@ def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from
         )
     warnings = _said(folder, empty, len(queries) - len(judged))
     name = folder.resolve().name + (f" asked by {queries_from.resolve().name}" if queries_from else "")
-    told, language = _in_language(list(documents.values()), identify)
+    identified, language = _in_language(list(documents.values()), identify)
     kept = {id: qrels[id] for id in judged}
-    return Dataset(name, split, tuple(told), tuple(judged.values()), kept, language, warnings)
+    return Dataset(name, split, tuple(identified), tuple(judged.values()), kept, language, warnings)
 
 
 def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
@@ -247,8 +247,8 @@ def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | 
             if len(columns) not in (3, 4):
                 cure = "Write query-id, corpus-id, score between tabs, or TREC's query, 0, document, grade."
                 raise line_error(path, number, f"{len(columns)} columns, not 3 or 4", cure)
-            query, document, said = (columns[place].strip() for place in (0, -2, -1))
-            grade = _grade(path, number, said)
+            query, document, reported = (columns[place].strip() for place in (0, -2, -1))
+            grade = _grade(path, number, reported)
             _refuse_unknown(path, number, "document", document, documents, "corpus.jsonl")
             if queries is not None:
                 _refuse_unknown(path, number, "question", query, queries, "the queries")
@@ -264,14 +264,14 @@ def _refuse_unknown(path: Path, number: int, kind: str, id: str, known: set[str]
         raise line_error(path, number, f"no {kind} has the id {id!r}", f"Add it to {where}, or remove the line.")
 
 
-def _grade(path: Path, number: int, said: str) -> int:
+def _grade(path: Path, number: int, reported: str) -> int:
     try:
-        grade = float(said)
+        grade = float(reported)
     except ValueError:
         grade = -1.0
     if grade < 0 or not grade.is_integer():
         cure = "Write 0 for a document that does not answer, 1 or more for one that does."
-        raise line_error(path, number, f"the grade {said!r} is not a whole number from 0 up", cure)
+        raise line_error(path, number, f"the grade {reported!r} is not a whole number from 0 up", cure)
     return int(grade)
 
 
@@ -291,10 +291,10 @@ def _in_language(documents: list[CorpusDocument], identify: Identify) -> tuple[I
 
 
 def _said(folder: Path, empty: Sequence[str], unjudged: int) -> tuple[str, ...]:
-    said = []
+    reported = []
     if empty:
         named = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
-        said.append(f"{folder}: {len(empty)} documents have no text and cannot be found ({named}).")
+        reported.append(f"{folder}: {len(empty)} documents have no text and cannot be found ({named}).")
     if unjudged:
-        said.append(f"{folder}: {unjudged} questions have no relevant document and were left out.")
-    return tuple(said)
+        reported.append(f"{folder}: {unjudged} questions have no relevant document and were left out.")
+    return tuple(reported)

@@ -1,4 +1,4 @@
-"""Questions with the passages that answer them, and where in a document's text a passage stands."""
+"""Questions with the passages that answer them, and where in a document's text a passage is."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GoldQuestion:
 
 
 def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
-    """Return the questions of a split, in the order of the file; InputError names line and cure."""
+    """Return the questions of a split, in the order of the file; InputError names line and remedy."""
     questions: dict[str, GoldQuestion] = {}
     for number, values in read_objects(path):
         id = text_field(path, number, values, "id")
@@ -70,7 +70,7 @@ def spread(questions: Sequence[GoldQuestion], count: int) -> tuple[GoldQuestion,
 
 
 def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
-    """Every place on its page where the quote stands, in order; InputError where it stands nowhere on it."""
+    """Every place on its page where the quote is found, in order; InputError where it is nowhere on it."""
     on_page = [line for line in extracted.lines if line.page == quote.page]
     start = min((line.start for line in on_page), default=0)
     end = max((line.end for line in on_page), default=0 if extracted.lines else len(extracted.text))
@@ -119,7 +119,7 @@ def _quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
 
 
 def _letters(text: str) -> tuple[str, list[int]]:
-    """Letters and digits alone, in one case and form, and where each stands in the text."""
+    """Letters and digits alone, in one case and form, and the position of each in the text."""
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):

@@ -41,7 +41,7 @@ def ranker(
     """Return the function that ranks the corpus's documents for a question as the configuration says.
 
     `warned` counts the search's warnings: a retriever that was unavailable, a reranker that broke off. `reranker`
-    stands in for the configured one.
+    replaces the configured one.
     """
     search = searching(rank, corpus, configuration, warned, reranker)
 

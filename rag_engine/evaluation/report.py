@@ -59,7 +59,7 @@ def compare(
     return tuple(rows)
 
 
-# Between the name of a measurement and the end of a chart's file name stands the metric.
+# Between the name of a measurement and the end of a chart's file name comes the metric.
 _CHART = ".vl.json"
 
 
@@ -200,8 +200,8 @@ def write_report(
     folder.mkdir(parents=True, exist_ok=True)
     shown = foremost(rows)
     table = markdown_table(shown, metrics, differences)
-    said = "".join(f"- {note}\n" for note in (machine(), *notes))
-    texts = {f"{name}.md": f"# {title}\n\n{table}\n{said}", f"{name}.csv": csv_table(rows)}
+    notes_text = "".join(f"- {note}\n" for note in (machine(), *notes))
+    texts = {f"{name}.md": f"# {title}\n\n{table}\n{notes_text}", f"{name}.csv": csv_table(rows)}
     for metric in charts:
         drawn = chart(shown, metric, f"{title}: {metric}")
         texts[f"{name}.{metric.replace('@', '_')}.vl.json"] = json.dumps(drawn, ensure_ascii=False, indent=1) + "\n"

@@ -83,13 +83,13 @@ def run_retrieval(
     cached = CachedEmbedder(embedder, cache)
     documents = [(document.id, as_document(document)) for document in corpus if document.whole]
     measured: list[dict[str, Measured]] = [{} for _ in datasets]
-    said: list[list[str]] = [[] for _ in datasets]
+    messages: list[list[str]] = [[] for _ in datasets]
     index_seconds = encode_seconds = 0.0
 
     def ask(one: Configuration, rank: RankDocuments, warned: Counter[str]) -> None:
         for place, dataset in enumerate(datasets):
             measured[place][one.name] = _measured(one, dataset, rank, progress, runs)
-            said[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
+            messages[place] += [f"{one.name}: {warning} ({count} searches)" for warning, count in warned.items()]
             warned.clear()
 
     for one in configurations:
@@ -106,7 +106,7 @@ def run_retrieval(
                 ask(one, ranker(collection, one, warned, reranker=reader), warned)
     return tuple(
         RetrievalReport(
-            replace(dataset, warnings=(*dataset.warnings, *said[place])),
+            replace(dataset, warnings=(*dataset.warnings, *messages[place])),
             tuple(measured[place][one.name] for one in configurations),
             index_seconds,
             encode_seconds,

@@ -20,7 +20,7 @@ from rag_engine.evaluation.datasets import CorpusDocument
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.types import Block, Document, ExtractedText, Line, Metadata
 
-# Done, of how many, what is at hand.
+# Done, of how many, the present item.
 MeasuringProgress = Callable[[int, int, str], None]
 
 # Questions of a benchmark may be whole judgments.

@@ -48,20 +48,20 @@ def language_baselines(
     the question finds in all languages together.
     """
     own, expected = {}, {}
-    for spoken, vectors in samples.vectors.items():
-        scale = calibration.of(language, spoken)
-        expected[spoken] = Baseline(scale[1], (scale[2] - scale[1]) / _TO_95TH)
-        own[spoken] = _found(vectors @ query, expected[spoken])
-    trust = {spoken: n / (n + _DOCUMENTS) for spoken, n in samples.documents.items()}
+    for written, vectors in samples.vectors.items():
+        scale = calibration.of(language, written)
+        expected[written] = Baseline(scale[1], (scale[2] - scale[1]) / _TO_95TH)
+        own[written] = _found(vectors @ query, expected[written])
+    trust = {written: n / (n + _DOCUMENTS) for written, n in samples.documents.items()}
     whole = sum(trust.values())
     shift = sum(trust[one] * (own[one].mean - expected[one].mean) for one in own) / max(whole, 1e-9)
     stretch = sum(trust[one] * own[one].deviation / expected[one].deviation for one in own) / max(whole, 1e-9)
     baselines = {}
-    for spoken, alone in own.items():
-        pooled = Baseline(expected[spoken].mean + shift, expected[spoken].deviation * stretch)
-        share = trust[spoken]
+    for written, alone in own.items():
+        pooled = Baseline(expected[written].mean + shift, expected[written].deviation * stretch)
+        share = trust[written]
         variance = share * alone.deviation**2 + (1 - share) * pooled.deviation**2
-        baselines[spoken] = Baseline(share * alone.mean + (1 - share) * pooled.mean, float(np.sqrt(variance)))
+        baselines[written] = Baseline(share * alone.mean + (1 - share) * pooled.mean, float(np.sqrt(variance)))
     return baselines
 
 

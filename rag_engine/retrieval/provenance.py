@@ -23,7 +23,7 @@ _SEPARATOR = re.compile(r"\s+[-–—]\s+|[,;]\s*")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{3})+(?:/\d+)?|\d+/\d+")
 _NUMBERED = re.compile(r"\S*\d\S*(?:\s+sayılı\b)?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
-# A single word in other titles (Guidelines, Regulation) is said without meaning the document.
+# A single word in other titles (Guidelines, Regulation) is used without meaning the document.
 _LONG_WORD = 12
 # Spaces from which on a text in capitals says nothing about abbreviations: THE INDIAN PENAL CODE, but not § 5 ZSKG.
 _SHOUTED = 3
@@ -47,7 +47,7 @@ def provenance_bonus(
     """1.0 for a passage of a section that the question names, 0.5 for one of an act that it names, else 0.
 
     The phi of the structural pipeline, whose caller multiplies it by lambda. `named_sections` come from
-    references.named_sections, `named_acts` from `named_acts`; `section` is the parent's label as it stands there. An
+    references.named_sections, `named_acts` from `named_acts`; `section` is the parent's label as written there. An
     act is also named by its document's title. Where the question names an act, a section of the same number in another
     act is another section and gains nothing.
     """
@@ -60,7 +60,7 @@ def provenance_bonus(
 def named_acts(question: str, language: str, acts: Iterable[str]) -> frozenset[str]:
     """Those of the acts' names or documents' titles that the question names.
 
-    By the name without the year, by what stands in brackets behind it, by its initials (IPC for the Indian Penal
+    By the name without the year, by what is in brackets behind it, by its initials (IPC for the Indian Penal
     Code, GG for the Grundgesetz, LGPD for the Lei Geral de Proteção de Dados Pessoais), or by its number (2021/1119,
     13.709). Names are compared by their stems in `language`, the question's, and by how their words begin.
     """
@@ -95,11 +95,11 @@ def _names(act: str, language: str) -> _Names:
     if code:
         called.append(f"{code.group(2)} {code.group(1)}")
     abbreviations = {short for one in called for short in (*_initials(one, language), *_abbreviations(one))}
-    told = [one.lower() for one in called if _is_telling(_words(one, language))]
-    told += [word.lower() for word in _words(name, language)[:1] if _CONSTITUTION.fullmatch(word.lower())]
+    telling = [one.lower() for one in called if _is_telling(_words(one, language))]
+    telling += [word.lower() for word in _words(name, language)[:1] if _CONSTITUTION.fullmatch(word.lower())]
     return _Names(
-        frozenset(filter(None, (tuple(analyse(one, language)) for one in told))),
-        frozenset(filter(None, (tuple(surface(one)) for one in told))),
+        frozenset(filter(None, (tuple(analyse(one, language)) for one in telling))),
+        frozenset(filter(None, (tuple(surface(one)) for one in telling))),
         frozenset(abbreviations),
         _numbers(act),
     )

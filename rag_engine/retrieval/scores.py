@@ -17,7 +17,7 @@ from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import best_cosines
 from rag_engine.types import QueryPlan
 
-# A passage that answers stands about five deviations above its language's mean.
+# A passage that answers is about five deviations above its language's mean.
 _DEVIATIONS = 5.0
 # Of the words of a question that is well met a few stand elsewhere or not at all.
 _ENOUGH = 0.7

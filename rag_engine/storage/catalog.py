@@ -202,7 +202,7 @@ class Catalog:
         return unpack_text(rows[0][0]) if rows else ""
 
     def lines(self, document_key: int) -> tuple[Line, ...]:
-        """Where every line of the document's text stands."""
+        """Return the position of every line of the document's text."""
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
         return unpack_lines(rows[0][0]) if rows else ()
 

@@ -344,7 +344,7 @@ def _digest(text: str) -> str:
 def _cached(encode: Encode) -> Encode:
     """Return the same encoder, which reads a text once.
 
-    Topics are told by the sentences that are kept with a passage.
+    Topics are recognised by the sentences that are kept with a passage.
     """
     seen: dict[str, Vectors] = {}
 

@@ -78,13 +78,13 @@ def test_lost_vectors_are_counted_with_their_cure(workspace: Path) -> None:
     shutil.rmtree(workspace / "vectors")
     found = checks(workspace)["Vectors"]
     assert (found.state, found.found) == ("bad", "0 of 3 passages have theirs")
-    assert "sextant rebuild --encode" in found.cure
+    assert "sextant rebuild --encode" in found.remedy
 
 
 def test_a_workspace_that_nobody_serves_names_the_command(workspace: Path) -> None:
     found = checks(workspace)["Servers"]
     assert found.state == "note"
-    assert "sextant serve" in found.cure
+    assert "sextant serve" in found.remedy
 
 
 def test_a_running_server_is_named_with_its_address(tmp_path: Path, server: str) -> None:
@@ -109,6 +109,6 @@ def test_a_configured_chroma_that_is_away_is_bad_and_the_rest_is_examined(
     found = checks(workspace)
     assert found["Servers"].state == "bad"
     assert "http://127.0.0.1:9" in found["Servers"].found
-    assert "SEXTANT_CHROMA_URL" in found["Servers"].cure
+    assert "SEXTANT_CHROMA_URL" in found["Servers"].remedy
     assert found["Dense index (Chroma)"].state != "good"
     assert found["Keyword index (tantivy)"].state == "good"

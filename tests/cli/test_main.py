@@ -176,7 +176,7 @@ def test_the_doctor_finds_a_lost_index_and_names_the_cure(own_workspace: Path) -
     result = run("doctor", "-w", own_workspace, "--json")
     bad = [check for check in json.loads(result.stdout)["checks"] if check["state"] == "bad"]
     assert [check["name"] for check in bad] == ["Keyword index (tantivy)"]
-    assert "sextant rebuild" in bad[0]["found"] + bad[0]["cure"]
+    assert "sextant rebuild" in bad[0]["found"] + bad[0]["remedy"]
     assert result.exit_code == 1
 
 

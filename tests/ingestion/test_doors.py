@@ -227,7 +227,7 @@ def _state(workspace: Path, engine: Engine) -> State:
             columns = [column[0] for column in found.description]
             rows[table] = sorted(_line(columns, row, workspace) for row in found)
     files = {
-        _settled(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
+        _finished(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
         for path in workspace.rglob("*")
         if path.is_file() and not _FILES.search(str(path.relative_to(workspace)))
     }
@@ -240,15 +240,15 @@ def _line(columns: Sequence[str], row: Sequence[object], workspace: Path) -> str
         for name, value in zip(columns, row, strict=True)
         if name not in _COLUMNS
     }
-    return _settled(repr(cells), workspace)
+    return _finished(repr(cells), workspace)
 
 
 def _digest(path: Path, workspace: Path) -> str:
     raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return hashlib.sha256(_settled(raw.decode("latin-1"), workspace).encode()).hexdigest()
+    return hashlib.sha256(_finished(raw.decode("latin-1"), workspace).encode()).hexdigest()
 
 
-def _settled(text: str, workspace: Path) -> str:
+def _finished(text: str, workspace: Path) -> str:
     text = text.replace(str(workspace), "WORKSPACE")
     for pattern, name in _VOLATILE:
         text = pattern.sub(name, text)

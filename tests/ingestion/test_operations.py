@@ -128,7 +128,7 @@ def test_local_files_pass_whatever_their_licence_and_are_listed(desk: Desk, tmp_
     reserved = Outcome("done", "licence_reserved", "It passes.", LicenceVerdict("RED", "All rights reserved", ()))
     _add(desk.store, "A2", path=str(tmp_path / "a.pdf"))
     desk.store.record("A2", "licence", reserved, fingerprint="f")
-    listed = review_report(_records(desk), ()).at_hand
+    listed = review_report(_records(desk), ()).local_files
     assert [(one.code, one.light, one.reason) for one in listed] == [("A2", "RED", "licence_reserved")]
     assert status_report(_records(desk)).lights == {"GREEN": 1, "RED": 1}
 

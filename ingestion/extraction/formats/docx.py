@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.extraction.layout.numerals import letters, roman
 from ingestion.types import ExtractionLimits
@@ -109,7 +109,7 @@ def _kind(element: Element, headings: Mapping[str, bool]) -> BlockKind:
 
 
 def _text(element: Element) -> str:
-    return tidy("".join(_pieces(element)))
+    return one_line("".join(_pieces(element)))
 
 
 def _pieces(element: Element) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
 from ingestion.extraction.formats.zip_container import Element
 from ingestion.web.html import clean, main_content, parse
 
@@ -33,7 +33,7 @@ def html_blocks(raw: bytes) -> Draft:
     first = next((block.lines[0].text for block in blocks if block.kind == "heading"), "")
     declared = root.findtext(".//title") or ""
     # The page's title usually ends in the name of the site; the first heading inside it does not.
-    return Draft(blocks, first if first and tidy(first) in tidy(declared) else declared)
+    return Draft(blocks, first if first and one_line(first) in one_line(declared) else declared)
 
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:
@@ -44,12 +44,12 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
             assert isinstance(value, str)
             inline.append(value)
             continue
-        if text := tidy("".join(inline)):
+        if text := one_line("".join(inline)):
             yield paragraph(text)
         inline = []
         if isinstance(value, DraftBlock):
             yield value
-    if text := tidy("".join(inline)):
+    if text := one_line("".join(inline)):
         yield paragraph(text)
 
 
@@ -78,7 +78,7 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
 
 
 def _names_columns(row: Element) -> bool:
-    """Return whether a row of a table stands in its head or has only head cells."""
+    """Return whether a row of a table is in its head or has only head cells."""
     parent = row.getparent()
     return row.find("td") is None or (parent is not None and parent.tag == "thead")
 
@@ -89,7 +89,7 @@ def _cells(row: Element) -> list[str]:
 
 def _on_one_line(element: Element) -> str:
     """Return the element's words, a space where a line or a paragraph ends and none where only the type changes."""
-    return tidy("".join(_pieces(element)))
+    return one_line("".join(_pieces(element)))
 
 
 def _pieces(element: Element) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import olefile
 import psutil  # type: ignore[import-untyped]
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.types import ExtractionLimits, Refusal
 
 _PROGRAMS = ("soffice", "libreoffice")
@@ -76,12 +76,12 @@ def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Pat
             "--nodefault", "--nofirststartwizard", "--convert-to", target, "--outdir", str(home / "out"),
             str(home / "in" / path.name),
         ]  # fmt: skip
-        said = _run(command, home, path, limits.seconds * _SHARE)
+        message = _run(command, home, path, limits.seconds * _SHARE)
         made = home / "out" / f"{path.stem}.{target}"
         if not made.is_file():
             raise Refusal(
                 "damaged",
-                f"LibreOffice could not read {path.name}: {said or 'it gave no reason'}.",
+                f"LibreOffice could not read {path.name}: {message or 'it gave no reason'}.",
                 help="Open it in the program that made it, save it as DOCX, PPTX, XLSX or PDF and add that.",
             )
         yield made
@@ -91,7 +91,7 @@ def _run(command: list[str], home: Path, path: Path, seconds: float) -> str:
     """Return what the program printed; Refusal "too_slow" when it had to be ended."""
     environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home)}
     # In our own process group, so that whoever ends us ends it too.
-    with (home / "said").open("wb") as output:
+    with (home / "message").open("wb") as output:
         child = psutil.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=home
         )
@@ -105,7 +105,7 @@ def _run(command: list[str], home: Path, path: Path, seconds: float) -> str:
             ) from None
         finally:
             _end(child)
-    return tidy((home / "said").read_text(encoding="utf-8", errors="replace"))[:300]
+    return one_line((home / "message").read_text(encoding="utf-8", errors="replace"))[:300]
 
 
 def _end(child: psutil.Popen) -> None:

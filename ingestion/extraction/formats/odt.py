@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import Element, open_package
 from ingestion.types import ExtractionLimits
@@ -57,7 +57,7 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _text(element: Element) -> str:
-    return tidy("".join(_pieces(element)))
+    return one_line("".join(_pieces(element)))
 
 
 def _pieces(element: Element) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pymupdf
 
-from ingestion.extraction.assemble import DraftBlock, assemble, tidy
+from ingestion.extraction.assemble import DraftBlock, assemble, one_line
 from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.headers_footers import without_running_heads
@@ -58,7 +58,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 _raise_out_of_memory(error)
                 unread.append(number)
                 pages.append(PageRows(number, 0.0, 0.0, ()))
-                warnings.append(f"Page {number} is damaged: {tidy(str(error))}.")
+                warnings.append(f"Page {number} is damaged: {one_line(str(error))}.")
         recognised: list[int] = []
         if pictured and ocr is not None:
             recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
@@ -110,7 +110,7 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     for index, block in enumerate(page.get_text("dict", flags=FLAGS)["blocks"]):
         for line in block["lines"]:
             spans = line["spans"]
-            text = tidy(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
+            text = one_line(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
     return PageRows(number, page.rect.width, page.rect.height, rows_of(lines))
@@ -120,9 +120,9 @@ def _spelled(spans: list[dict[str, Any]]) -> str:
     """Return the text of a line; the raised number of a note is parted from its word, so that both can be found."""
     text = ""
     for span in spans:
-        said = span["text"]
-        note = span["flags"] & _RAISED and said.strip().isdecimal() and _NOTED_WORD.search(text, max(0, len(text) - 3))
-        text += f" {said}" if note else said
+        shown = span["text"]
+        note = span["flags"] & _RAISED and shown.strip().isdecimal() and _NOTED_WORD.search(text, max(0, len(text) - 3))
+        text += f" {shown}" if note else shown
     return text
 
 
@@ -173,7 +173,7 @@ def _recognise(
                 picture = _picture(document[number - 1], number)
             except ERRORS as error:
                 _raise_out_of_memory(error)
-                undrawn[number] = tidy(str(error))
+                undrawn[number] = one_line(str(error))
             else:
                 drawn.append((number, picture.dpi))
                 yield picture
@@ -184,9 +184,9 @@ def _recognise(
             number, dpi = drawn[index]
             page = pages[number - 1]
             lines = _recognised_lines(picture_lines, 72.0 / dpi)
-            said = " ".join(row.text for row in page.rows)
+            shown = " ".join(row.text for row in page.rows)
             seen = " ".join(line.text for line in lines)
-            if len(seen) > len(said) or (is_scrambled(said) and not is_scrambled(seen)):
+            if len(seen) > len(shown) or (is_scrambled(shown) and not is_scrambled(seen)):
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
@@ -204,14 +204,14 @@ def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLin
     size = 0.75 * scale * median(min(line.box.y1 - line.box.y0, line.box.x1 - line.box.x0) for line in lines)
     return [
         PrintedLine(
-            tidy(line.text),
+            one_line(line.text),
             Box(*(round(edge * scale, 2) for edge in (line.box.x0, line.box.y0, line.box.x1, line.box.y1))),
             size,
             False,
             line.block,
         )
         for line in lines
-        if tidy(line.text)
+        if one_line(line.text)
     ]
 
 

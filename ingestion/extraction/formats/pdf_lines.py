@@ -10,7 +10,7 @@ from typing import Any
 
 import pymupdf
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.extraction.formats.refusals import damaged, locked
 from ingestion.types import PlacedLine, PrintedPages, Refusal
 from rag_engine.types import Box
@@ -19,7 +19,7 @@ from rag_engine.types import Box
 FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
 BOLD = 16
 ERRORS = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
-# A page number stands in the outermost line at the top or bottom, or the one next to it.
+# A page number is in the outermost line at the top or bottom, or the one next to it.
 _MARGIN_LINES = 2
 _LONGEST_HEAD = 100
 
@@ -39,7 +39,7 @@ def open_pdf(path: Path) -> pymupdf.Document:
 
 def damaged_pdf(path: Path, cause: object) -> Refusal:
     """Return the refusal of a damaged PDF."""
-    return damaged(path, tidy(str(cause)), "a damaged PDF", "Download or export it again and add the new copy.")
+    return damaged(path, one_line(str(cause)), "a damaged PDF", "Download or export it again and add the new copy.")
 
 
 def read_lines(path: Path, pages: Collection[int]) -> PrintedPages:
@@ -69,7 +69,7 @@ def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:
     for block in page.get_text("dict", flags=FLAGS)["blocks"]:
         for line in block["lines"]:
             spans: list[dict[str, Any]] = line["spans"]
-            text = tidy("".join(span["text"] for span in spans))
+            text = one_line("".join(span["text"] for span in spans))
             if not text:
                 continue
             box = pymupdf.Rect(line["bbox"]) * turn if turn is not None else line["bbox"]
@@ -86,7 +86,7 @@ def _bold_start(spans: list[dict[str, Any]]) -> int:
         if span["text"].strip() and not span["flags"] & BOLD:
             break
         text += span["text"]
-    return len(tidy(text))
+    return len(one_line(text))
 
 
 def _outermost(page: pymupdf.Page) -> list[str]:
@@ -97,10 +97,10 @@ def _outermost(page: pymupdf.Page) -> list[str]:
         box = pymupdf.Rect(x0, y0, x1, y1)
         if turn is not None:
             box = box * turn
-        said = [line for line in text.splitlines() if line.strip()]
-        if said:
-            rows.setdefault(round(box.y0), []).append((box.x0, said[0]))
-            rows.setdefault(round(box.y1), []).append((box.x0, said[-1]))
+        written = [line for line in text.splitlines() if line.strip()]
+        if written:
+            rows.setdefault(round(box.y0), []).append((box.x0, written[0]))
+            rows.setdefault(round(box.y1), []).append((box.x0, written[-1]))
     ordered = sorted(rows)
     nearest = dict.fromkeys([*ordered[:_MARGIN_LINES], *ordered[-_MARGIN_LINES:]])
-    return [tidy(text)[:_LONGEST_HEAD] for y in nearest for _, text in sorted(rows[y])]
+    return [one_line(text)[:_LONGEST_HEAD] for y in nearest for _, text in sorted(rows[y])]

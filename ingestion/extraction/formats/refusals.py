@@ -18,4 +18,4 @@ def damaged(
     path: Path, cause: object, what: str = "damaged", help: str = "Download or save it again and add that."
 ) -> Refusal:
     """Return the refusal of a file that is not as its format has it; `what` names it, as in "a damaged PDF"."""
-    return Refusal("damaged", f"{path.name} is {what}: {cause}.", help=help)
+    return Refusal("damaged", f"{path.name} is {what}: {str(cause).rstrip('. ')}.", help=help)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table, tidy
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
 from ingestion.extraction.formats.refusals import damaged
 
 # Private characters for what striprtf would drop or run together. The empty group before each ends the run of
@@ -37,7 +37,7 @@ def extract_rtf(path: Path) -> Draft:
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error, "damaged RTF", "Open it, save it again and add that.") from error
-    return Draft(blocks + [paragraph(note, kind="note") for note in notes if tidy(note)], title)
+    return Draft(blocks + [paragraph(note, kind="note") for note in notes if one_line(note)], title)
 
 
 def _decoded(raw: bytes) -> str:
@@ -87,7 +87,7 @@ def _blocks(plain: str) -> Iterator[DraftBlock]:
         if piece == _ROW_START:
             cells = cells or []
         elif piece == _ROW_END:
-            rows.append([tidy(cell.replace(_HEADING, "")) for cell in cells or []])
+            rows.append([one_line(cell.replace(_HEADING, "")) for cell in cells or []])
             cells = None
         elif cells is not None:
             if piece == _CELL:
@@ -95,7 +95,7 @@ def _blocks(plain: str) -> Iterator[DraftBlock]:
             else:
                 cells = cells or [""]
                 cells[-1] += " " if piece == "\n" else piece
-        elif text := tidy(piece.replace(_HEADING, "").replace(_CELL, " ")):
+        elif text := one_line(piece.replace(_HEADING, "").replace(_CELL, " ")):
             if rows:
                 yield table(rows)
                 rows = []

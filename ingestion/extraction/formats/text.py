@@ -60,7 +60,7 @@ def _paragraphs(text: str, vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
 
 
 def markdown_blocks(text: str) -> Iterator[DraftBlock]:
-    """Headings, tables and paragraphs of Markdown; inline marks stay, since an analyst quotes what stands there."""
+    """Headings, tables and paragraphs of Markdown; inline marks stay, since an analyst quotes what is written there."""
     vocabulary = vocabulary_of(text.splitlines())
     pending: list[str] = []
     rows: list[str] = []

@@ -11,12 +11,12 @@ from ingestion.extraction.layout.numerals import roman
 from ingestion.extraction.layout.text_rows import PageRows, TextRow, is_upright
 
 MARGIN = 0.12
-# A number on its own may stand further in: it is told by moving with the pages.
+# A number on its own may be further in: it is recognised by moving with the pages.
 NUMBER_MARGIN = 0.2
 MINIMUM_PAGES = 3
 MINIMUM_SHARE = 0.4
 
-# A margin and what stands there, one of its numbers told by its distance from the page's.
+# A margin and its text, one of its numbers given as its distance from the page's.
 Key = tuple[str, str]
 _LONGEST_NUMBER = 12
 _NO_KEYS: frozenset[Key] = frozenset()
@@ -30,7 +30,7 @@ _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
     """Return the pages without the rows of their top and bottom margins, or set upright beside the text, that recur.
 
-    A row recurs when it stands on at least three pages and on two fifths of them, so that headers which alternate
+    A row recurs when it is on at least three pages and on two fifths of them, so that headers which alternate
     between left and right pages are found. One number in it may differ if it moves with the page's: "Page 3" and
     "Page 4" on the next page are one row, "Article 3" and "Article 9" are two. A number on its own recurs on three
     pages, since every chapter may have its own count.

@@ -13,7 +13,7 @@ HYPHENS = ("-", "\u2010", "\u00ad")
 _LONGEST_WORD = 80
 _CUT = re.compile(r"([^\W\d_]+)([-\u2010\u00ad])$")
 _HEAD = re.compile(r"[^\W\d_]+")
-# "Haus- und Hof-": the hyphen stands for the rest of the compound and is no line-end hyphen.
+# "Haus- und Hof-": the hyphen replaces the rest of the compound and is no line-end hyphen.
 _CONJUNCTION = re.compile("und|oder|bzw|sowie|bis|and|or|to|et|ou|e|ed|o|y|u|ve|veya|ya")
 
 
@@ -28,7 +28,7 @@ def vocabulary_of(texts: Iterable[str]) -> frozenset[str]:
 def join_lines(lines: Sequence[tuple[str, Box | None]], vocabulary: frozenset[str]) -> tuple[DraftLine, ...]:
     """Draft lines whose texts and joints read as one paragraph.
 
-    A hyphen goes when the next line goes on in lower case, unless the document writes the compound with
+    A hyphen goes when the next line continues in lower case, unless the document writes the compound with
     its hyphen elsewhere and never without.
     """
     drafts: list[DraftLine] = []

@@ -15,9 +15,9 @@ _FULL_LINE = 30
 
 
 def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
-    """Yield the blocks of all pages in order; a sentence that goes on on the next page is interrupted by nothing.
+    """Yield the blocks of all pages in order; a sentence that continues on the next page is interrupted by nothing.
 
-    The notes of a page stand before its last paragraph when that goes on: so no sentence is torn, and pages still
+    The notes of a page come before its last paragraph when that continues: so no sentence is torn, and pages still
     follow each other.
     """
     held: DraftBlock | None = None
@@ -52,7 +52,7 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
 
 
 def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:
-    """Return a table that goes on at the top of a page, under the header of the page before; that has no place here."""
+    """Return a table continued at the top of a page, under the header of the page before; that has no place here."""
     header = table.header
     if following.kind != "table" or following.header or len(header) != 1:
         return following

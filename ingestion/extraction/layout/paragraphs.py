@@ -124,7 +124,7 @@ def _paragraphs(rows: Sequence[TextRow]) -> list[list[TextRow]]:
 
 def _begins(row: TextRow, above: TextRow, left_edge: float, right_edge: float) -> bool:
     if row.cells > 1 or above.cells > 1:
-        # A wrapped cell of a table stands alone on its row and still belongs to the table.
+        # A wrapped cell of a table is alone on its row and still belongs to the table.
         return row.cells == 1 and _BULLET.match(row.text) is not None
     ended = ends_sentence(above.text)
     broken_off = not ended and row.text[0].islower()

@@ -10,7 +10,7 @@ from ingestion.types import OcrLine
 def columns_first(lines: Sequence[OcrLine]) -> tuple[OcrLine, ...]:
     """Return lines column by column, each column a block.
 
-    From the top down, a line goes on with the only open column above it; where columns part, the right one
+    From the top down, a line continues the only open column above it; where columns part, the right one
     opens a block of its own; a line that spans several columns closes them and opens the next.
     """
     columns: list[list[OcrLine]] = []
@@ -31,7 +31,7 @@ def columns_first(lines: Sequence[OcrLine]) -> tuple[OcrLine, ...]:
 
 
 def _rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
-    """Return lines whose top lies above the middle of a row's first line stand in that row, from left to right."""
+    """Return lines whose top is above the middle of a row's first line to that row, from left to right."""
     rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=lambda line: line.box.y0):
         if rows and line.box.y0 < (rows[-1][0].box.y0 + rows[-1][0].box.y1) / 2:

@@ -1,4 +1,4 @@
-"""Printed lines of a page to rows: what stands side by side, with its cells told apart; pure geometry."""
+"""Printed lines of a page to rows: what is side by side, with its cells kept apart; pure geometry."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PrintedLine:
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """Everything that stands at one height in one block; `cells` > 1 when wide gaps part it."""
+    """Everything at one height in one block; `cells` > 1 when wide gaps part it."""
 
     text: str
     box: Box
@@ -124,7 +124,7 @@ def _beside(line: PrintedLine, row: list[PrintedLine], *, several: bool) -> bool
 
 
 def _overlap(a: Box, b: Box) -> float:
-    """Return how much of the lower of two boxes stands at the height of the other."""
+    """Return how much of the lower of two boxes is at the height of the other."""
     return (min(a.y1, b.y1) - max(a.y0, b.y0)) / max(1e-6, min(a.y1 - a.y0, b.y1 - b.y0))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.extraction.layout.title_block import LONGEST_TITLE, is_furniture, printed_titles
 from ingestion.patterns import load_patterns
 from rag_engine.types import Block
@@ -39,7 +39,7 @@ def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) 
 
     A workbook has no print: its sheets' names and columns are no titles.
     """
-    declared = tidy(declared)
+    declared = one_line(declared)
     usable = looks_like_title(declared)
     if usable and is_printed(declared, text):
         return whole_line(declared, text, blocks)
@@ -52,7 +52,7 @@ def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) 
 
 
 def is_printed(title: str, text: str) -> bool:
-    """Return whether a title stands in the opening of a text, whatever its capitals and line ends."""
+    """Return whether a title is in the opening of a text, whatever its capitals and line ends."""
     return _letters(title) in _letters(text[:_OPENING])
 
 
@@ -66,9 +66,11 @@ def first_line(text: str, blocks: Sequence[Block]) -> str:
     """Return the first line that could stand above a text; "" where there is none."""
     if is_workbook(blocks):
         first = next(block for block in blocks if block.kind == "table")
-        line = tidy(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
+        line = one_line(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
         return line if looks_like_title(line) and " | " not in line and len(line) <= 120 else ""
-    lines = [(block, tidy(text[block.start : min(block.end, block.start + LONGEST_TITLE)])) for block in blocks[:200]]
+    lines = [
+        (block, one_line(text[block.start : min(block.end, block.start + LONGEST_TITLE)])) for block in blocks[:200]
+    ]
     numbered = [line for _, line in lines[:40] if _NUMBERED.match(line) and len(line) <= _LONGEST_HEADING]
     headings = [line for block, line in lines if block.kind == "heading"]
     for line in [*numbered, *headings] or [line for _, line in lines[:20]]:
@@ -80,9 +82,9 @@ def first_line(text: str, blocks: Sequence[Block]) -> str:
 
 
 def whole_line(title: str, text: str, blocks: Sequence[Block]) -> str:
-    """Return the printed line that begins with the title and goes on a little, where there is one; else the title."""
+    """Return the printed line that begins with the title and continues a little, where there is one; else the title."""
     for block in blocks[:20]:
-        line = tidy(text[block.start : min(block.end, block.start + LONGEST_TITLE)])
+        line = one_line(text[block.start : min(block.end, block.start + LONGEST_TITLE)])
         longer = len(title) < len(line) <= min(_LONGEST_HEADING, 3 * len(title)) and not line.endswith((".", ";", ":"))
         if longer and block.kind in ("heading", "text") and _letters(line).startswith(_letters(title)):
             return line

@@ -1,4 +1,4 @@
-"""The title that is printed at a document's head, told from letterheads, references, dates and running text."""
+"""The title that is printed at a document's head, as against letterheads, references, dates and running text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.patterns import load_patterns
 from rag_engine.types import Block, BlockKind
 
@@ -72,15 +72,15 @@ def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
     """Return the blocks of the title's page, up to the table of contents."""
     pieces: list[_Piece] = []
     for number, block in enumerate(blocks[:2_000]):
-        line = tidy(text[block.start : min(block.end, block.start + 2 * LONGEST_TITLE)])
+        line = one_line(text[block.start : min(block.end, block.start + 2 * LONGEST_TITLE)])
         if block.page != blocks[0].page or len(pieces) >= _FRONT:
             break
         if _PATTERNS["contents"].fullmatch(line.strip(" .:")) and pieces:
             # A letterhead in a margin is read after the contents and is none the better for it.
             break
         if not line.startswith(_LINKS):
-            said = line.lstrip("#").lstrip() if line.startswith("#") else line
-            pieces.append(_Piece(said, block.kind, block.font_size or 0.0, block.page, number))
+            unmarked = line.lstrip("#").lstrip() if line.startswith("#") else line
+            pieces.append(_Piece(unmarked, block.kind, block.font_size or 0.0, block.page, number))
     return pieces
 
 
@@ -135,7 +135,7 @@ def _may_be_title(piece: _Piece, body: float, hanging: bool) -> bool:
 
 
 def _belongs(above: _Piece, piece: _Piece, body: float) -> bool:
-    """Return whether a line goes on with the title above it."""
+    """Return whether a line continues the title above it."""
     if (
         abs(piece.size - above.size) > 0.6
         or piece.number != above.number + 1

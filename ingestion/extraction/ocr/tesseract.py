@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from ingestion.extraction.assemble import tidy
+from ingestion.extraction.assemble import one_line
 from ingestion.types import OcrLine, Picture
 from rag_engine.errors import BackendError
 from rag_engine.text.languages import READ_LANGUAGES
@@ -73,12 +73,12 @@ class TesseractOcr:
             return ()
         except OSError as error:
             raise BackendError(f"tesseract cannot be started: {error}.", help=_CURE) from error
-        said = tidy(done.stderr.decode("utf-8", "replace"))
+        complaint = one_line(done.stderr.decode("utf-8", "replace"))
         if done.returncode != 0:
             # It read its data and gave up on this one picture, as on one wider than 32,767 pixels.
-            if _PICTURE_AT_FAULT in said:
+            if _PICTURE_AT_FAULT in complaint:
                 return ()
-            raise BackendError(f"tesseract ended with code {done.returncode}: {said or 'no message'}.", help=_CURE)
+            raise BackendError(f"tesseract ended with code {done.returncode}: {complaint or 'no message'}.", help=_CURE)
         return parse_tsv(done.stdout.decode("utf-8", "replace"))
 
 

@@ -128,8 +128,8 @@ class Sandbox:
         code = self._child.wait()
         if code == -signal.SIGXCPU:
             return _too_slow(path, self._limits)
-        *_, said = [f"exit code {code}", *self._child.stderr.read().decode("utf-8", "replace").splitlines()]
-        return _crashed(path, f"signal {-code}" if code < 0 else said)
+        *_, last_line = [f"exit code {code}", *self._child.stderr.read().decode("utf-8", "replace").splitlines()]
+        return _crashed(path, f"signal {-code}" if code < 0 else last_line)
 
     def _started(self) -> None:
         """Start the child unless it runs."""

@@ -27,10 +27,10 @@ def reading_to_json(reading: FileReading) -> Message:
 
 def reading_from_json(fields: Message) -> FileReading:
     """Return the reading of a message; KeyError, TypeError or ValueError for anything else."""
-    lines, told = fields["index_lines"], fields["properties"]
+    lines, values = fields["index_lines"], fields["properties"]
     return FileReading(
         from_json(fields["extracted"]),
-        FileProperties(**_tupled(told, [one.name for one in dataclasses.fields(FileProperties)])),
+        FileProperties(**_tupled(values, [one.name for one in dataclasses.fields(FileProperties)])),
         None if lines is None else lines_from_json(lines),
         fields["index_error"],
     )

@@ -28,10 +28,10 @@ from rag_engine.backends.model_runtime import (
     ExportedModel,
     Runtime,
     check_execution,
+    describe_execution,
     first_that_agrees,
     open_onnx,
     open_openvino,
-    told,
 )
 from rag_engine.backends.model_source import ModelSource
 from rag_engine.config import cache_folder
@@ -137,7 +137,7 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
             passed_over,
         ):
             return Encoder(source.name, model)
-    return Encoder(source.name, TorchModel(source, cache, told("torch", passed_over)))
+    return Encoder(source.name, TorchModel(source, cache, describe_execution("torch", passed_over)))
 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:

@@ -19,10 +19,10 @@ from rag_engine.backends.model_runtime import (
     ExportedModel,
     Runtime,
     check_execution,
+    describe_execution,
     first_that_agrees,
     open_onnx,
     open_openvino,
-    told,
 )
 from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.reranker.export import (
@@ -133,7 +133,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
         ):
             return reranker
     if source.folder is not None:
-        return TorchCrossEncoder(source.name, str(source.folder), told("torch", passed_over))
+        return TorchCrossEncoder(source.name, str(source.folder), describe_execution("torch", passed_over))
     raise BackendError(
         f"No runtime computes the reranker {source.name}: {'; '.join(passed_over)}.",
         help=f"Remove {folder} so that it is made anew, or leave reranking off.",

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, table, tidy
+from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, one_line, table
 
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
 drafts = st.lists(
@@ -28,7 +28,7 @@ def test_blocks_joined_by_a_blank_line_are_the_text(blocks: list[DraftBlock]) ->
 @given(drafts)
 def test_lines_hold_every_visible_character_once_and_in_order(blocks: list[DraftBlock]) -> None:
     text, lines, _ = assemble(blocks)
-    shown = [tidy(line.text) for block in blocks for line in block.lines]
+    shown = [one_line(line.text) for block in blocks for line in block.lines]
     assert [text[line.start : line.end] for line in lines] == [line for line in shown if line]
     between = [text[a.end : b.start] for a, b in pairwise(lines)]
     assert set(between) <= {" ", "", "\n", "\n\n"}
@@ -36,13 +36,13 @@ def test_lines_hold_every_visible_character_once_and_in_order(blocks: list[Draft
 
 @given(texts)
 def test_tidy_text_is_one_line_that_can_be_stored_and_stays_as_it_is(text: str) -> None:
-    tidied = tidy(text)
-    assert len(tidied.encode("utf-8").decode().splitlines()) <= 1
-    assert tidy(tidied) == tidied
+    shortened_text = one_line(text)
+    assert len(shortened_text.encode("utf-8").decode().splitlines()) <= 1
+    assert one_line(shortened_text) == shortened_text
 
 
 def test_bullets_of_symbol_fonts_become_readable() -> None:
-    assert tidy("\uf0b7 prepare") == "• prepare"
+    assert one_line("\uf0b7 prepare") == "• prepare"
 
 
 def test_table_rows_are_lines_without_empty_tails() -> None:
