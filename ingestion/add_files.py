@@ -157,7 +157,7 @@ class _Reader:
                 return None
             shown = Path(added.path).name if added.path.startswith("upload:") else added.path
             reason = f"Same content as {shown}."
-        return replace(added, path=_shown(path), status="unchanged", reason=reason, ocr_pages=0)
+        return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
     def read_all(self) -> Generator[_Read | Added, None, None]:
         """Yield every file read or refused, in order; one is read in the child while another is being indexed."""

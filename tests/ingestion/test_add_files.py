@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pymupdf
@@ -54,6 +55,17 @@ def test_a_plan_that_was_renamed_and_replaced_is_there_in_both_editions(
     assert set(outcomes(add_paths([folder], engine)).values()) == {"indexed"}
     assert texts(engine) == {"plan.txt": "second", older: "first"}
     assert set(outcomes(add_paths([folder], engine)).values()) == {"unchanged"}
+
+
+def test_an_unchanged_scan_is_reported_with_what_was_read_of_it(engine: Engine, folder: Path) -> None:
+    with pymupdf.open() as printed, pymupdf.open() as scan:
+        page = printed.new_page()
+        page.insert_textbox((72, 72, 520, 700), FIRST, fontsize=14)
+        scan.new_page().insert_image(page.rect, pixmap=page.get_pixmap(dpi=150))
+        scan.save(folder / "scan.pdf")
+    [first] = add_paths([folder], engine)
+    assert (first.status, first.ocr_pages) == ("indexed", 1)
+    assert add_paths([folder], engine) == [replace(first, status="unchanged")]
 
 
 def test_two_files_of_one_content_in_one_addition_are_one_document(engine: Engine, folder: Path) -> None:
