@@ -59,8 +59,16 @@ _NEEDS = {
 }
 
 
+# Files whose tests take a minute together or more. Begun last, they would keep one processor waiting for the other.
+_LONG = ("tests/portal/", "tests/ingestion/test_killed_addition.py", "tests/e2e/", "tests/cli/")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On a bare machine a test that needs a missing program is left out, and says so; in CI it runs and fails."""
+    """Put the long files first, and leave out what needs a missing program.
+
+    A test that is left out says so on a bare machine; in CI it runs and fails.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
     if os.environ.get("CI"):
         return
     for item in items:
