@@ -138,7 +138,7 @@ class SourceStore:
     # --- sources
 
     def add(self, new: Iterable[SeedSource]) -> int:
-        """Return number of sources added; those whose code is known already are left as they are."""
+        """Add sources and return their number; those whose code is known already are left as they are."""
         count = 0
         with self._catalog.begin() as connection:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
@@ -165,7 +165,7 @@ class SourceStore:
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
-        """Return number of sources taken off the list, with their outcomes; decisions and the history stay."""
+        """Take sources off the list with their outcomes, and return their number; decisions and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, sources):

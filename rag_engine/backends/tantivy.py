@@ -90,10 +90,9 @@ class TantivyIndex:
             self._writer = None
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
-        """Return number of children written again so that the words of deleted ones are no longer on the disk.
+        """Write children again so that the words of deleted ones leave the disk, and return their number.
 
-        None where
-        that would be more than `at_most`, and nothing is done.
+        None where that would be more than `at_most`, and nothing is done.
 
         To be called after the `commit` of an erasure. tantivy keeps what was deleted in its segment until it merges
         that segment, which deletions never bring about and its Python binding cannot ask for. A segment that loses

@@ -146,12 +146,12 @@ def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return words of the text, with what an apostrophe cuts off apart."""
+    """Return the words of the text, with what an apostrophe cuts off apart."""
     return [match.group() for match in _WORD.finditer(_APOSTROPHE.sub(" ", text))]
 
 
 def _content_words(text: str, language: str, acronyms: Collection[str], phrasing: Phrasing) -> list[str]:
-    """Return words that carry what is asked, each once, in the order of the question."""
+    """Return the words that carry what is asked, each once, in the order of the question."""
     stop_words = phrasing.stop_words.get(language, frozenset())
     # What follows the apostrophe is an ending in Turkish, a word in French and Italian.
     text = re.sub("(?<=\\w)['’]\\w+", "", text) if language == "tr" else text
@@ -185,7 +185,7 @@ def _quoted(text: str) -> list[str]:
 
 
 def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[str], phrasing: Phrasing) -> list[str]:
-    """Return explicit terms, each word once: examples, quotations, acronyms spelled out, numbers, names."""
+    """Return the explicit terms, each word once: examples, quotations, acronyms spelled out, numbers, names."""
     sources: list[str] = [match.group(1) for match in phrasing.example.finditer(text)]
     sources += quoted
     for acronym in acronyms:
@@ -214,7 +214,7 @@ def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> st
 
 
 def _names(text: str, language: str) -> Iterator[str]:
-    """Yield words with a capital, save one that opens a sentence; none in German, where every noun has it."""
+    """Yield the words with a capital, save one that opens a sentence; none in German, where every noun has it."""
     if language == "de" or _is_shouted(text):
         return
     for match in _NAME.finditer(text):

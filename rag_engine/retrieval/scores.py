@@ -153,7 +153,7 @@ def scaled_to_best(scores: Floats) -> Floats:
 
 
 def _of_each(baselines: Mapping[str, Baseline], languages: Sequence[str], by_language: bool) -> tuple[Floats, Floats]:
-    """Return mean and deviation for each child: those of its language, or else those of the languages' average."""
+    """Return the mean and deviation for each child: those of its language, or else those of the languages' average."""
     if not by_language:
         mean = float(np.mean([one.mean for one in baselines.values()]))
         deviation = float(np.mean([one.deviation for one in baselines.values()]))

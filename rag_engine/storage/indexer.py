@@ -83,7 +83,7 @@ class Indexer:
         records: Sequence[IndexRecord] = (),
         former: FormerVersion | None = None,
     ) -> int:
-        """Return number of children of the document, which becomes visible with its group or at `flush`.
+        """Index a document and return the number of its children; it becomes visible with its group or at `flush`.
 
         `records` are those of the index that it carries itself. What other indexes list of the same text in the
         version that it replaces stays. That version itself goes, unless it is `former`.
@@ -100,7 +100,7 @@ class Indexer:
         records: Sequence[IndexRecord] = (),
         former: FormerVersion | None = None,
     ) -> int:
-        """Return number of children of the text, indexed as the document that the record describes.
+        """Index a text as the document that the record describes, and return the number of its children.
 
         `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
         """
@@ -150,7 +150,7 @@ class Indexer:
         return len(children)
 
     def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
-        """Return number of children of a document of the collection that is described anew.
+        """Describe a document of the collection anew, and return the number of its children.
 
         Where what the encoder reads of the description is the same, only the catalog and Chroma's facets change.
         """

@@ -80,7 +80,7 @@ def analyse(text: str, language: str) -> list[str]:
 
 
 def surface(text: str) -> list[str]:
-    """Return words of the text in reading order, without case, accents and signs, the same for every language.
+    """Return the words of the text in reading order, without case, accents and signs, the same for every language.
 
     A number such as 2021/1119 gives its parts in sequence, so that a phrase of them finds it as written;
     scripts without spaces give single characters.
@@ -89,7 +89,7 @@ def surface(text: str) -> list[str]:
 
 
 def acronyms(text: str) -> list[str]:
-    """Return words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
+    """Return the words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
     return [acronym for word in _cited(_prepare(text)) if not word.islower() for acronym in _acronyms_in(word)]
 
 

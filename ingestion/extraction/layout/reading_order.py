@@ -31,7 +31,7 @@ def columns_first(lines: Sequence[OcrLine]) -> tuple[OcrLine, ...]:
 
 
 def _rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
-    """Return lines whose top is above the middle of a row's first line to that row, from left to right."""
+    """Return the rows, each from left to right: a line whose top is above the middle of a row's first line is in it."""
     rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=lambda line: line.box.y0):
         if rows and line.box.y0 < (rows[-1][0].box.y0 + rows[-1][0].box.y1) / 2:
