@@ -12,6 +12,7 @@ from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
 
+_KEY = "admin tab"
 _ICONS = {
     "sources": ":material/list_alt:",
     "run": ":material/play_circle:",
@@ -29,26 +30,19 @@ def choose_tab(names: Sequence[str]) -> str:
         "review": sum(1 for one in found if state_of(one) == "review"),
         "quarantine": len(in_quarantine(found)),
     }
-    asked = st.query_params.get("tab", "")
-    key = "admin tab"
-    # The address leads, also when a link changes it under an open page.
-    if asked in names and st.session_state.get("admin address") != asked:
-        st.session_state[key] = asked
-    chosen: str = (
-        st.segmented_control(
-            "Tab",
-            names,
-            default=None if key in st.session_state else names[0],
-            format_func=lambda name: _label(name, waiting.get(name, 0)),
-            key=key,
-            required=True,
-            label_visibility="collapsed",
-        )
-        or names[0]
+    asked = st.query_params.get("tab", names[0])
+    chosen = asked if asked in names else names[0]
+    # The address leads. The browser may report the tabs as unchosen while it still draws them.
+    st.session_state[_KEY] = chosen
+    st.segmented_control(
+        "Tab",
+        names,
+        format_func=lambda name: _label(name, waiting.get(name, 0)),
+        key=_KEY,
+        required=True,
+        label_visibility="collapsed",
+        on_change=_open_chosen,
     )
-    if chosen != asked:
-        st.query_params["tab"] = chosen
-    st.session_state["admin address"] = chosen
     return chosen
 
 
@@ -62,6 +56,11 @@ def start_run(request: RunRequest) -> None:
     run(resources.desk(), request)
     open_tab("run")
     st.rerun()
+
+
+def _open_chosen() -> None:
+    if chosen := st.session_state[_KEY]:
+        open_tab(chosen)
 
 
 def _label(name: str, count: int) -> str:

@@ -61,6 +61,18 @@ def test_every_part_shows_sources_in_every_state(start: Start, listed: Path, tab
     assert app.query_params["tab"] in ([tab], tab)
 
 
+def test_the_open_tab_stays_when_the_browser_reports_none_as_chosen(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "review")
+
+    app.button_group(key="admin tab").set_value(None).run()
+    assert app.query_params["tab"] in (["review"], "review")
+    assert "to review" in words(app)
+
+    app.button_group(key="admin tab").set_value("dataset").run()
+    assert app.query_params["tab"] in (["dataset"], "dataset")
+    assert "to review" not in words(app)
+
+
 def test_the_list_is_searched_and_narrowed_by_state(start: Start, listed: Path) -> None:
     app = admin(start(listed), "sources")
     assert len(app.dataframe[0].value) == 25
