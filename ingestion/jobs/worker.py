@@ -77,13 +77,14 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 class _Pulse:
     """State that the worker and its heartbeat share."""
 
-    def __init__(self, again: bool) -> None:
+    def __init__(self, run: Run, jobs: JobQueue) -> None:
+        self._run, self._jobs, self._moved = run, jobs, False
         self.progress: Progress | None = None
         self.signal: ControlSignal = ""
         # Reported with the results.
         self.warning = ""
         # Whether another worker was at this before.
-        self.again = again
+        self.again = run.attempts > 1
         # Set by either signal: what looks at it ends after what it is at.
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
@@ -91,6 +92,11 @@ class _Pulse:
     def move(self, now: Progress) -> None:
         """Note how far the work is."""
         self.progress = now
+        if self._run.action == "run" and now.done and not self._moved:
+            # What it did stays done, so that being broken off after it brings nobody back to the beginning.
+            with suppress(sql.exc.OperationalError):
+                self._jobs.advance(self._run.id)
+                self._moved = True
 
     def hear(self, signal: ControlSignal) -> None:
         """Note the control signal of the run."""
@@ -101,19 +107,14 @@ class _Pulse:
 
 @contextmanager
 def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
-    pulse = _Pulse(again=run.attempts > 1)
+    pulse = _Pulse(run, jobs)
     pulse.hear(run.signal)
 
     def beat() -> None:
-        moved = False
         while not pulse.stopped.wait(HEARTBEAT_SECONDS / 4):
             # A database that is locked for half a minute has not stopped the worker's heart.
             with suppress(sql.exc.OperationalError):
                 pulse.hear(jobs.beat(run.id, pulse.progress))
-                if run.action == "run" and not moved and pulse.progress is not None and pulse.progress.done:
-                    # What it did stays done, so that being broken off after it brings nobody back to the beginning.
-                    moved = True
-                    jobs.advance(run.id)
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()

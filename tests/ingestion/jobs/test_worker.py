@@ -20,7 +20,7 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
-from ingestion.operations import Desk, queue_uploads
+from ingestion.operations import Desk, add_own_files, queue_uploads
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress
 from rag_engine import workspace as paths
@@ -119,6 +119,19 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
     assert {hit.document.file for hit in engine.search("edition of the rules").hits} == {"rules 2.txt"}
     before = engine.search("edition of the rules", {"as_of": ("2001",)}).hits
     assert "rules.txt" in {hit.document.file for hit in before}
+
+
+def test_a_run_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(engine: Engine) -> None:
+    jobs = JobQueue(engine.catalog)
+    desk = Desk(engine, SourceStore(engine.catalog), jobs, lambda _: None)
+    add_own_files(desk, [(f"{name}.txt", io.BytesIO(name.encode() * 200)) for name in ("rules ", "plans ")])
+    # Too short for a heartbeat.
+    jobs.queue("run", {"phases": ["licence"]})
+    for _ in range(5):
+        assert jobs.next() is not None
+        jobs.take_over()
+    work(engine)
+    assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 1)
 
 
 def test_an_upload_that_can_never_be_read_does_not_stay_behind(engine: Engine) -> None:
