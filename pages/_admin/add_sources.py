@@ -180,8 +180,8 @@ def draw_document_upload() -> None:
             report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
             _remember_added(len(report.new))
             st.session_state[_REJECTED] = report.rejected
-        st.session_state["document batch"] = batch + 1
-        st.rerun()
+            st.session_state["document batch"] = batch + 1
+            st.rerun()
     draw_rejected(st.session_state.get(_REJECTED, ()))
 
 

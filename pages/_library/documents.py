@@ -157,11 +157,12 @@ def draw_upload() -> None:
     replaces = _choose_replaced() if len(files) == 1 else None
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
     if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
-        st.session_state["upload batch"] = batch + 1
-        queue_uploads(
-            resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
-        )
-        st.rerun()
+        with show_errors():
+            queue_uploads(
+                resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
+            )
+            st.session_state["upload batch"] = batch + 1
+            st.rerun()
 
 
 def _choose_replaced() -> DocumentRecord | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
 from pages._shared import resources
+from rag_engine.errors import WorkspaceError
 from tests.pages.sources import build_sources
 
 Start = Callable[..., AppTest]
@@ -71,6 +74,26 @@ def test_the_open_tab_stays_when_the_browser_reports_none_as_chosen(start: Start
     app.button_group(key="admin tab").set_value("dataset").run()
     assert app.query_params["tab"] in (["dataset"], "dataset")
     assert "to review" not in words(app)
+
+
+def test_files_that_could_not_be_added_are_kept_and_the_reason_is_shown(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def uploader(label: str, *, key: str, accept_multiple_files: bool = False, **_: object) -> object:
+        if key == "document upload 0":
+            return [SimpleNamespace(name="rules.txt")]
+        return [] if accept_multiple_files else None
+
+    def refuse(*_: object) -> None:
+        raise WorkspaceError("The disk is full.")
+
+    monkeypatch.setattr(st, "file_uploader", uploader)
+    monkeypatch.setattr("ingestion.operations.add_own_files", refuse)
+    app = admin(start(changed), "sources")
+
+    next(one for one in app.button if one.label == "Add document").click().run()
+    assert ["The disk is full" in one.value for one in app.error] == [True]
+    assert not next(one for one in app.button if one.label == "Add document").disabled
 
 
 def test_the_list_is_searched_and_narrowed_by_state(start: Start, listed: Path) -> None:
