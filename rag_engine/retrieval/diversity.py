@@ -24,6 +24,7 @@ class Candidate:
     parent_key: int
     similarity: float
     by_keyword: bool
+    named: bool = False
 
 
 def per_document_cap(top_k: int, documents: int) -> int:
@@ -40,18 +41,20 @@ def admit(
     """Return the admitted parents in rank order, each with its children that were found, best first.
 
     A child below the floor is left out; one that was found by keywords only has to reach the keyword floor.
-    A further child of an admitted parent joins it and uses up neither the cap nor the places.
+    A further child of an admitted parent joins it and uses up neither the cap nor the places. What the question names
+    is admitted whatever the floor and the cap.
     """
     admitted: dict[int, list[Candidate]] = {}
     taken: Counter[int] = Counter()
     for candidate in ranked:
-        if candidate.similarity < (min(floor, keyword_floor) if candidate.by_keyword else floor):
+        least = min(floor, keyword_floor) if candidate.by_keyword else floor
+        if candidate.similarity < least and not candidate.named:
             continue
         if candidate.parent_key in admitted:
             admitted[candidate.parent_key].append(candidate)
-        elif len(admitted) < top_k and taken[candidate.document_key] < cap:
+        elif len(admitted) < top_k and (candidate.named or taken[candidate.document_key] < cap):
             admitted[candidate.parent_key] = [candidate]
-            taken[candidate.document_key] += 1
+            taken[candidate.document_key] += not candidate.named
     return admitted
 
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rag_engine.chunking.sections.references import named_sections
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import SextantError
 from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
+from rag_engine.retrieval.named_sections import NamedSections, find_named
 from rag_engine.retrieval.profiles import PROFILES, Profile
-from rag_engine.retrieval.provenance import named_acts, provenance_bonus
+from rag_engine.retrieval.provenance import provenance_bonus
 from rag_engine.retrieval.reranking import DEPTH, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
@@ -42,7 +42,8 @@ class Ranked:
     """Children, best first, with what put them there.
 
     `keys`, `owners` (document keys), `scores` (1 for the best that the retrievers alone found) and `cosines` (the best
-    over the query variants, 0 without the encoder) have one entry a child.
+    over the query variants, 0 without the encoder) have one entry a child. `named` are the parents of the sections that
+    the question names, which stand first.
     """
 
     keys: Keys
@@ -52,6 +53,7 @@ class Ranked:
     found: Candidates
     boosts: Mapping[int, float]
     listed: Mapping[int, tuple[str, ...]]
+    named: frozenset[int] = frozenset()
     provenance: Mapping[int, float] = field(default_factory=dict)
     reranked: Mapping[int, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -82,24 +84,34 @@ def rank(
     """Return every child that a retriever or an index found in the allowed documents (None allows all), best first."""
     found = search(plan, allowed, view, retrievers, config)
     started = time.perf_counter()
-    ranked = _fused(plan, allowed, found, view, config)
+    as_published = PROFILES[config.profile].as_published
+    named = NamedSections()
+    if config.weights.provenance_weight and not as_published:
+        named = find_named(plan, view.acts, allowed)
+    ranked = _fused(plan, allowed, found, named, view, config)
     fused = time.perf_counter()
-    if len(ranked.keys) and not PROFILES[config.profile].as_published:
-        ranked = _refined(plan, ranked, view, retrievers, config)
+    if len(ranked.keys) and not as_published:
+        ranked = _refined(plan, ranked, named, view, retrievers, config)
     spent = {"fuse": fused - started, "rank": time.perf_counter() - fused}
     return replace(ranked, warnings=(*found.warnings, *ranked.warnings), seconds={**found.seconds, **spent})
 
 
 def _fused(
-    plan: QueryPlan, allowed: Collection[int] | None, found: Candidates, view: CollectionView, config: RetrievalConfig
+    plan: QueryPlan,
+    allowed: Collection[int] | None,
+    found: Candidates,
+    named: NamedSections,
+    view: CollectionView,
+    config: RetrievalConfig,
 ) -> Ranked:
-    """Return the candidates by their fused scores, boosted for geography and for index entries."""
+    """Return the candidates and what is named by their fused scores, boosted for geography and for index entries."""
     profile, weights = PROFILES[config.profile], config.weights
     matches = IndexMatches()
     if weights.index_weight and not profile.as_published:
         matches = match_index(view.index, plan.question, plan.language)
     listed = _allowed(matches.passages, allowed, view.snapshot)
-    pool = pool_of(found, listed, view)
+    in_named = view.snapshot.children_of([place.parent_key for place in named.places])
+    pool = pool_of(found, [*listed, *in_named], view)
     scores = (
         _by_rank(found, pool.keys, profile) if profile.fuse else mix(read_signals(plan, pool, view, weights), weights)
     )
@@ -142,13 +154,21 @@ def _by_rank(found: Candidates, keys: Keys, profile: Profile) -> Floats:
 
 
 def _refined(
-    plan: QueryPlan, ranked: Ranked, view: CollectionView, retrievers: Retrievers, config: RetrievalConfig
+    plan: QueryPlan,
+    ranked: Ranked,
+    named: NamedSections,
+    view: CollectionView,
+    retrievers: Retrievers,
+    config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after what reads the passages: provenance, references, siblings, reranker, MMR."""
+    """Return the order after what reads the passages: provenance, references, siblings, reranker, MMR.
+
+    Sections that the question names come before all others.
+    """
     weights, records = config.weights, _Records(view)
     scores = ranked.scores.copy()
     if weights.provenance_weight:
-        bonuses = dict(_named(plan, records.of(ranked, _NAMED_AMONG), view))
+        bonuses = dict(_gained(named, records.of(ranked, _NAMED_AMONG), view))
         gained = {int(ranked.keys[place]): weights.provenance_weight * bonus for place, bonus in bonuses.items()}
         for place, bonus in bonuses.items():
             scores[place] += weights.provenance_weight * bonus
@@ -160,7 +180,17 @@ def _refined(
     ranked = ranked.by(scores)
     if config.rerank and weights.rerank_weight:
         ranked = _reranked(plan, ranked, records, view, retrievers, config)
-    return ranked if weights.mmr_lambda is None else _diversified(ranked, view, weights.candidates, weights.mmr_lambda)
+    if weights.mmr_lambda is not None:
+        ranked = _diversified(ranked, view, weights.candidates, weights.mmr_lambda)
+    return _named_first(ranked, named, view) if named.places else ranked
+
+
+def _named_first(ranked: Ranked, named: NamedSections, view: CollectionView) -> Ranked:
+    """Return the order with the named sections in front, in the order in which they are named."""
+    first = {place.parent_key: number for number, place in enumerate(named.places)}
+    parents = view.snapshot.parents_of(ranked.keys).tolist()
+    order = np.argsort([first.get(parent, len(first)) for parent in parents], kind="stable")
+    return replace(ranked.taken(order), named=frozenset(first))
 
 
 def _diversified(ranked: Ranked, view: CollectionView, candidates: int, lambda_: float) -> Ranked:
@@ -170,24 +200,25 @@ def _diversified(ranked: Ranked, view: CollectionView, candidates: int, lambda_:
     return ranked.taken(np.array([*order, *range(top, len(rows))], np.int64))
 
 
-def _named(plan: QueryPlan, records: Sequence[ChildRecord | None], view: CollectionView) -> list[tuple[int, float]]:
+def _gained(
+    named: NamedSections, records: Sequence[ChildRecord | None], view: CollectionView
+) -> list[tuple[int, float]]:
     """Return the positions of the children whose section or act the question names, with what they gain."""
-    documents = view.snapshot.documents
-    # Only what has sections is cited by them: the initials of other titles would meet many an abbreviation.
-    cited = {place: record for place, record in enumerate(records) if record and record.parent.section}
-    titles = {r.document_key: documents[r.document_key].metadata.title for r in cited.values()}
-    sections = named_sections(plan.question, plan.language)
-    acts = named_acts(plan.question, plan.language, {*titles.values(), *(r.parent.act for r in cited.values())})
-    if cited and sections and not acts:
-        # The act that is named may be one that none of the best belongs to. Asking every title takes its time.
-        acts = named_acts(plan.question, plan.language, {one.metadata.title for one in documents.values()})
-    if not sections and not acts:
+    if not named.labels and not named.acts:
         return []
-    gained = {
-        place: provenance_bonus(sections, acts, r.parent.act, r.parent.section, titles[r.document_key])
-        for place, r in cited.items()
-    }
-    return [(place, bonus) for place, bonus in gained.items() if bonus]
+    documents = view.snapshot.documents
+    # Only what has sections is cited by them.
+    cited = [(position, r) for position, r in enumerate(records) if r is not None and r.parent.section]
+    gained = [
+        (
+            position,
+            provenance_bonus(
+                named.labels, named.acts, r.parent.act, r.parent.section, documents[r.document_key].metadata.title
+            ),
+        )
+        for position, r in cited
+    ]
+    return [(position, bonus) for position, bonus in gained if bonus]
 
 
 def _reranked(

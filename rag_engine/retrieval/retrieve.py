@@ -46,7 +46,7 @@ def retrieve(
     worded = {key for ranking in (*found.sparse, *found.keywords) for key in ranking} | ranked.listed.keys()
     admitted = admit(
         (
-            Candidate(key, owner, parent, similarity[key], key in worded)
+            Candidate(key, owner, parent, similarity[key], key in worded, parent in ranked.named)
             for key, owner, parent in zip(keys, owners, parents, strict=True)
         ),
         top_k=config.top_k,

@@ -21,6 +21,7 @@ from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
 from rag_engine.storage.rebuild import RebuildProgress, encode_again, refill, switch_generation
 from rag_engine.storage.recovery import recover
+from rag_engine.storage.section_index import Act, read_acts
 from rag_engine.storage.snapshot import (
     LanguageSamples,
     Snapshot,
@@ -58,6 +59,11 @@ class CollectionView:
     def index(self) -> CollectionIndex:
         """The entries of all indexes over the visible documents."""
         return read_collection_index(self.catalog, self.snapshot.documents)
+
+    @cached_property
+    def acts(self) -> tuple[Act, ...]:
+        """The acts that the visible documents hold, with their sections."""
+        return read_acts(self.catalog, self.snapshot.documents)
 
     def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
         """Return the packed vectors of the sentences of passages, by the row of the passage's vector."""

@@ -52,6 +52,12 @@ class Snapshot:
         """Return the parents' keys of visible children, in the order given."""
         return self.parents[np.searchsorted(self.keys, keys)]
 
+    def children_of(self, parents: Collection[int]) -> list[int]:
+        """Return the keys of the visible children of parents, ascending."""
+        wanted = np.fromiter(parents, np.int64, len(parents))
+        children: list[int] = self.keys[np.isin(self.parents, wanted)].tolist() if len(wanted) else []
+        return children
+
     def allowed(self, documents: Collection[int]) -> NDArray[np.intp]:
         """Return the positions in the arrays of the children of the given documents."""
         if len(self.keys) == 0:

@@ -103,6 +103,19 @@ def test_a_passage_comes_with_what_it_refers_to(engine: Engine) -> None:
     assert engine.search(SANDBAGS).sources[0].linked == ()
 
 
+def test_every_named_article_is_read_first_whatever_the_cap_and_the_floor(engine: Engine) -> None:
+    question = "What do Articles 1, 3 and 4 of the Flood Insurance Act say?"
+    found = engine.search(question, retrieval=engine.retrieval(similarity_floor=1.0))
+    assert [(source.act, source.section) for source in found.sources][:3] == [
+        ("Flood Insurance Act", f"Article {number}") for number in (1, 3, 4)
+    ]
+
+
+def test_a_named_article_outside_the_filter_is_not_found(engine: Engine) -> None:
+    found = engine.search("Article 3 of the Dyke Protection Act", {"language": ("de",)})
+    assert {source.document.metadata.language for source in found.sources} <= {"de"}
+
+
 def test_a_named_article_is_read_first_and_says_what_it_gained(engine: Engine) -> None:
     best = engine.search("Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?").hits[
         0
