@@ -60,7 +60,15 @@ _NEEDS = {
 
 
 # Files whose tests take a minute together or more. Begun last, they would keep one processor waiting for the other.
-_LONG = ("tests/portal/", "tests/ingestion/test_killed_addition.py", "tests/e2e/", "tests/cli/")
+_LONG = (
+    "tests/portal/",
+    "tests/ingestion/test_killed_addition.py",
+    "tests/e2e/",
+    "tests/cli/",
+    "tests/test_corpus.py",
+    "tests/data/test_corpus_metadata.py",
+    "tests/rag_engine/backends/encoder/",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("documents")
     for number, topic in enumerate(_TOPICS):
         paragraphs = [
-            f"The {topic} plan, measure {n}, binds authority {n * number} until {2020 + n}." for n in range(150)
+            f"The {topic} plan, measure {n}, binds authority {n * number} until {2020 + n}." for n in range(60)
         ]
         (folder / f"{topic}.txt").write_text("\n\n".join(paragraphs))
     return folder

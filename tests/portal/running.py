@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import chromadb  # noqa: F401 - imported late by the program, here before the processes are forked
+import lingua  # noqa: F401
+import playwright.sync_api  # noqa: F401
+import scipy.stats  # noqa: F401
+
 from ingestion import workspace as folders
 from ingestion.jobs import worker
 from ingestion.jobs.queue import JobQueue
