@@ -57,6 +57,8 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
     licence = name_of_address(address) if re.match(r"(?:https?:)?//|www\.|creativecommons", address) else ""
     if not licence and " " not in value and not re.match(r"https?:", value):
         licence = name_of_text(value.replace("_", "-")) or name_of_text(f"License: {value}")
+    # In a field for the licence a name needs no subject: the field is its subject.
+    licence = licence or _name_alone(value)
     if not licence:
         statements = read_statements(value, place)
         if deciding := next((mark for light in ("RED", "GREEN") for mark in statements if mark.light == light), None):
@@ -70,6 +72,12 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
     elif licence == UNSTATED:
         light, score = "YELLOW", score_of("weak")
     return LicenceMark("mark", light, licence, score, value[:_QUOTE], place, rule)
+
+
+def _name_alone(value: str) -> str:
+    """Return the licence of a value that is its name and nothing else."""
+    rules = {mark.rule for mark in read_statements(value, "")}
+    return name_of_text(value) if rules == {"name-alone"} else ""
 
 
 def _metas(root: html.HtmlElement) -> Iterator[LicenceMark]:

@@ -72,6 +72,9 @@ def names_in(text: str) -> list[NamedLicence]:
         if not (match[1] or version or "BY" in text[match.start() : match.end()] or "cc-by" in match.group()):
             continue
         found.append(NamedLicence(_creative_commons(_tokens(match[1]), version, igo=igo), match.start(), end))
+    for match in commons["address"].finditer(folded):
+        name = _creative_commons(match[1].upper().split("-"), match[2] or "", igo=bool(match[3]))
+        found.append(NamedLicence(name, *match.span()))
     found += [_spelled_out(folded, match) for match in commons["long"].finditer(folded)]
     for match in commons["elements"].finditer(folded):
         end, version, igo = _tail(folded, match.end())

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from ingestion.licence.names import UNSTATED, NamedLicence, names_in, with_restrictions
-from ingestion.licence.table import deciding_rule, load_licences, row_of, tidy_text
+from ingestion.licence.sentences import pieces_of, sentences_of
+from ingestion.licence.table import deciding_rule, load_licences, row_of
 from ingestion.types import LicenceMark, Light
 from rag_engine.text.folding import fold_in_place
 
@@ -20,12 +22,16 @@ AUTHORISED = "Reproduction authorised"
 RESERVED = "Reproduction reserved"
 UNCLEAR = "Unclear permission"
 
-_LONGEST = 1000
-_WINDOW = 500
-_MOST = 60_000
-_LONGEST_SPAN = 6_000
 _QUOTE = 300
-_SENTENCE = re.compile(r"\n+|(?<=[.!?;。])(?<!\W[^\W\d_]\.)[\"'”»)\]]*\s+|\s*[|•·♦]\s*|\s+-{2,}\s+|\s{2,}")
+# How many sentences behind a licence what limits it may stand.
+_BESIDE = 3
+_CREDIT = 80
+_LIMITING = {"NC": ("noncommercial", "limit_nc"), "ND": ("unmodified", "limit_nd")}
+_LIMITS = {
+    "limit_nc": "Commercial use reserved (NC)",
+    "limit_nd": "Changes reserved (ND)",
+    "limit_sa": "Same licence required (SA)",
+}
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FRAMED = re.compile("[\"“„«»”']")
 
@@ -85,12 +91,21 @@ def read_statements(text: str, place: str) -> list[LicenceMark]:
     Of a long text only the surroundings of words that licences are made of are read.
     """
     marks: list[LicenceMark] = []
-    for piece in _pieces(text):
-        before = ""
-        for sentence in _sentences(piece):
-            marks += [mark for mark in _read(sentence, before, place) if mark not in marks]
-            before = sentence
+    for piece in pieces_of(text):
+        for mark in _read_piece(list(sentences_of(piece)), place):
+            if mark not in marks:
+                marks.append(mark)
     return marks
+
+
+def _read_piece(sentences: Sequence[str], place: str) -> Iterator[LicenceMark]:
+    """Return what each sentence says, and what limits the licence that it says in those around it."""
+    found = [list(_read(one, before, place)) for before, one in pairwise(["", *sentences])]
+    for at, marks in enumerate(found):
+        yield from marks
+        around = found[max(0, at - _BESIDE) : at + _BESIDE + 1]
+        if any(mark.light == "GREEN" or mark.licence == UNSTATED for near in around for mark in near):
+            yield from _limits(sentences[at], place)
 
 
 def says_reserved(text: str) -> bool:
@@ -98,71 +113,45 @@ def says_reserved(text: str) -> bool:
     return any(mark.light == "RED" for mark in read_statements(text, ""))
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Return the text, or of a long one the windows around its licence words, up to a bound."""
-    if len(text) <= 2 * _WINDOW:
-        yield tidy_text(text)
-        return
-    # Notices stand at the beginning and the end; what is too much is left out in the middle.
-    read = 0
-    for low, high in _from_both_ends(_spans(text)):
-        if read > _MOST:
-            return
-        cut = text[low:high]
-        # A window begins with a whole sentence where there is one: half a sentence may lack its "not".
-        begins = re.search(r"[.!?\n]\s", cut[:_WINDOW]) if low else None
-        cut = cut[begins.end() :] if begins else cut
-        read += len(cut)
-        yield tidy_text(cut)
-
-
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Return the surroundings of licence words, those that touch joined, none longer than a bound."""
-    spans: list[tuple[int, int]] = []
-    for match in load_licences().phrases["keys"].finditer(fold_in_place(text)):
-        low, high = max(0, match.start() - _WINDOW), min(len(text), match.end() + _WINDOW)
-        if spans and low <= spans[-1][1] and high - spans[-1][0] <= _LONGEST_SPAN:
-            spans[-1] = spans[-1][0], high
-        else:
-            spans.append((low, high))
-    return spans
-
-
-def _from_both_ends(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Return the first, the last, the second, the last but one ..."""
-    for step in range((len(spans) + 1) // 2):
-        yield spans[step]
-        if len(spans) - 1 - step > step:
-            yield spans[-1 - step]
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for sentence in _SENTENCE.split(text):
-        stripped = sentence.strip() if sentence else ""
-        # Overlapping cuts, so that no statement is halved without being read whole once.
-        for start in range(0, max(1, len(stripped) - 200), _LONGEST - 300):
-            if piece := stripped[start : start + _LONGEST]:
-                yield piece
-
-
 def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
+    if load_licences().phrases["keys"].search(fold_in_place(sentence)):
+        statement = _statement(sentence, before)
+        for one in _findings(statement):
+            yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
+
+
+def _statement(sentence: str, before: str = "") -> _Statement:
     words = load_licences().phrases
     folded = fold_in_place(sentence)
-    if not words["keys"].search(folded):
-        return
-    plain = _blank(words["neutral"], folded)
-    # "Photo by J. Doe. CC BY 2.0": the credit began one sentence earlier.
-    credited = bool(words["part"].search(fold_in_place(before[-_QUOTE:]))) and len(folded) < 80
-    statement = _Statement(
+    # "All content, except logos": what is left out is not what the sentence is about.
+    plain = _blank(words["excluded"], _blank(words["neutral"], folded))
+    return _Statement(
         sentence,
         folded,
         plain,
         tuple(names_in(sentence)),
         work=bool(words["work"].search(folded)),
-        part=bool(words["part"].search(plain)) or credited,
+        part=bool(words["part"].search(plain))
+        or (len(folded) < _CREDIT and _credits(f"{before[-_QUOTE:]} {sentence}")),
     )
-    for one in _findings(statement):
-        yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
+
+
+def _credits(text: str) -> bool:
+    """Return whether a picture is credited: "Photo by J. Doe. CC BY 2.0", where the credit began a sentence earlier."""
+    words = load_licences().phrases
+    folded = fold_in_place(text)
+    return bool(words["part"].search(folded) or words["credit_line"].search(folded))
+
+
+def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
+    """Find what a sentence beside a licence forbids: commercial use, changes, other licences for what is made of it."""
+    words = load_licences().phrases
+    folded = fold_in_place(sentence)
+    for kind, name in _LIMITS.items():
+        if found := words[kind].search(_blank(words["lifted"], folded)):
+            facts: Facts = {"lifted": lambda: bool(words["lifted"].search(folded))}
+            for one in _decided("limit", _statement(sentence), facts, row=row_of(kind, found), licence=name):
+                yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
 
 
 def _findings(statement: _Statement) -> Iterator[_Finding]:
@@ -260,7 +249,7 @@ def _facts_of_name(statement: _Statement, one: NamedLicence) -> Facts:
         "part_near": lambda: bool(words["part"].search(statement.plain[max(0, one.start - 60) : one.end + 40])),
         "but": lambda: bool(words["but"].search(bare[one.end :])),
         "licensed": lambda: bool(words["licensed"].search(bare)),
-        "label": lambda: len(before) < 400 and bool(words["label"].search(before)),
+        "label": lambda: bool(words["label"].match(before)),
         # Nothing but the licence and the words one puts around it: a badge, a line of its own.
         "alone": lambda: table.around.issuperset(_WORD.findall(bare)),
         "brief": lambda: len(bare.strip()) <= 60,
@@ -276,25 +265,27 @@ def _grants(statement: _Statement) -> Iterator[_Finding]:
         yield from _decided("public_domain", statement, facts, row=row_of("public_domain", found))
     elif found := words["granted"].search(statement.plain):
         rest = statement.plain[found.end() :]
+        # "... if the source is named and it is not sold" limits a permission and takes nothing back.
+        unlimited = statement.plain
+        for kind in ("other_noncommercial", "limit_nc", "limit_nd"):
+            unlimited = _blank(words[kind], unlimited)
         facts = {
-            "negated": lambda: statement.says_plainly("negation"),
+            "negated": lambda: bool(words["negation"].search(unlimited)),
             "consent": lambda: statement.says_plainly("consent"),
             "hypothetical": lambda: statement.says_plainly("hypothetical"),
             "but": lambda: bool(words["but"].search(rest)),
         }
-        restrictions = [
-            token for token, kind in (("NC", "noncommercial"), ("ND", "unmodified")) if statement.says(kind)
-        ]
+        restrictions = [token for token, kinds in _LIMITING.items() if any(map(statement.says, kinds))]
         for one in _decided("granted", statement, facts, row=row_of("granted", found)):
             yield replace(one, licence=with_restrictions(one.licence, restrictions))
 
 
 def _facts_of_public_domain(statement: _Statement, found: re.Match[str]) -> Facts:
     words = load_licences().phrases
-    clean = statement.plain[: found.start()] + " " * len(found.group()) + statement.plain[found.end() :]
+    clean = _blank(words["public_domain"], statement.plain)
     return {
         "tiny": lambda: len(statement.folded) < 60,
-        "brief": lambda: len(statement.folded) < 90,
+        "labelled": lambda: bool(words["labelled"].search(statement.folded)),
         "negated": lambda: bool(words["negation"].search(clean)),
         "but": lambda: bool(words["but"].search(clean)),
         "somewhere": lambda: bool(words["somewhere"].match(clean[found.end() :])),

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.licence.names import RESTRICTIONS, UNSTATED, restrictions_of
+from ingestion.licence.names import RESTRICTIONS, restrictions_of
 from ingestion.licence.table import score_of
 from ingestion.types import LicenceMark, LicenceVerdict, Light
 
+# What a permission or a sentence beside a licence is limited by: "Commercial use reserved (NC)".
+_LIMITED = tuple(f"{restriction})" for restriction in RESTRICTIONS)
+# The rules for a licence that is named without being granted.
+_NAMED = ("variant-not-stated", "name-alone", "named-in-passing")
 _LICENCES = ("CC ", "CC0", "OGL", "Licence Ouverte", "dl-de", "IODL", "NLOD", "ODbL", "ODC-By", "PDDL", "GFDL", "GPL")
 
 
@@ -26,7 +30,7 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
     green = [mark for mark in kept if mark.light == "GREEN" and mark.score > 0]
     red = [mark for mark in kept if mark.light == "RED"]
     # A licence that is named without being granted beside reserved rights is a contradiction for a person as well.
-    hinted = [mark for mark in kept if mark.light == "YELLOW" and mark.licence == UNSTATED]
+    hinted = [mark for mark in kept if mark.light == "YELLOW" and mark.rule in _NAMED]
     if red and (green or hinted):
         return LicenceVerdict("YELLOW", (green or hinted)[0].licence, kept, _restrictions(green), conflict=True)
     if red:
@@ -39,7 +43,7 @@ def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
         named = next((mark.licence for mark in kept if mark.licence), "")
         return LicenceVerdict("YELLOW", named, kept, restrictions_of(named))
     best = max(green, key=lambda mark: (mark.licence.startswith(_LICENCES), mark.score))
-    limits = [mark for mark in kept if mark.light == "YELLOW" and mark.score == 0 and mark.licence.endswith("(NC)")]
+    limits = [mark for mark in kept if mark.light == "YELLOW" and mark.score == 0 and mark.licence.endswith(_LIMITED)]
     restrictions = _restrictions((*green, *limits))
     # Two licences that allow different things contradict each other; versions of one do not.
     if len({restrictions_of(mark.licence) for mark in green if mark.licence.startswith(_LICENCES)}) > 1:
