@@ -80,7 +80,10 @@ class DeduplicationConfig:
 
 @dataclass(frozen=True, slots=True)
 class IngestionConfig:
-    """Settings of all phases."""
+    """Settings of all phases.
+
+    `model_seconds` are what a short request to the language model may take; `PacedModel` gives longer ones more.
+    """
 
     web: WebConfig = field(default_factory=WebConfig)
     portals: PortalConfig = field(default_factory=PortalConfig)
@@ -98,7 +101,7 @@ def read_ingestion_config() -> IngestionConfig:
 
     SEXTANT_INTRANET (hosts or networks, by commas), SEXTANT_HOST_SECONDS, SEXTANT_WEB_SECONDS, SEXTANT_WEB_MEGABYTES,
     SEXTANT_QUALITY (default or paper), SEXTANT_MINIMUM_BYTES, _PAGES, _CHARACTERS, _READABILITY, _SCORE (each in place
-    of the profile's), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred).
+    of the profile's), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred), SEXTANT_MODEL_SECONDS.
     """
     env = os.environ
     profile = env.get("SEXTANT_QUALITY", "default")
@@ -117,6 +120,7 @@ def read_ingestion_config() -> IngestionConfig:
         quality=_quality(PROFILES[profile]),
         profile=profile,
         deduplication=DeduplicationConfig(preferred_languages=languages),
+        model_seconds=_number("SEXTANT_MODEL_SECONDS", 90.0),
     )
 
 

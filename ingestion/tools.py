@@ -18,6 +18,7 @@ from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
 from ingestion.fingerprints import hash_of, table_hash
+from ingestion.paced_model import PacedModel
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
@@ -114,7 +115,7 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             abort=abort,
             reader=_reader(engine, config),
             extractor=readers,
-            language_model=language_model,
+            language_model=PacedModel(language_model) if language_model else None,
             language_model_error=error,
             gazetteer=load_gazetteer(),
             identify=identify_language,

@@ -168,16 +168,16 @@ def _letterhead(extracted: ExtractedText) -> list[Guess]:
     """Return a line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
     found: list[Guess] = []
     for line in extracted.lines[:_LETTERHEAD_LINES]:
-        if line.page <= 2 and _names_body(extracted.text[line.start : line.end]):
+        if line.page <= 2 and is_name_of_body(extracted.text[line.start : line.end]):
             weight = 0.42 - 0.004 * len(found) - 0.00002 * line.start
             found.append(_on_line(extracted, line, weight, "its first page"))
     last = extracted.lines[_LETTERHEAD_LINES:][-_IMPRINT_LINES:]
-    imprint = (line for line in last if _names_body(extracted.text[line.start : line.end]))
+    imprint = (line for line in last if is_name_of_body(extracted.text[line.start : line.end]))
     found += [_on_line(extracted, line, 0.36, "its last lines") for line in imprint]
     return found[:3]
 
 
-def _names_body(line: str) -> bool:
+def is_name_of_body(line: str) -> bool:
     """Return whether a line is the name of a body and nothing else."""
     written = line.strip(_BULLETS)
     if not 5 <= len(written) <= 110 or len(written.split()) > 14 or not written[0].isupper():

@@ -12,14 +12,12 @@ from ingestion.metadata.summary import DESCRIPTION_WORDS, TARGET_WORDS
 from ingestion.types import FIELDS, FieldName, FieldValue
 
 _AGREED = 0.15
-_SURE_RULE = 0.7
 _SAME_TITLE = 90.0
 # A model that miscounts by a few words has still written a summary.
 _SLACK = 0.12
 # What a model knows better than rules only where it quotes.
 _TOGETHER: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
 _Values = Mapping[FieldName, list[FieldValue]]
-_RULE_WINS: frozenset[FieldName] = frozenset({"language", "date"})
 
 
 def merge(rules: Sequence[FieldValue], model: Sequence[FieldValue]) -> tuple[list[FieldValue], list[str]]:
@@ -70,7 +68,7 @@ def _single(name: FieldName, ruled: _Values, proposed: _Values) -> list[FieldVal
     rule, other = ruled[name][0], proposed[name][0]
     if _same(name, rule.value, other.value):
         return [_surer(rule)]
-    if rule.source == "seed" or name in _RULE_WINS or rule.confidence >= _SURE_RULE:
+    if rule.source == "seed" or name == "language":
         return [rule]
     return [other if other.confidence > rule.confidence else rule]
 

@@ -6,18 +6,20 @@ is in the text. Nothing the model says reaches a description without passing `re
 
 from __future__ import annotations
 
-import queue
 import re
-import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import takewhile
 
+from ingestion.extraction.date_patterns import WrittenDate, written_dates
+from ingestion.extraction.layout.title import looks_like_title
+from ingestion.metadata.authorities import canonical_authority, named_authorities
+from ingestion.metadata.issuers import is_name_of_body
 from ingestion.metadata.quotes import DocumentText
 from ingestion.metadata.taxonomy import Taxonomy
 from ingestion.metadata.term_matching import cut_words
+from ingestion.paced_model import ModelTimeoutError
 from ingestion.prompts import description_message, description_rules, description_schema
 from ingestion.protocols import LanguageModel
 from ingestion.types import FieldName, FieldValue
@@ -28,14 +30,14 @@ from rag_engine.text.folding import fold
 
 _SINGLE: tuple[FieldName, ...] = ("document_type", "geographical_level")
 _LABELLED: tuple[FieldName, ...] = ("hazards", "key_criteria", "tags")
-_TEXTS: tuple[FieldName, ...] = ("title", "authority")
 _PROSE: tuple[FieldName, ...] = ("description", "target")
 _ISO_DATE = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _QUOTE_WORDS = 2
-# Time that a second try needs to make sense.
-_LEAST_SECONDS = 2.0
+_LONGEST_QUOTE = 400
+_DIGITS = re.compile(r"\d+")
+# A quotation shows that the model has read; a value that is itself in the text can hardly be invented.
 _QUOTED = 0.75
-_UNQUOTED = 0.4
+_PRINTED = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,27 @@ class _ReplyReader:
         self._joined = " " + " ".join(word.folded for word in self._words) + " "
         self.warnings: list[str] = []
 
-    def value(self, field: FieldName, value: str, quote: str) -> FieldValue:
-        """Return a value with the sentence of its quotation, less sure where the text does not have it."""
+    def quoted(self, field: FieldName, value: str, quote: str, sure: float = _QUOTED) -> list[FieldValue]:
+        """Return a value with the sentence of its quotation; nothing and a warning where the text does not have it."""
         place = self._find(quote)
         if place is None:
-            return FieldValue(field, value, "model", "", None, _UNQUOTED)
-        quoted = self._text.at(*place)
-        return FieldValue(field, value, "model", quoted.text, quoted.page, _QUOTED)
+            self.drop(field, value, "its quotation is not in the text")
+            return []
+        sentence = self._text.at(*place)
+        return [FieldValue(field, value, "model", sentence.text, sentence.page, sure)]
+
+    def printed(self, field: FieldName, value: str) -> list[FieldValue]:
+        """Return a value that the text itself has, with its sentence; nothing, and a warning, where it has not."""
+        return self.quoted(field, value, value, _PRINTED)
+
+    def drop(self, field: FieldName, value: str, why: str) -> None:
+        """Say why a value is left out."""
+        self.warnings.append(f"The model's {field} {one_line(value, limit=60)!r} was left out: {why}.")
+
+    def numbers_missing(self, prose: str) -> list[str]:
+        """Return the numbers of a text that the document does not have."""
+        known = {digits for word in self._words for digits in _DIGITS.findall(word.folded)}
+        return [digits for digits in _DIGITS.findall(prose) if digits not in known]
 
     def _find(self, quote: str) -> tuple[int, int] | None:
         """Return where the text has the words of a quotation, whatever its case, accents, spaces and punctuation."""
@@ -85,26 +101,24 @@ def ask_model(
 ) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
     """Return the model's answer under the schema, or None with the reasons; a broken answer is asked for once more.
 
-    It returns within `seconds` even when the model does not.
+    `seconds` are what a short request may take; a model that runs out of its time is not asked again.
     """
-    deadline = time.monotonic() + seconds
     rules, schema = prompt_for(taxonomy)
     user = description_message(cleaned, title)
     warnings: list[str] = []
     for attempt in (1, 2):
-        left = deadline - time.monotonic()
-        if attempt == 2 and left < min(_LEAST_SECONDS, seconds / 4):
-            break
-        # The first try may not use up what a second one needs.
-        given = left if attempt == 2 else max(left * 0.75, min(left, _LEAST_SECONDS))
-        reply = _within(language_model, rules, user, schema, given)
-        if isinstance(reply, dict):
+        try:
+            reply = language_model.complete_json(rules, user, schema, seconds=seconds)
+        except BackendError as error:
+            fault = str(error)
+            if isinstance(error, ModelTimeoutError):
+                warnings.append(f"Model {language_model.name}: {fault}")
+                break
+        else:
             missing = [key for key in ("title", "document_type", "description") if key not in reply]
             if not missing:
                 return reply, tuple(warnings)
             fault = f"the answer has no {', '.join(missing)}"
-        else:
-            fault = str(reply)
         warnings.append(f"Model {language_model.name}, attempt {attempt}: {fault}")
         user = description_message(cleaned, title, fault=fault)
     return None, tuple(warnings)
@@ -125,27 +139,18 @@ def read_answer(
     """
     reader = _ReplyReader(text, shown)
     values: list[FieldValue] = []
-    for name in _LABELLED:
-        for entry in _entries(reply.get(name)):
-            values += [value for value in _labelled(name, entry, taxonomy, reader) if _is_quoted(value, reader)]
-    for name in _SINGLE:
-        for entry in _entries([reply.get(name)]):
+    for name in (*_LABELLED, *_SINGLE):
+        answered = reply.get(name)
+        for entry in _entries(answered if name in _LABELLED else [answered]):
             values += _labelled(name, entry, taxonomy, reader)
-    for country_name, quote in _entries(reply.get("countries")):
-        country = canonical_country(country_name, gazetteer)
-        if country is None:
-            reader.warnings.append(f"The model named {one_line(country_name, limit=60)!r}, which is no country.")
-        else:
-            values.append(reader.value("countries", country, quote))
-    for name in _TEXTS:
-        values += [
-            reader.value(name, one_line(answered), quote or answered) for answered, quote in _entries([reply.get(name)])
-        ]
+    values += _countries(_entries(reply.get("countries")), gazetteer, reader)
+    values += _title(_entry(reply.get("title")), reader)
+    values += _authority(_entry(reply.get("authority")), reader)
     values += _date(_entry(reply.get("date")), reader, today)
     for name in _PROSE:
         prose = reply.get(name)
         if isinstance(prose, str) and prose.strip():
-            values.append(FieldValue(name, one_line(prose, limit=None), "model", "", None, 0.7))
+            values += _prose(name, one_line(prose, limit=None), reader)
     return ModelReply(tuple(dict.fromkeys(values)), tuple(reader.warnings))
 
 
@@ -156,53 +161,73 @@ def prompt_for(taxonomy: Taxonomy) -> tuple[str, dict[str, object]]:
     return description_rules(labels), description_schema({name: taxonomy.labels(name) for name in fields})
 
 
-def _within(language_model: LanguageModel, system: str, user: str, schema: dict[str, object], seconds: float) -> object:
-    """Return the model's object, or in words why there is none. A model that overruns its time is left behind."""
-    box: queue.SimpleQueue[object] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            box.put(language_model.complete_json(system, user, schema, seconds=seconds))
-        except BackendError as error:
-            box.put(str(error))
-        except Exception as error:  # a broken client is one more way of not answering
-            box.put(f"{type(error).__name__}: {error}")
-
-    threading.Thread(target=run, name="metadata-model", daemon=True).start()
-    try:
-        reply = box.get(timeout=max(seconds, 0.01))
-    except queue.Empty:
-        return f"there was no answer within {seconds:.0f} seconds."
-    return reply if isinstance(reply, dict | str) else "the answer is not a JSON object."
-
-
 def _labelled(name: FieldName, entry: tuple[str, str], taxonomy: Taxonomy, reader: _ReplyReader) -> list[FieldValue]:
     label, quote = entry
     known = {fold(one): one for one in taxonomy.labels(name)}
     if found := known.get(fold(label.strip())):
-        return [reader.value(name, found, quote)]
+        return reader.quoted(name, found, quote)
     reader.warnings.append(f"The model gave {name} the unknown label {one_line(label, limit=60)!r}.")
     return []
 
 
-def _is_quoted(value: FieldValue, reader: _ReplyReader) -> bool:
-    if value.confidence < _QUOTED:
-        reader.warnings.append(f"The model's {value.value} was left out: its quotation is not in the text.")
-        return False
-    return True
+def _countries(entries: Sequence[tuple[str, str]], gazetteer: Gazetteer, reader: _ReplyReader) -> Iterator[FieldValue]:
+    for name, quote in entries:
+        country = canonical_country(name, gazetteer)
+        if country is None:
+            reader.warnings.append(f"The model named {one_line(name, limit=60)!r}, which is no country.")
+        else:
+            yield from reader.quoted("countries", country, quote)
+
+
+def _title(entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]:
+    """Return a title that is printed in the document."""
+    answered = one_line(entry[0])
+    if answered and not looks_like_title(answered):
+        reader.drop("title", answered, "it is no title")
+        return []
+    return reader.printed("title", answered) if answered else []
+
+
+def _authority(entry: tuple[str, str], reader: _ReplyReader) -> list[FieldValue]:
+    """Return the name of a body that the text has in full, or that is known under a name in the quotation."""
+    answered, quote = one_line(entry[0]), entry[1]
+    if not answered:
+        return []
+    known = canonical_authority(answered)
+    if known is None and not is_name_of_body(answered):
+        reader.drop("authority", answered, "it is not the name of a body")
+        return []
+    named = {one.authority.name for one in named_authorities(quote, cut_words(quote))}
+    if known is not None and known.name in named:
+        return reader.quoted("authority", answered, quote, _PRINTED)
+    return reader.printed("authority", answered)
+
+
+def _prose(name: FieldName, prose: str, reader: _ReplyReader) -> list[FieldValue]:
+    """Return a text of the model's own, whose numbers must at least be the document's."""
+    if invented := reader.numbers_missing(prose):
+        reader.drop(name, prose, f"the document does not have the number {invented[0]}")
+        return []
+    return [FieldValue(name, prose, "model", "", None, 0.7)]
 
 
 def _date(entry: tuple[str, str], reader: _ReplyReader, today: date) -> list[FieldValue]:
     """Return a date of publication in ISO form that is past and is not the day on which the model was asked."""
-    text = entry[0].strip()
+    text, quote = entry[0].strip(), entry[1]
     recent = {today.isoformat(), (today - timedelta(days=1)).isoformat()}
     if text and (not _ISO_DATE.fullmatch(text) or not _is_calendar_date(text)):
         reader.warnings.append(f"The model's date {one_line(text, limit=40)!r} is no ISO date.")
     elif text in recent or text > today.isoformat()[: len(text)]:
         reader.warnings.append(f"The model's date {text} is the day of the question or is in the future.")
+    elif text and not any(one.value.startswith(text) for first in (True, False) for one in _dates(quote, first)):
+        reader.drop("date", text, "its quotation does not say it")
     elif text:
-        return [reader.value("date", text, entry[1])]
+        return reader.quoted("date", text, quote, _PRINTED)
     return []
+
+
+def _dates(quote: str, month_first: bool) -> list[WrittenDate]:
+    return written_dates(quote[:_LONGEST_QUOTE], month_first=month_first)
 
 
 def _is_calendar_date(text: str) -> bool:

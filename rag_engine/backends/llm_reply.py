@@ -10,16 +10,28 @@ import jsonschema
 from rag_engine.errors import BackendError
 
 
-def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:
-    """Return the JSON object in a reply, valid under the schema; BackendError when there is none.
+def _nothing(*_: object) -> tuple[()]:
+    """Find no fault."""
+    return ()
 
+
+# A value outside a closed list or longer than asked costs that value, which the caller judges, not the whole reply.
+_Shape = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
+    jsonschema.Draft202012Validator, dict.fromkeys(("enum", "maxItems", "maxLength"), _nothing)
+)
+
+
+def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:
+    """Return the JSON object in a reply, of the shape of the schema; BackendError when there is none.
+
+    Values that the schema's closed lists do not hold are left for the caller to drop.
     Words or a code fence around the object are passed over: models add them where a server cannot hold them back.
     """
     help = "Ask again; if it stays so, use another model."
     start = reply.find("{")
     try:
         found, _ = json.JSONDecoder().raw_decode(reply, max(start, 0))
-        jsonschema.validate(found, schema)
+        jsonschema.validate(found, schema, cls=_Shape)
     except json.JSONDecodeError as error:
         raise BackendError(
             f"{model} replied with no JSON object: {reply[:80]!r}.", help=help, retryable=True

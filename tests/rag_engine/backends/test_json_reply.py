@@ -19,3 +19,11 @@ def test_the_first_object_is_read_whatever_stands_around_it(reply: str) -> None:
 def test_any_other_reply_is_refused_with_the_models_name(reply: str) -> None:
     with pytest.raises(BackendError, match=r"^m replied"):
         read_object(reply, SCHEMA, model="m")
+
+
+def test_one_value_outside_a_closed_list_does_not_cost_the_reply() -> None:
+    closed: dict[str, object] = {"properties": {"level": {"enum": ["National"]}, "quote": {"maxLength": 3}}}
+    assert read_object('{"level": "Global", "quote": "abcd"}', closed, model="m") == {
+        "level": "Global",
+        "quote": "abcd",
+    }
