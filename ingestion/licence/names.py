@@ -144,7 +144,10 @@ def _spelled_out(folded: str, match: re.Match[str]) -> NamedLicence:
     ends = [found.end() for pattern in (attribution, _VERSION, *elements.values()) for found in pattern.finditer(after)]
     end = match.end() + max(ends, default=0)
     name = _creative_commons(tokens, version[1] if version else "", igo=bool(_IGO.search(after)))
-    return NamedLicence(name, match.start(), end)
+    start = match.start()
+    if reading is before:
+        start -= len(before) - next(found.start() for found in attribution.finditer(before))
+    return NamedLicence(name, start, end)
 
 
 def _numbered(licence: str, match: re.Match[str]) -> str:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from ingestion.licence.names import UNSTATED, NamedLicence, names_in, with_restrictions
+from ingestion.licence.names import UNSTATED, NamedLicence, with_restrictions
 from ingestion.licence.sentences import pieces_of, sentences_of
+from ingestion.licence.statement import Statement, blank, statement_of
 from ingestion.licence.table import deciding_rule, load_licences, row_of
 from ingestion.types import LicenceMark, Light
 from rag_engine.text.folding import fold_in_place
@@ -25,7 +26,6 @@ UNCLEAR = "Unclear permission"
 _QUOTE = 300
 # How many sentences behind a licence what limits it may stand.
 _BESIDE = 3
-_CREDIT = 80
 _LIMITING = {"NC": ("noncommercial", "limit_nc"), "ND": ("unmodified", "limit_nd")}
 _LIMITS = {
     "limit_nc": "Commercial use reserved (NC)",
@@ -37,42 +37,6 @@ _FRAMED = re.compile("[\"“„«»”']")
 
 # Facts that a rule may ask for, besides those that every statement knows.
 Facts = Mapping[str, Callable[[], bool]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """A sentence as the rules see it: `plain` is `folded` without phrases that only sound like a negation.
-
-    `work` and `part` say that it is about the document, or about a part of it such as its photographs.
-    """
-
-    text: str
-    folded: str
-    plain: str
-    names: tuple[NamedLicence, ...]
-    work: bool
-    part: bool
-
-    def says(self, kind: str) -> bool:
-        """Return whether the folded sentence holds a phrase of the kind."""
-        return bool(load_licences().phrases[kind].search(self.folded))
-
-    def says_plainly(self, kind: str) -> bool:
-        """Return whether the sentence holds a phrase of the kind that is not merely part of another."""
-        return bool(load_licences().phrases[kind].search(self.plain))
-
-    def holds(self, fact: str) -> bool:
-        """Return whether a fact holds that every statement knows: what it is about, or a kind of phrase in it."""
-        match fact:
-            case "work":
-                return self.work
-            case "part":
-                return self.part
-            case "named":
-                return bool(self.names)
-            case "whole_work":
-                return _whole_work(self.plain)
-        return self.says(fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,32 +79,9 @@ def says_reserved(text: str) -> bool:
 
 def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
     if load_licences().phrases["keys"].search(fold_in_place(sentence)):
-        statement = _statement(sentence, before)
+        statement = statement_of(sentence, before)
         for one in _findings(statement):
             yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
-
-
-def _statement(sentence: str, before: str = "") -> _Statement:
-    words = load_licences().phrases
-    folded = fold_in_place(sentence)
-    # "All content, except logos": what is left out is not what the sentence is about.
-    plain = _blank(words["excluded"], _blank(words["neutral"], folded))
-    return _Statement(
-        sentence,
-        folded,
-        plain,
-        tuple(names_in(sentence)),
-        work=bool(words["work"].search(folded)),
-        part=bool(words["part"].search(plain))
-        or (len(folded) < _CREDIT and _credits(f"{before[-_QUOTE:]} {sentence}")),
-    )
-
-
-def _credits(text: str) -> bool:
-    """Return whether a picture is credited: "Photo by J. Doe. CC BY 2.0", where the credit began a sentence earlier."""
-    words = load_licences().phrases
-    folded = fold_in_place(text)
-    return bool(words["part"].search(folded) or words["credit_line"].search(folded))
 
 
 def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
@@ -148,13 +89,13 @@ def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
     words = load_licences().phrases
     folded = fold_in_place(sentence)
     for kind, name in _LIMITS.items():
-        if found := words[kind].search(_blank(words["lifted"], folded)):
+        if found := words[kind].search(blank(words["lifted"], folded)):
             facts: Facts = {"lifted": lambda: bool(words["lifted"].search(folded))}
-            for one in _decided("limit", _statement(sentence), facts, row=row_of(kind, found), licence=name):
+            for one in _decided("limit", statement_of(sentence), facts, row=row_of(kind, found), licence=name):
                 yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
 
 
-def _findings(statement: _Statement) -> Iterator[_Finding]:
+def _findings(statement: Statement) -> Iterator[_Finding]:
     reserved = [*_rights(statement), *_bans(statement)]
     yield from reserved
     if any(one.licence == RESERVED for one in reserved):
@@ -170,19 +111,17 @@ def _findings(statement: _Statement) -> Iterator[_Finding]:
         yield from _decided("notice", statement, {})
 
 
-def _decided(
-    group: str, statement: _Statement, facts: Facts, *, row: str = "", licence: str = ""
-) -> Iterator[_Finding]:
+def _decided(group: str, statement: Statement, facts: Facts, *, row: str = "", licence: str = "") -> Iterator[_Finding]:
     rule = deciding_rule(group, lambda fact: facts[fact]() if fact in facts else statement.holds(fact))
     if rule.light is not None:
         named = licence if rule.licence == "NAME" else rule.licence
         yield _Finding(rule.light, named, rule.score, f"{rule.id} {row}".strip())
 
 
-def _rights(statement: _Statement) -> Iterator[_Finding]:
+def _rights(statement: Statement) -> Iterator[_Finding]:
     """Find what reserves all rights."""
     words = load_licences().phrases
-    found = words["reserved"].search(_blank(words["some"], statement.folded))
+    found = words["reserved"].search(blank(words["some"], statement.folded))
     if found is None:
         return
     near = statement.folded[max(0, found.start() - 60) : found.start()]
@@ -193,7 +132,7 @@ def _rights(statement: _Statement) -> Iterator[_Finding]:
     yield from _decided("reserved", statement, facts, row=row_of("reserved", found))
 
 
-def _bans(statement: _Statement) -> Iterator[_Finding]:
+def _bans(statement: Statement) -> Iterator[_Finding]:
     """Find each ban and demand for permission, read with what surrounds it alone; an excused ban excuses no other."""
     words = load_licences().phrases
     hits = [(match, "forbidden") for match in words["forbidden"].finditer(statement.folded)]
@@ -207,7 +146,7 @@ def _bans(statement: _Statement) -> Iterator[_Finding]:
         yield from _decided("ban", statement, facts, row=row_of(kind, found))
 
 
-def _facts_of_ban(statement: _Statement, found: re.Match[str], is_ban: bool, near: str, after: str) -> Facts:
+def _facts_of_ban(statement: Statement, found: re.Match[str], is_ban: bool, near: str, after: str) -> Facts:
     words = load_licences().phrases
 
     def opens() -> bool:
@@ -215,7 +154,7 @@ def _facts_of_ban(statement: _Statement, found: re.Match[str], is_ban: bool, nea
         return len(near) < 160 and bool(words["copying"].search(near[:60]))
 
     def commercial() -> bool:
-        general = _blank(words["noncommercial"], near + after)
+        general = blank(words["noncommercial"], near + after)
         return bool(words["commercial"].search(general)) and not words["at_all"].search(near + after)
 
     return {
@@ -232,7 +171,7 @@ def _facts_of_ban(statement: _Statement, found: re.Match[str], is_ban: bool, nea
     }
 
 
-def _facts_of_name(statement: _Statement, one: NamedLicence) -> Facts:
+def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
     """Return what surrounds the name of a licence, the other names blanked out."""
     table = load_licences()
     words = table.phrases
@@ -241,6 +180,14 @@ def _facts_of_name(statement: _Statement, one: NamedLicence) -> Facts:
         bare = bare[: other.start] + " " * (other.end - other.start) + bare[other.end :]
     around = bare[max(0, one.start - 160) : one.end + 120]
     before = statement.folded[: one.start]
+    works = words["work"].finditer
+
+    def of_data() -> bool:
+        # "The data of this report are licensed": of two nouns the last.
+        subjects = [found.end() for found in works(before)]
+        named = [found.end() for found in words["data"].finditer(before)]
+        return bool(named) and named[-1] >= max(subjects, default=0)
+
     return {
         "variant_not_stated": lambda: one.name == UNSTATED,
         "hypothetical": lambda: bool(words["hypothetical"].search(bare)),
@@ -253,11 +200,18 @@ def _facts_of_name(statement: _Statement, one: NamedLicence) -> Facts:
         # Nothing but the licence and the words one puts around it: a badge, a line of its own.
         "alone": lambda: table.around.issuperset(_WORD.findall(bare)),
         "brief": lambda: len(bare.strip()) <= 60,
-        "rights_near": lambda: bool(words["rights"].search(statement.folded[max(0, one.start - 60) : one.end + 30])),
+        "label_near": lambda: bool(words["label_near"].search(before) or words["some"].search(before[-60:])),
+        "rights_near": lambda: bool(words["rights"].search(before[-60:])),
+        "permitted": lambda: bool(words["granted"].search(bare)),
+        "of_data": of_data,
+        "quoted_before": lambda: statement.quoted_before,
+        "holder_first": lambda: len(statement.folded) < _QUOTE and bool(words["notice"].match(statement.folded)),
+        # The subject comes before what is said of it: "this report is licensed", not "CC BY, for this report see ...".
+        "work_before": lambda: any(";" not in bare[found.end() : one.start] for found in works(before)),
     }
 
 
-def _grants(statement: _Statement) -> Iterator[_Finding]:
+def _grants(statement: Statement) -> Iterator[_Finding]:
     """Find what the sentence permits: anything, being in the public domain, or reproduction."""
     words = load_licences().phrases
     if found := words["public_domain"].search(statement.folded):
@@ -268,7 +222,7 @@ def _grants(statement: _Statement) -> Iterator[_Finding]:
         # "... if the source is named and it is not sold" limits a permission and takes nothing back.
         unlimited = statement.plain
         for kind in ("other_noncommercial", "limit_nc", "limit_nd"):
-            unlimited = _blank(words[kind], unlimited)
+            unlimited = blank(words[kind], unlimited)
         facts = {
             "negated": lambda: bool(words["negation"].search(unlimited)),
             "consent": lambda: statement.says_plainly("consent"),
@@ -280,9 +234,9 @@ def _grants(statement: _Statement) -> Iterator[_Finding]:
             yield replace(one, licence=with_restrictions(one.licence, restrictions))
 
 
-def _facts_of_public_domain(statement: _Statement, found: re.Match[str]) -> Facts:
+def _facts_of_public_domain(statement: Statement, found: re.Match[str]) -> Facts:
     words = load_licences().phrases
-    clean = _blank(words["public_domain"], statement.plain)
+    clean = blank(words["public_domain"], statement.plain)
     return {
         "tiny": lambda: len(statement.folded) < 60,
         "labelled": lambda: bool(words["labelled"].search(statement.folded)),
@@ -296,16 +250,3 @@ def _in_quotes(folded: str, found: re.Match[str]) -> bool:
     """Return whether the phrase is in quotation marks: then it is talked about."""
     before, after = folded[max(0, found.start() - 3) : found.start()], folded[found.end() : found.end() + 3]
     return bool(_FRAMED.search(before) and _FRAMED.search(after))
-
-
-def _whole_work(plain: str) -> bool:
-    """Return whether the sentence is about all of the document although it names a part: "text and photographs"."""
-    words = load_licences().phrases
-    work, part = words["work"].search(plain), words["part"].search(plain)
-    return bool(
-        work and part and work.end() <= part.start() and words["joined"].search(plain[work.end() : part.start()])
-    )
-
-
-def _blank(pattern: re.Pattern[str], text: str) -> str:
-    return pattern.sub(lambda match: " " * len(match.group()), text)

@@ -1,0 +1,93 @@
+"""A sentence about rights: the licences it names, and what it speaks of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ingestion.licence.names import NamedLicence, names_in
+from ingestion.licence.table import load_licences
+from rag_engine.text.folding import fold_in_place
+
+_QUOTE = 300
+_CREDIT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence as the rules see it: `plain` is `folded` without phrases that only sound like a negation.
+
+    `work` and `part` say that it is about the document, or about a part of it such as its photographs;
+    `quoted_before` that it goes on about what the sentence before it quotes.
+    """
+
+    text: str
+    folded: str
+    plain: str
+    names: tuple[NamedLicence, ...]
+    work: bool
+    part: bool
+    quoted_before: bool
+
+    def says(self, kind: str) -> bool:
+        """Return whether the folded sentence holds a phrase of the kind."""
+        return bool(load_licences().phrases[kind].search(self.folded))
+
+    def says_plainly(self, kind: str) -> bool:
+        """Return whether the sentence holds a phrase of the kind that is not merely part of another."""
+        return bool(load_licences().phrases[kind].search(self.plain))
+
+    def holds(self, fact: str) -> bool:
+        """Return whether a fact holds that every statement knows: what it is about, or a kind of phrase in it."""
+        match fact:
+            case "work":
+                return self.work
+            case "part":
+                return self.part
+            case "named":
+                return bool(self.names)
+            case "whole_work":
+                return _whole_work(self.plain)
+        return self.says(fact)
+
+
+def statement_of(sentence: str, before: str = "") -> Statement:
+    """Return the sentence as the rules see it, with what the one before it tells of its subject."""
+    words = load_licences().phrases
+    folded = fold_in_place(sentence)
+    quoted = words["quoted_material"].search
+    # "All content, except logos": what is left out is not what the sentence is about.
+    plain = blank(words["excluded"], blank(words["neutral"], folded))
+    return Statement(
+        sentence,
+        folded,
+        plain,
+        tuple(names_in(sentence)),
+        work=bool(words["work"].search(folded)),
+        part=bool(words["part"].search(plain)) or (len(folded) < _CREDIT and _credits(before, sentence)),
+        # "Excerpt from the edition of 1947. Text under CC BY-SA": what was quoted one sentence earlier.
+        quoted_before=not words["demonstrative"].search(folded) and bool(quoted(fold_in_place(before[-_QUOTE:]))),
+    )
+
+
+def _credits(before: str, sentence: str) -> bool:
+    """Return whether a picture is credited: "Photo by J. Doe. CC BY 2.0", where the credit began a sentence earlier."""
+    words = load_licences().phrases
+    opening = fold_in_place(before)
+    if words["credit_line"].search(f"{opening[-_QUOTE:]} {fold_in_place(sentence)}"):
+        return True
+    return len(before) < _CREDIT and bool(words["part"].search(opening))
+
+
+def _whole_work(plain: str) -> bool:
+    """Return whether the sentence is about all of the document although it names a part: "text and photographs"."""
+    words = load_licences().phrases
+    work, part = words["work"].search(plain), words["part"].search(plain)
+    return bool(
+        work and part and work.end() <= part.start() and words["joined"].search(plain[work.end() : part.start()])
+    )
+
+
+def blank(pattern: re.Pattern[str], text: str) -> str:
+    """Return the text with every match made blank, so that all else keeps its place."""
+    return pattern.sub(lambda match: " " * len(match.group()), text)
