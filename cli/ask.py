@@ -19,6 +19,7 @@ def search(
     """Show the passages that bear on a question, with every score."""
     from rag_engine.answering.json_contract import search_json
     from rag_engine.filters import parse_filters
+    from rag_engine.prompts import absent_sections
 
     with engine_of(workspace, as_json) as engine:
         evidence = engine.search(question, parse_filters(filters or []), engine.retrieval(top_k=top_k))
@@ -29,7 +30,7 @@ def search(
         out.print(f"\n{rank}. {hit.document.metadata.title}, page {hit.page}", style="bold", markup=False)
         out.print(f"   {hit.document.file}  similarity {hit.similarity:.2f} ({hit.tier})", style="dim", markup=False)
         out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
-    warn(evidence.warnings)
+    warn((*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings))
 
 
 @app.command()

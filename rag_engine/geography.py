@@ -112,7 +112,7 @@ def find_places(text: str, gazetteer: Gazetteer) -> GeographicScope:
     """Return the countries and regions that a text names, in the order of their first mention."""
     countries: dict[str, None] = {}
     regions: dict[str, None] = {}
-    for form in _mentions(text, gazetteer):
+    for form, _, _ in place_mentions(text, gazetteer):
         countries.update(dict.fromkeys(form.countries))
         regions.update(dict.fromkeys(form.regions))
     return GeographicScope(tuple(countries), tuple(regions))
@@ -170,8 +170,11 @@ def _regions_named(text: str, gazetteer: Gazetteer) -> tuple[str, ...]:
     return find_places(text, gazetteer).regions
 
 
-def _mentions(text: str, gazetteer: Gazetteer) -> Iterator[Form]:
-    """Yield the forms that occur in a text, from left to right; a longer form hides the shorter ones inside it."""
+def place_mentions(text: str, gazetteer: Gazetteer) -> Iterator[tuple[Form, int, int]]:
+    """Yield the forms that occur in a text with their characters [start, end), from left to right.
+
+    A longer form hides the shorter ones inside it. Characters count in the text's normal form C.
+    """
     text = unicodedata.normalize("NFC", text)
     matches = list(_WORD.finditer(text))
     words = [match.group() for match in matches]
@@ -182,7 +185,8 @@ def _mentions(text: str, gazetteer: Gazetteer) -> Iterator[Form]:
     while position < len(words):
         length = 1
         forms: tuple[Form, ...] = ()
-        for size in range(gazetteer.longest.get(_first_key(folded[position], gazetteer), 0), 0, -1):
+        longest = gazetteer.longest.get(_first_key(folded[position], gazetteer), 0)
+        for size in range(min(longest, len(words) - position), 0, -1):
             written = words[position : position + size]
             found = _lookup(tuple(folded[position : position + size]), gazetteer)
             forms = tuple(form for form in found if _as_written(form, written, abbreviations))
@@ -190,7 +194,8 @@ def _mentions(text: str, gazetteer: Gazetteer) -> Iterator[Form]:
                 length = size
                 break
         if length > 1 or not _names_language(position, matches, text, folded, forms, gazetteer):
-            yield from forms
+            end = matches[position + length - 1].end()
+            yield from ((form, matches[position].start(), end) for form in forms)
         position += length
 
 

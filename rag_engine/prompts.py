@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from rag_engine.config import DATA
 from rag_engine.text.languages import language_name
-from rag_engine.types import QueryPlan, Source
+from rag_engine.types import AbsentSection, QueryPlan, Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
@@ -92,6 +92,17 @@ _IMAGE = re.compile(r"!(?=\[)")
 def insufficient(language: str) -> str:
     """Return the sentence for "not enough evidence" in the language, in English where there is none."""
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
+
+
+def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
+    """Return a sentence for each section that its act does not have, in the language or else in English."""
+    pattern = _SENTENCES["absent_section"].get(language, _SENTENCES["absent_section"]["en"])
+    sentences = []
+    for one in absent:
+        section, act = one_line(one.section), one_line(one.act, limit=150)
+        sentence = pattern.format(section=section, act=act, first=one.first, last=one.last)
+        sentences.append(sentence[:1].upper() + sentence[1:])
+    return " ".join(sentences)
 
 
 def neutralise(text: str) -> str:

@@ -226,7 +226,8 @@ class Hit:
     for every encoder; ranks count from 1 and are None where that retriever did not find it; `start` and `end` are
     offsets into the document's text. `act`, `section`, `clause` and `headings` say where it is in the document;
     `indexed_under` the entries of an index under which it is listed; `reranked` is the reranker's score, None where
-    it was not asked; `provenance` what the hit gained because the question names its section or act.
+    it was not asked; `provenance` what the hit gained because the question names its section or act; `named` whether it
+    is the section that the question names.
     """
 
     child_id: str
@@ -251,6 +252,7 @@ class Hit:
     indexed_under: tuple[str, ...] = ()
     reranked: float | None = None
     provenance: float = 0.0
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +290,20 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class AbsentSection:
+    """A section that the question names of an act that has none of that label.
+
+    `section` is as the question writes it, `act` the act's name; `first` and `last` are the numbers between which the
+    sections of its kind lie.
+    """
+
+    section: str
+    act: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best)."""
 
@@ -296,6 +312,7 @@ class Evidence:
     sources: tuple[Source, ...]
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    absent: tuple[AbsentSection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import ceil
 from time import perf_counter
 
 from rag_engine.answering.citations import PageOf, check_marks, cite
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
-from rag_engine.prompts import INSUFFICIENT, answer_rules, insufficient, source_block, user_message
+from rag_engine.prompts import INSUFFICIENT, absent_sections, answer_rules, insufficient, source_block, user_message
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
@@ -81,8 +82,10 @@ def answer(
     """
     started = perf_counter()
     seconds: dict[str, float] = {}
-    if not _bears_on_question(evidence):
-        sentence = insufficient(evidence.plan.language)
+    absent = absent_sections(evidence.absent, evidence.plan.language)
+    # What other sections say is no answer to what one says that does not exist.
+    if not _bears_on_question(evidence) or (absent and not any(hit.named for hit in evidence.hits)):
+        sentence = absent or insufficient(evidence.plan.language)
         yield sentence
         seconds["answer"] = perf_counter() - started
         yield Answer("insufficient_evidence", sentence, (), evidence, generator.name, (), seconds)
@@ -102,7 +105,7 @@ def answer(
         sources = prompt.sources
         warnings += _packing_warnings(prompt, evidence.sources, generator.context_window)
         seconds["prompt"] = perf_counter() - started
-        for piece in _without_thoughts(generator.stream(prompt)):
+        for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
             pieces.append(piece)
             yield piece

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from rag_engine.prompts import absent_sections
 from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
 
 Json = dict[str, Any]
@@ -16,7 +17,7 @@ def search_json(evidence: Evidence) -> Json:
     return {
         "plan": plan_json(evidence.plan),
         "hits": [hit_json(hit) for hit in evidence.hits],
-        "warnings": list(evidence.warnings),
+        "warnings": [*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings],
         "seconds": _rounded(evidence.seconds),
     }
 

@@ -2,41 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from rag_engine.chunking.sections.references import named_sections
-from rag_engine.retrieval.provenance import named_acts
+from rag_engine.chunking.sections.labels import normal_label, number_key
+from rag_engine.chunking.sections.references import Reference, named_sections
+from rag_engine.chunking.sections.rules import rules_of
+from rag_engine.retrieval.act_mentions import ActMention, find_acts, names_any_act
+from rag_engine.storage.catalog import ParentRecord
+from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.section_index import Act, SectionPlace
-from rag_engine.types import QueryPlan
+from rag_engine.text.languages import READ_LANGUAGES
+from rag_engine.types import AbsentSection, QueryPlan
+
+SECTION_BONUS, ACT_BONUS = 1.0, 0.5
 
 # A section may be as long as a book; of its parents so many are looked at.
 _MOST_PLACES = 60
+# Acts are cited by one of these; whoever asks in another language may take the word of his own.
+_UNITS = ("article", "section", "clause", "rule")
+_DIGITS = re.compile(r"\d+")
+_POINT = re.compile(r"\.\d+$")
+# In characters: an act on the other side of "and" belongs to another section.
+_CONJUNCTION = 60
+_JOINED = 15
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSections:
-    """What a question names: the places of sections, in its order, and the names of acts and labels of sections."""
+    """What a question names of the collection.
+
+    `places` are those of sections that it means, in its order; `acts` the names of acts; `labels` those of sections of
+    an act that is not known; `absent` the sections that a named act does not have.
+    """
 
     places: tuple[SectionPlace, ...] = ()
     acts: frozenset[str] = frozenset()
-    labels: tuple[str, ...] = ()
+    labels: frozenset[str] = frozenset()
+    absent: tuple[AbsentSection, ...] = ()
+
+    def bonus(self, parent: ParentRecord, title: str) -> float:
+        """Return 1.0 for a passage of a section that the question names, .5 for one of an act that it names, else 0.
+
+        The phi of the structural pipeline, whose caller multiplies it by lambda. Where the question names an act, a
+        section of the same number in another act is another section.
+        """
+        if any(place.parent_key == parent.key for place in self.places):
+            return SECTION_BONUS
+        if self.acts:
+            return ACT_BONUS if parent.act in self.acts or (not parent.act and title in self.acts) else 0.0
+        return SECTION_BONUS if normal_label(parent.section) in self.labels else 0.0
 
 
-def find_named(plan: QueryPlan, acts: Sequence[Act], allowed: Collection[int] | None) -> NamedSections:
-    """Return what the question names of the acts, as far as it is in the allowed documents (None allows all).
+def find_named(plan: QueryPlan, view: CollectionView, allowed: Collection[int] | None) -> NamedSections:
+    """Return what the question names, as far as the allowed documents have it (None allows all).
 
     A section without its act is only looked up where a single act has one of that label: which one is meant is not
-    known otherwise.
+    known otherwise. One of an act that the collection does not have is none of those that it has.
     """
-    labels = named_sections(plan.question, plan.language)
-    names = named_acts(plan.question, plan.language, {name for act in acts for name in (act.name, *act.titles)})
-    named = [act for act in acts if act.name in names or not names.isdisjoint(act.titles)]
-    places: list[SectionPlace] = []
-    for label in labels:
-        having = [act for act in named or acts if act.places(label, allowed)]
-        if named or len(having) == 1:
+    question = plan.question
+    references = named_sections(question, plan.language)
+    mentions = find_acts(question, view.acts, [(one.start, one.end) for one in references])
+    places: dict[SectionPlace, None] = {}
+    absent: list[AbsentSection] = []
+    unplaced: set[str] = set()
+    elsewhere = not mentions and names_any_act(question)
+    for reference in references:
+        if elsewhere and not reference.document:
+            continue
+        meant = () if reference.document else _meant(reference, mentions, references, question)
+        acts = meant or view.acts
+        having = {act: found for act in acts if (found := _places(act, reference.label, allowed))}
+        if meant and not having:
+            absent += _absent(question[reference.start : reference.end], reference.label, acts, view, allowed)
+        elif having and (meant or len(having) == 1):
             # The act itself comes before a document that has it as an annex.
-            having.sort(key=lambda act: act.name not in act.titles)
-            places += [place for act in having for place in act.places(label, allowed)]
-    return NamedSections(tuple(places[:_MOST_PLACES]), names, labels)
+            for act in sorted(having, key=lambda act: act.name not in act.titles):
+                places |= dict.fromkeys(having[act])
+        elif not meant:
+            unplaced.add(reference.label)
+    named = frozenset(act.name for mention in mentions for act in mention.acts)
+    return NamedSections(tuple(places)[:_MOST_PLACES], named, frozenset(unplaced), tuple(dict.fromkeys(absent)))
+
+
+def _meant(
+    reference: Reference, mentions: Sequence[ActMention], references: Sequence[Reference], question: str
+) -> tuple[Act, ...]:
+    """Return the acts that a section is named of: the nearest, and rather not beyond a conjunction.
+
+    Those that a conjunction joins to it are meant too: "Article 2 of X and of Y".
+    """
+
+    def distance(mention: ActMention) -> tuple[int, int]:
+        behind = mention.start >= reference.end
+        gap = question[reference.end : mention.start] if behind else question[mention.end : reference.start]
+        return len(gap) + (_CONJUNCTION if _conjunction().search(gap) else 0), 0 if behind else 1
+
+    if not mentions:
+        return ()
+    last = min(mentions, key=distance)
+    acts = dict.fromkeys(last.acts)
+    for mention in mentions[mentions.index(last) + 1 :]:
+        gap = question[last.end : mention.start]
+        between = any(last.end <= one.start < mention.start for one in references)
+        follows = any(mention.end <= one.start <= mention.end + 2 for one in references)
+        if between or follows or len(gap) > _JOINED or not _conjunction().search(gap):
+            break
+        acts |= dict.fromkeys(mention.acts)
+        last = mention
+    return tuple(acts)
+
+
+@cache
+def _conjunction() -> re.Pattern[str]:
+    words = {word for language in READ_LANGUAGES for word in rules_of(language).joins}
+    return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(words))})(?!\w)")
+
+
+def _places(act: Act, label: str, allowed: Collection[int] | None) -> list[SectionPlace]:
+    """Return where an act has a section, whatever it calls its sections; "6.4" may stand in its Article 6."""
+    return next((found for one in _labels(act, label) if (found := act.places(one, allowed))), [])
+
+
+def _labels(act: Act, label: str) -> Iterator[str]:
+    """Yield the labels under which an act may have a section, the most exact first."""
+    kind, _, number = label.rpartition(" ")
+    kinds = [kind]
+    if kind in _UNITS and not any(one.startswith(f"{kind} ") for one in act.sections):
+        kinds = [one for one in _UNITS if any(known.startswith(f"{one} ") for known in act.sections)]
+    for one in kinds:
+        yield f"{one} {number}"
+        yield f"{one} {_POINT.sub('', number)}"
+
+
+def _absent(
+    written: str, label: str, acts: Sequence[Act], view: CollectionView, allowed: Collection[int] | None
+) -> Iterator[AbsentSection]:
+    """Yield that an act does not have a section, if its sections are numbered and none of its pages prints the label.
+
+    Where the extraction has missed a heading nothing is claimed.
+    """
+    for act in acts[:1]:
+        wanted = next(_labels(act, label), label)
+        kind, _, number = wanted.rpartition(" ")
+        have = [one.removeprefix(f"{kind} ") for one in act.labels(allowed) if one.rpartition(" ")[0] == kind]
+        numbers = sorted(one for one in map(number_key, have) if one[0])
+        if numbers and not _prints(act, kind, number, view, allowed):
+            ends = ["".join(map(str, end)) for end in (numbers[0], numbers[-1])]
+            shown = " ".join(written.split())
+            if not any(map(str.isalpha, shown)) and "§" not in shown:
+                # The second number of a list has no noun of its own, so it has that of the act's sections.
+                [first] = view.catalog.parents([act.places(f"{kind} {have[0]}", allowed)[0].parent_key]).values()
+                shown = _DIGITS.sub(shown, first.section, count=1)
+            yield AbsentSection(shown, act.name, ends[0], ends[1])
+
+
+def _prints(act: Act, kind: str, number: str, view: CollectionView, allowed: Collection[int] | None) -> bool:
+    """Return whether a line of the act's documents begins with the label of a section."""
+    rules = rules_of(act.language)
+    for key in {place.document_key for places in act.sections.values() for place in places}:
+        if allowed is not None and key not in allowed:
+            continue
+        for line in view.catalog.text(key).splitlines():
+            found = rules.unit.match(line.strip(" \t*#_|"))
+            if found and normal_label(found.group()) == f"{kind} {number}":
+                return True
+    return False

@@ -6,7 +6,7 @@ The order of the steps is that of Buriasco 2026, section 5.3; what each step wei
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,7 +19,6 @@ from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.named_sections import NamedSections, find_named
 from rag_engine.retrieval.profiles import PROFILES, Profile
-from rag_engine.retrieval.provenance import provenance_bonus
 from rag_engine.retrieval.reranking import DEPTH, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
@@ -27,7 +26,7 @@ from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types import QueryPlan
+from rag_engine.types import AbsentSection, QueryPlan
 
 # So many of the best are examined for what the question names; the catalog is asked for each.
 _NAMED_AMONG = 50
@@ -43,7 +42,7 @@ class Ranked:
 
     `keys`, `owners` (document keys), `scores` (1 for the best that the retrievers alone found) and `cosines` (the best
     over the query variants, 0 without the encoder) have one entry a child. `named` are the parents of the sections that
-    the question names, which stand first.
+    the question names, which stand first, `absent` the sections that it names and that are not there.
     """
 
     keys: Keys
@@ -54,6 +53,7 @@ class Ranked:
     boosts: Mapping[int, float]
     listed: Mapping[int, tuple[str, ...]]
     named: frozenset[int] = frozenset()
+    absent: tuple[AbsentSection, ...] = ()
     provenance: Mapping[int, float] = field(default_factory=dict)
     reranked: Mapping[int, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -87,12 +87,13 @@ def rank(
     as_published = PROFILES[config.profile].as_published
     named = NamedSections()
     if config.weights.provenance_weight and not as_published:
-        named = find_named(plan, view.acts, allowed)
+        named = find_named(plan, view, allowed)
     ranked = _fused(plan, allowed, found, named, view, config)
     fused = time.perf_counter()
     if len(ranked.keys) and not as_published:
         ranked = _refined(plan, ranked, named, view, retrievers, config)
     spent = {"fuse": fused - started, "rank": time.perf_counter() - fused}
+    ranked = replace(ranked, absent=named.absent)
     return replace(ranked, warnings=(*found.warnings, *ranked.warnings), seconds={**found.seconds, **spent})
 
 
@@ -202,23 +203,15 @@ def _diversified(ranked: Ranked, view: CollectionView, candidates: int, lambda_:
 
 def _gained(
     named: NamedSections, records: Sequence[ChildRecord | None], view: CollectionView
-) -> list[tuple[int, float]]:
-    """Return the positions of the children whose section or act the question names, with what they gain."""
-    if not named.labels and not named.acts:
-        return []
-    documents = view.snapshot.documents
-    # Only what has sections is cited by them.
-    cited = [(position, r) for position, r in enumerate(records) if r is not None and r.parent.section]
-    gained = [
-        (
-            position,
-            provenance_bonus(
-                named.labels, named.acts, r.parent.act, r.parent.section, documents[r.document_key].metadata.title
-            ),
-        )
-        for position, r in cited
-    ]
-    return [(position, bonus) for position, bonus in gained if bonus]
+) -> Iterator[tuple[int, float]]:
+    """Yield the positions of the children whose section or act the question names, with what they gain."""
+    for position, record in enumerate(records):
+        # Only what has sections is cited by them.
+        if record is not None and record.parent.section:
+            title = view.snapshot.documents[record.document_key].metadata.title
+            bonus = named.bonus(record.parent, title)
+            if bonus:
+                yield position, bonus
 
 
 def _reranked(

@@ -74,7 +74,7 @@ def retrieve(
     ended = time.perf_counter()
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
     best = tuple(source.hits[0] for source in sources)
-    return Evidence(plan, best, tuple(sources), ranked.warnings, seconds)
+    return Evidence(plan, best, tuple(sources), ranked.warnings, seconds, ranked.absent)
 
 
 def _hit(
@@ -104,6 +104,7 @@ def _hit(
         indexed_under=ranked.listed.get(key, ()),
         reranked=ranked.reranked.get(key),
         provenance=ranked.provenance.get(key, 0.0),
+        named=candidate.named,
     )
 
 

@@ -14,6 +14,7 @@ from functools import cache
 
 from rag_engine.chunking.sections.labels import normal_label, number_key
 from rag_engine.chunking.sections.rules import NUMBER, SUBDIVISION, SYMBOL, Rules, choice, lower, rules_of
+from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types import Parent
 
 # A range of more sections than this is a figure, or no range.
@@ -85,22 +86,24 @@ def find_references(text: str, language: str) -> list[Reference]:
     return sorted(found, key=lambda reference: (reference.start, reference.end))
 
 
-def named_sections(question: str, language: str) -> tuple[str, ...]:
-    """Return the sections that a question names, in their normal form and in order, each once.
+def named_sections(question: str, language: str) -> list[Reference]:
+    """Return the sections that a question names, in order, each place once.
 
-    Nouns of the question's language and of English are read ("§ 5 ZSKG", "Section 302 of the Indian Penal Code"), and
-    a number before an abbreviation ("302 IPC").
+    A question may cite an act in the words of the act's language, so the nouns of all languages are read, those of the
+    question's own (ISO 639-1) first, and a number before an abbreviation ("302 IPC").
     """
-    references = [
-        reference for code in dict.fromkeys((language, "en")) for reference in find_references(question, code)
-    ]
-    taken = [(reference.start, reference.end) for reference in references]
-    labels = [(reference.start, reference.label) for reference in references]
+    found: dict[tuple[int, str], Reference] = {}
+    for code in dict.fromkeys((language, *READ_LANGUAGES)):
+        for one in find_references(question, code):
+            clear = all(one.end <= other.start or other.end <= one.start for other in found.values())
+            if clear or any(other.start == one.start and other.end >= one.end for other in found.values()):
+                found.setdefault((one.start, one.label), one)
     for short in _SHORT_FORM.finditer(question):
-        free = all(short.end() <= start or end <= short.start() for start, end in taken)
+        free = all(short.end() <= one.start or one.end <= short.start() for one in found.values())
         if free and not (short["number"].isdecimal() and int(short["number"]) in _YEARS):
-            labels.append((short.start(), normal_label(short["number"])))
-    return tuple(dict.fromkeys(label for _, label in sorted(labels)))
+            label = normal_label(short["number"])
+            found[short.start(), label] = Reference(short.start(), short.end("number"), label)
+    return sorted(found.values(), key=lambda one: one.start)
 
 
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
