@@ -152,6 +152,9 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
 # --- licence
 
 
+LicenceSubject = Literal["", "document", "part", "data", "quoted"]
+
+
 @dataclass(frozen=True, slots=True)
 class LicenceMark:
     """One piece of evidence: what was read, where it stood, which layer read it, and what it says.
@@ -160,7 +163,8 @@ class LicenceMark:
     a person: "rel=license", "footer", "page 2", "XMP xmpRights:WebStatement", "trusted domain ec.europa.eu".
     `licence` is the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...). `rule`
     names the rows of data/licences.toml that decided: "granted-for-a-purpose it.granted.2"; "" where a value or a
-    person did. It is no part of what makes two pieces of evidence one.
+    person did. It is no part of what makes two pieces of evidence one. `subject` is what the statement speaks of: only
+    one about the document, or one in a field for its licence, frees it; "" where it does not say.
     """
 
     layer: Literal["domain", "mark", "pattern", "model", "person"]
@@ -170,6 +174,7 @@ class LicenceMark:
     quote: str
     place: str
     rule: str = field(default="", compare=False)
+    subject: LicenceSubject = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "YELLOW": ("skipped", "licence_unclear"),
     "RED": ("rejected", "licence_reserved"),
 }
+_SUBJECTS = {"part": "a part of it such as a picture", "data": "data", "quoted": "material from elsewhere"}
 # Gets what an address gives into a file, or in memory.
 Fetch = Callable[[str, Path], Fetched]
 
@@ -227,11 +228,17 @@ def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
     opening = {
         "GREEN": f"Free to use under {verdict.licence}.",
         "RED": f"Rights are reserved ({verdict.licence}).",
-        "YELLOW": "What it says of its licence contradicts itself."
-        if verdict.conflict
-        else "No licence statement found.",
+        "YELLOW": "What it says of its licence contradicts itself." if verdict.conflict else _open(verdict),
     }[verdict.light]
     return " ".join(filter(None, (opening + limits, quoted and f"Evidence: {quoted}.", *notes)))
+
+
+def _open(verdict: LicenceVerdict) -> str:
+    """Return why nothing is decided: nothing is said, nothing clear, or something about another thing."""
+    subjects = [_SUBJECTS[mark.subject] for mark in verdict.marks if mark.subject in _SUBJECTS and mark.licence]
+    if subjects:
+        return f"Its licence statement is about {subjects[0]}, not about the document."
+    return "No licence statement found."
 
 
 def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:

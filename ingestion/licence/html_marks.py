@@ -71,7 +71,7 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
             licence = named[0].name if named else "Copyright notice"
     elif licence == UNSTATED:
         light, score = "YELLOW", score_of("weak")
-    return LicenceMark("mark", light, licence, score, value[:_QUOTE], place, rule)
+    return LicenceMark("mark", light, licence, score, value[:_QUOTE], place, rule, "document")
 
 
 def _name_alone(value: str) -> str:
@@ -103,7 +103,7 @@ def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
         if licence and not _is_aside(element):
             light: Light = "YELLOW" if licence == UNSTATED else "GREEN"
             score, place = score_of("weak" if licence == UNSTATED else "link"), f"<{element.tag} rel=license>"
-            yield LicenceMark("mark", light, licence, score, href[:_QUOTE], place, "licence-link")
+            yield LicenceMark("mark", light, licence, score, href[:_QUOTE], place, "licence-link", "document")
 
 
 def _joined(base: str, href: str) -> str:

@@ -81,7 +81,9 @@ def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
     if load_licences().phrases["keys"].search(fold_in_place(sentence)):
         statement = statement_of(sentence, before)
         for one in _findings(statement):
-            yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
+            yield LicenceMark(
+                "pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule, statement.subject
+            )
 
 
 def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
@@ -181,13 +183,6 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
     around = bare[max(0, one.start - 160) : one.end + 120]
     before = statement.folded[: one.start]
     works = words["work"].finditer
-
-    def of_data() -> bool:
-        # "The data of this report are licensed": of two nouns the last.
-        subjects = [found.end() for found in works(before)]
-        named = [found.end() for found in words["data"].finditer(before)]
-        return bool(named) and named[-1] >= max(subjects, default=0)
-
     return {
         "variant_not_stated": lambda: one.name == UNSTATED,
         "hypothetical": lambda: bool(words["hypothetical"].search(bare)),
@@ -203,7 +198,7 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
         "label_near": lambda: bool(words["label_near"].search(before) or words["some"].search(before[-60:])),
         "rights_near": lambda: bool(words["rights"].search(before[-60:])),
         "permitted": lambda: bool(words["granted"].search(bare)),
-        "of_data": of_data,
+        "of_data": lambda: statement.of_data(one.start),
         "quoted_before": lambda: statement.quoted_before,
         "holder_first": lambda: len(statement.folded) < _QUOTE and bool(words["notice"].match(statement.folded)),
         # The subject comes before what is said of it: "this report is licensed", not "CC BY, for this report see ...".
@@ -239,6 +234,7 @@ def _facts_of_public_domain(statement: Statement, found: re.Match[str]) -> Facts
     clean = blank(words["public_domain"], statement.plain)
     return {
         "tiny": lambda: len(statement.folded) < 60,
+        "of_data": lambda: statement.of_data(found.start()),
         "labelled": lambda: bool(words["labelled"].search(statement.folded)),
         "negated": lambda: bool(words["negation"].search(clean)),
         "but": lambda: bool(words["but"].search(clean)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ingestion.licence.names import NamedLicence, names_in
 from ingestion.licence.table import load_licences
+from ingestion.types import LicenceSubject
 from rag_engine.text.folding import fold_in_place
 
 _QUOTE = 300
@@ -28,6 +29,24 @@ class Statement:
     work: bool
     part: bool
     quoted_before: bool
+
+    @property
+    def subject(self) -> LicenceSubject:
+        """What the sentence speaks of, "" where it does not say."""
+        if self.quoted_before or any(map(self.says, ("quoted_material", "elsewhere", "foreign"))):
+            return "quoted"
+        if self.names and self.of_data(self.names[0].start):
+            return "data"
+        if self.part and not _whole_work(self.plain):
+            return "part"
+        return "document" if self.work else ""
+
+    def of_data(self, end: int) -> bool:
+        """Return whether of the subjects before a place data come last: "the data of this report are licensed"."""
+        words, before = load_licences().phrases, self.folded[:end]
+        works = [found.end() for found in words["work"].finditer(before)]
+        data = [found.end() for found in words["data"].finditer(before)]
+        return bool(data) and data[-1] >= max(works, default=0)
 
     def says(self, kind: str) -> bool:
         """Return whether the folded sentence holds a phrase of the kind."""

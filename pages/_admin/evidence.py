@@ -29,6 +29,12 @@ _LAYERS: Mapping[str, str] = {
     "model": "language model",
     "person": "a person",
 }
+_SUBJECTS: Mapping[str, str] = {
+    "document": "the document",
+    "part": "a part of it",
+    "data": "data",
+    "quoted": "material from elsewhere",
+}
 # The most that each part of the score can be.
 _PARTS = (
     ("Length", "length", 50),
@@ -53,6 +59,7 @@ def draw_marks(marks: Sequence[LicenceMark]) -> None:
         layer = _LAYERS.get(mark.layer, mark.layer)
         st.markdown(
             f"{light_badge(mark.light)} **{escape(mark.licence) or 'not named'}** · {escape(mark.place)} · {layer}"
+            + (f" · about {_SUBJECTS[mark.subject]}" if mark.subject else "")
             + (f" · rule {escape(mark.rule)}" if mark.rule else "")
             + (f"  \n“{escape(mark.quote)}”" if mark.quote else "")
         )
