@@ -23,7 +23,9 @@ _TAIL = re.compile(
     r"por el que|por la que|que altera|zur Änderung|zur Durchführung)\b.*",
     re.IGNORECASE | re.DOTALL,
 )
-NUMBER = re.compile(r"(?<![\w/.])\d{1,3}(?:\.\d{3})+(?:/\d+)?|(?<![\w/.])\d+/\d+(?![\w/])|(?<![\w/.])\d+(?![\w/]|\.\d)")
+NUMBER = re.compile(
+    r"(?<![\w/.])\d{1,3}(?:[.,]\d{3})+(?:/\d+)?|(?<![\w/.])\d+/\d+(?![\w/])|(?<![\w/.])\d+(?![\w/]|\.\d)"
+)
 # A bare number is an act's behind one of these words or in front of "sayılı".
 NUMBER_WORD = re.compile(
     r"(?:\bn[ro]?\s?[.º°]?|№|\bnumber|\bnummer|\bnum[ée]ro|\bnumara\w*\s*\|?\s*:?|\bsayılı|:)\s*$", re.IGNORECASE
@@ -202,7 +204,7 @@ def _number_in(opening: str) -> frozenset[str]:
 
 def forms(number: str) -> frozenset[str]:
     """Return a number without the points of thousands, and with and without the year behind: 13709, 2021/1119."""
-    plain = number.replace(".", "")
+    plain = number.replace(".", "").replace(",", "")
     first, slash, second = plain.partition("/")
     turned = slash and _YEAR.fullmatch(second) and not _YEAR.fullmatch(first)
     return frozenset((plain, first, f"{second}/{first}") if turned else (plain,))

@@ -23,6 +23,7 @@ SECTION_BONUS, ACT_BONUS = 1.0, 0.5
 _MOST_PLACES = 60
 # Acts are cited by one of these; whoever asks in another language may take the word of his own.
 _UNITS = ("article", "section", "clause", "rule")
+_GAP = re.compile(r"(?<=\d)\s(?=\d)")
 _DIGITS = re.compile(r"\d+")
 _POINT = re.compile(r"\.\d+$")
 # In characters: an act on the other side of "and" belongs to another section.
@@ -166,7 +167,8 @@ def _prints(act: Act, kind: str, number: str, view: CollectionView, allowed: Col
         if allowed is not None and key not in allowed:
             continue
         for line in view.catalog.text(key).splitlines():
-            found = rules.unit.match(line.strip(" \t*#_|"))
+            # A number may be printed with a gap in it.
+            found = rules.unit.match(_GAP.sub("", line.strip(" \t*#_|")))
             if found and normal_label(found.group()) == f"{kind} {number}":
                 return True
     return False

@@ -31,14 +31,14 @@ _ABBREVIATION = re.compile(rf"\s+(?![IVXLC]+\b)(?P<act>{_CAPITAL}\w{{0,6}}{_CAPI
 _SHORT_FORM = re.compile(rf"(?<![\w./])(?P<number>\d{{1,4}}[A-Z]{{0,2}})\s+(?P<act>{_CAPITAL}{{2,}}\w?)(?!\w)")
 _CASES = r"['’]?\s?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü)|\."
 _TURKISH = re.compile(
-    rf"(?<![\w/.-])(?P<numbers>\d{{1,4}}(?:(?:{_CASES})?(?:\s*,\s*|\s+(?:ve|veya|ile|ila)\s+)\d{{1,4}}){{0,20}})"
+    rf"(?<![\w/.-])(?P<numbers>\d{{1,4}}[a-z]?(?:(?:{_CASES})?(?:\s*,\s*|\s+(?:ve|veya|ile|ila)\s+)\d{{1,4}}){{0,20}})"
     rf"(?:{_CASES})\s+[Mm]adde\w*"
 )
 _TURKISH_ACT = re.compile(
     r"(?P<own>\b[Bb]u\s+)?(?P<act>(?:\d+\s+sayılı\s+)?(?:[A-ZÇĞİÖŞÜ][\w’']*\s+){0,5}[Kk]anun\w*)\s+$"
 )
 _WORD = re.compile(r"[^\W\d_]{3,}|\d[\d./-]*\d|\d")
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d+(?:[a-z](?![a-zçğıöşü]))?")
 _TURKISH_REACH = 120
 
 

@@ -89,6 +89,7 @@ def named(question: str, sections: tuple[str, ...] = ()) -> list[Act]:
         ("O que a LGPD diz sobre dados sensíveis?", LGPD),
         ("Lei 13.709/2018, art. 5", LGPD),
         ("Article 5 of Law 13.709", LGPD),
+        ("Article 5 of Law No. 13,709 of Brazil", LGPD),
         ("Artikel 5 des brasilianischen Datenschutzgesetzes", LGPD),
         ("artículo 5 de la Ley General de Protección de Datos de Brasil", LGPD),
         ("KMK madde 5 ne diyor?", KMK),
