@@ -37,7 +37,18 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         if before is None or before.path != download.path:
             remove_file(tools.workspace, download)
         return Outcome("skipped", "licence_unclear", elsewhere)
+    if acquired.passes and isinstance(download, Download) and _is_unfreed_document(record, download):
+        remove_file(tools.workspace, download)
+        return Outcome("skipped", "licence_unclear", "It was taken for a catalogue, but it is a document of its own.")
     return acquired
+
+
+def _is_unfreed_document(record: SourceRecord, download: Download) -> bool:
+    """Return whether what passed as a catalogue, whose records have their own licences, is a document after all."""
+    verdict = record.page_verdict
+    if verdict is None or verdict.light == "GREEN" or record.source.path or record.licence_decided:
+        return False
+    return download.kind != "directory"
 
 
 def _left_trusted_host(record: SourceRecord, download: Download) -> str:

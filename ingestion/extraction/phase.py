@@ -6,16 +6,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ingestion.licence.patterns import read_statements
+from ingestion.licence.document import document_statements
 from ingestion.licence.verdict import decide
 from ingestion.phase import SourcePhase
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import Extraction, LicenceMark, Outcome
-
-# A licence is read in a document's first two pages and its last, which are about as long as this.
-_OPENING, _ENDING = 6000, 3000
+from rag_engine.types import ExtractedText
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -48,25 +46,29 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         size=path.stat().st_size,
         warnings=reading.extracted.warnings,
     )
-    against = _contradiction(record, text)
+    against = _contradiction(record, reading.extracted)
     if against:
-        statement = min(against, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
-        page = record.verdict.licence or record.verdict.light if record.verdict else ""
-        message = f"Its page says {page}, but {statement.place} says: “{statement.quote}”"
-        return Outcome("skipped", "licence_conflict", message, replace(evidence, licence_marks=against))
+        return _against_its_page(record, replace(evidence, licence_marks=against))
     return Outcome("done", "", " ".join(reading.extracted.warnings), evidence)
 
 
-def _contradiction(record: SourceRecord, text: str) -> tuple[LicenceMark, ...]:
+def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[LicenceMark, ...]:
     """Return the licence evidence in a downloaded document where it speaks against that of its page."""
     verdict = record.verdict
     if verdict is None or record.source.path or record.licence_decided:
         return ()
-    marks = (
-        *read_statements(text[:_OPENING], "the document's opening"),
-        *(read_statements(text[-_ENDING:], "the document's end") if len(text) > _OPENING else ()),
-    )
+    marks = tuple(document_statements(extracted))
     return marks if marks and decide((*verdict.marks, *marks)).light != "GREEN" else ()
+
+
+def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
+    """Return the end of a document that contradicts its page: what it reserves wins, anything else is for a person."""
+    statement = min(evidence.licence_marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
+    page = record.verdict.licence or record.verdict.light if record.verdict else ""
+    message = f"Its page says {page}, but {statement.place} says: “{statement.quote}”"
+    if decide(evidence.licence_marks).light == "RED":
+        return Outcome("rejected", "licence_reserved", message, evidence)
+    return Outcome("skipped", "licence_conflict", message, evidence)
 
 
 PHASE = SourcePhase(

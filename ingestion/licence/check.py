@@ -6,19 +6,14 @@ then a language model for what is still open. What contradicts itself is for a p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
-from ingestion.file_names import safe_name
-from ingestion.licence.html_marks import MOST_BYTES, mark_of, marks_of, read_xmp
+from ingestion.licence.html_marks import mark_of
 from ingestion.licence.model import ask_model
-from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
-from ingestion.licence.patterns import read_statements
+from ingestion.licence.reading import Fetch, Reading, read_address, read_html, read_local
 from ingestion.licence.table import score_of
 from ingestion.licence.verdict import decide
 from ingestion.types import (
@@ -32,9 +27,7 @@ from ingestion.types import (
     Refusal,
     SeedSource,
 )
-from ingestion.web.html import parse
 from ingestion.web.trusted_domains import domain_mark
-from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor, LanguageModel
@@ -45,22 +38,8 @@ _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "RED": ("rejected", "licence_reserved"),
 }
 _SUBJECTS = {"part": "a part of it such as a picture", "data": "data", "quoted": "material from elsewhere"}
-# Gets what an address gives into a file, or in memory.
-Fetch = Callable[[str, Path], Fetched]
-
-_READ_BYTES = 200_000_000
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """Licence evidence of a file or page, the texts for the model, its terms page, and errors."""
-
-    marks: tuple[LicenceMark, ...] = ()
-    texts: tuple[str, ...] = ()
-    terms: str = ""
-    warnings: tuple[str, ...] = ()
-    refused: Refusal | None = None
+# Gives a page after its scripts ran; None where there is no browser.
+Render = Callable[[str], Fetched | None]
 
 
 def judge_licence(
@@ -71,15 +50,17 @@ def judge_licence(
     *,
     folder: Path,
     seconds: float,
+    render: Render = lambda _: None,
 ) -> Outcome:
     """Return the light of a source as the outcome of its phase; the evidence is always a LicenceVerdict.
 
-    GREEN passes; YELLOW waits for a person; RED is rejected. A local file of the analyst passes with
-    whatever light. `folder` takes downloads, which are removed again; `seconds` is the model's time.
+    GREEN passes; YELLOW waits for a person; RED is rejected. A local file of the analyst passes with whatever light,
+    and so does a catalogue, since each of its records has one. `folder` takes downloads, which are removed again;
+    `seconds` is the model's time. A page that decides nothing is read once more as `render` gives it.
     """
     listed = _listed(source)
     if source.path:
-        reading = _read_file(Path(source.path), extractor)
+        reading = read_local(Path(source.path), extractor)
         verdict, messages = _weigh((*listed, *reading.marks), reading.texts, language_model, seconds)
         return _outcome(verdict, (*reading.warnings, *messages), local=True)
     domain = domain_mark(source.url)
@@ -88,112 +69,65 @@ def judge_licence(
     if domain is not None and domain.light == "GREEN":
         return _outcome(verdict)
     try:
-        reading = _read_address(source.url, fetch, extractor, folder)
+        reading = read_address(source.url, fetch, extractor, folder)
     except Refusal as refusal:
         return refusal.outcome(verdict)
-    marks, texts, warnings = (*marks, *reading.marks), reading.texts, list(reading.warnings)
-    if reading.terms:
-        try:
-            terms = _read_address(reading.terms, fetch, extractor, folder)
-            marks += tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
-            texts += terms.texts
-        except Refusal as refusal:
-            warnings.append(f"The terms at {reading.terms} could not be read: {refusal}")
+    if reading.catalogue:
+        message = f"A {reading.catalogue} catalogue: each of its records has a licence status of its own."
+        return Outcome("done", "licence_unclear", message, decide((*marks, *reading.marks)))
+    if reading.scripts and _is_open((*marks, *reading.marks)):
+        reading = _with_scripts(reading, source.url, render)
+    if reading.terms and _is_open((*marks, *reading.marks)):
+        reading = _with_terms(reading, fetch, extractor, folder)
+    marks = (*marks, *reading.marks)
     if reading.refused is not None and not any(mark.light == "GREEN" for mark in marks):
         # Whatever its licence, nothing can be done with a file that cannot be read.
         refused = reading.refused
         return Outcome(refused.status, refused.reason, str(refused), decide(marks), refused.retryable)
-    verdict, messages = _weigh(marks, texts, language_model, seconds)
-    return _outcome(verdict, (*warnings, *messages))
+    verdict, messages = _weigh(marks, reading.texts, language_model, seconds)
+    return _outcome(verdict, (*reading.warnings, *messages))
+
+
+def _is_open(marks: Sequence[LicenceMark]) -> bool:
+    verdict = decide(marks)
+    return verdict.light == "YELLOW" and not verdict.conflict
+
+
+def _with_scripts(reading: Reading, url: str, render: Render) -> Reading:
+    """Return the page as its scripts leave it; as it was where there is no browser or the browser fails."""
+    try:
+        fetched = render(url)
+    except Refusal as refusal:
+        return replace(reading, warnings=(*reading.warnings, f"A browser could not show the page: {refusal}"))
+    if fetched is None:
+        return reading
+    rendered = read_html(fetched.body, fetched.url, fetched.charset)
+    return replace(rendered, warnings=(*reading.warnings, *rendered.warnings), terms=rendered.terms or reading.terms)
+
+
+def _with_terms(reading: Reading, fetch: Fetch, extractor: Extractor | None, folder: Path) -> Reading:
+    """Return the page with what its site's terms say."""
+    try:
+        terms = read_address(reading.terms, fetch, extractor, folder)
+    except Refusal as refusal:
+        warning = f"The terms at {reading.terms} could not be read: {refusal}"
+        return replace(reading, warnings=(*reading.warnings, warning))
+    marks = tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
+    return replace(reading, marks=(*reading.marks, *marks), texts=(*reading.texts, *terms.texts))
 
 
 def _listed(source: SeedSource) -> tuple[LicenceMark, ...]:
-    """Return what the list of sources says of the licence: it counts, but does not free a document alone."""
+    """Return what the list of sources says of the licence: it counts, but does not free a document alone.
+
+    What a catalogue says of its record is the publisher's own word.
+    """
+    if source.parent:
+        recorded = mark_of(source.licence, "catalogue record", score_of("meta"))
+        return (recorded,) if recorded else ()
     mark = mark_of(source.licence, "list of sources", score_of("listed"))
     if mark is None:
         return ()
     return (replace(mark, score=score_of("plain") if mark.light == "RED" else min(mark.score, score_of("listed"))),)
-
-
-def _read_address(url: str, fetch: Fetch, extractor: Extractor | None, folder: Path) -> _Reading:
-    folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder, prefix="licence_") as temporary:
-        into = Path(temporary) / "page"
-        fetched = fetch(url, into)
-        path = Path(fetched.path) if fetched.path else into
-        if not fetched.path:
-            path.write_bytes(fetched.body)
-        return _read_fetched(fetched, path, extractor)
-
-
-def _read_fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> _Reading:
-    with path.open("rb") as file:
-        start = file.read(1024)
-    looks_html = re.search(rb"<(?:!doctype html|html|head|body)", start, re.IGNORECASE)
-    if not start.startswith(b"%PDF-") and (fetched.media_type in _HTML or looks_html):
-        return _read_page(path.read_bytes(), fetched.url, fetched.charset)
-    # The extractor tells a file by its bytes and, where these say nothing, by its name, which a refusal bears too.
-    name = safe_name(fetched.file_name or unquote(urlsplit(fetched.url).path) or "document")
-    return _read_file(path.rename(path.with_name(name)), extractor)
-
-
-def _read_page(page: bytes, url: str, charset: str = "") -> _Reading:
-    root = parse(page[:MOST_BYTES], charset)
-    if root is None:
-        return _Reading(warnings=("The page is empty.",))
-    text = text_of(root)
-    statements = _page_statements(text)
-    marks = (*marks_of(root, url), *statements)
-    # Terms are for a page that decides nothing itself.
-    terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
-    return _Reading(marks, _snippets(text, statements), terms)
-
-
-def _page_statements(text: PageText) -> list[LicenceMark]:
-    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
-    quoted = {(mark.light, mark.quote) for mark in footer}
-    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
-    return [*footer, *rest]
-
-
-def _snippets(text: PageText, statements: Sequence[LicenceMark]) -> tuple[str, ...]:
-    """Return what the model reads: the sentences that name rights first, then the beginning and the end."""
-    quotes = list(dict.fromkeys(mark.quote for mark in statements))[:12]
-    return (*quotes, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
-
-
-def _read_file(path: Path, extractor: Extractor | None) -> _Reading:
-    """Return a file by its own words and metadata; a page saved as HTML by its marks as well."""
-    if not path.is_file():
-        return _Reading(warnings=(f"{path.name} is not there.",))
-    marks: list[LicenceMark] = []
-    if path.stat().st_size <= _READ_BYTES:
-        raw = path.read_bytes()
-        if raw.startswith(b"%PDF-") or b"%PDF-" in raw[:1024]:
-            marks += read_xmp(raw)
-        elif path.suffix.lower() in (".html", ".htm", ".xhtml"):
-            return replace(_read_page(raw, ""), terms="")
-    if extractor is None:
-        return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: there is no extractor.",))
-    try:
-        extracted = extractor.read(path).extracted
-    except Refusal as refusal:
-        return _Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: {refusal}",), refused=refusal)
-    pages = _front_and_back(extracted)
-    for name, text in pages:
-        marks += read_statements(text, name)
-    return _Reading(tuple(marks), tuple(text[: HEAD * 2] for _, text in pages))
-
-
-def _front_and_back(extracted: ExtractedText) -> Sequence[tuple[str, str]]:
-    """Return the first two pages and the last with their names; of a file without pages its beginning and end."""
-    if extracted.pages <= 1 or not extracted.blocks:
-        text = extracted.text
-        return [("text", text)] if len(text) <= 30_000 else [("beginning", text[:15_000]), ("end", text[-15_000:])]
-    texts: dict[str, list[str]] = {f"page {page}": [] for page in (1, 2, extracted.pages)}
-    for block in extracted.blocks:
-        texts.get(f"page {block.page}", []).append(extracted.text[block.start : block.end])
-    return [(page, "\n\n".join(blocks)) for page, blocks in texts.items() if any(blocks)]
 
 
 def _weigh(
@@ -238,6 +172,8 @@ def _open(verdict: LicenceVerdict) -> str:
     subjects = [_SUBJECTS[mark.subject] for mark in verdict.marks if mark.subject in _SUBJECTS and mark.licence]
     if subjects:
         return f"Its licence statement is about {subjects[0]}, not about the document."
+    if named := next((mark.licence for mark in verdict.marks if mark.rule == "name-alone"), ""):
+        return f"It names {named} without saying for what."
     return "No licence statement found."
 
 

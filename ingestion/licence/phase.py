@@ -13,7 +13,7 @@ from ingestion.navigation.fetch import fetch_with_browser
 from ingestion.phase import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import NETWORK_REASONS, LicenceVerdict, Outcome, SeedSource
+from ingestion.types import NETWORK_REASONS, Fetched, LicenceVerdict, Outcome, SeedSource
 from ingestion.web.links import host_of
 
 
@@ -38,6 +38,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         tools.language_model,
         folder=folder,
         seconds=tools.config.model_seconds,
+        render=partial(_rendered, tools),
     )
     if found.status != "done":
         # Of a page or file that must not be used nothing is kept.
@@ -48,6 +49,11 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         found = replace(before, message=f"{before.message} It could not be checked again: {found.message}")
     portal = tools.records.get(record.source.parent)
     return _inherited(found, record.source, portal) if portal else found
+
+
+def _rendered(tools: Tools, url: str) -> Fetched | None:
+    browser = tools.open_browser()
+    return browser.render(url) if browser else None
 
 
 def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outcome:

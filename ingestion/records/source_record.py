@@ -93,11 +93,16 @@ class SourceRecord:
 
     @property
     def verdict(self) -> LicenceVerdict | None:
-        """Return the licence verdict; evidence in the document against its page makes it a conflict."""
+        """Return the licence verdict; what the document reserves wins over its page, other evidence is a conflict."""
         verdict, extraction = self.page_verdict, self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict
         marks = (*verdict.marks, *extraction.licence_marks)
+        if self.outcomes["extraction"].reason == "licence_reserved":
+            reserved = max(
+                (mark for mark in extraction.licence_marks if mark.light == "RED"), key=lambda one: one.score
+            )
+            return LicenceVerdict("RED", reserved.licence, marks, language=verdict.language)
         return replace(verdict, light="YELLOW", marks=marks, conflict=True)
 
     @property
@@ -165,6 +170,13 @@ class SourceRecord:
         )
 
 
+# What a verdict is called by that found no licence.
+_NO_LICENCE = frozenset((
+    "", "All rights reserved", "Copyright notice", "Reproduction reserved", "Text and data mining reserved",
+    "Third-party material excepted", "Unclear permission",
+))  # fmt: skip
+
+
 def decided(record: SourceRecord) -> SourceRecord:
     """Return the source record with its outcomes as people's decisions leave them.
 
@@ -187,8 +199,11 @@ def decided(record: SourceRecord) -> SourceRecord:
 
 def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
     light: Light = "GREEN" if decision.choice == "GREEN" else "RED"
-    licence = verdict.licence if verdict else ""
     quote = decision.note or "no reason given"
+    licence = verdict.licence if verdict else ""
+    if light == "GREEN" and licence in _NO_LICENCE:
+        # An export names by what a document may be used, and that is the person's reason.
+        licence = f"Approved in review: {quote}"
     mark = LicenceMark("person", light, licence, 100.0, quote, f"{decision.author}, {decision.when}")
     marks = (mark, *(verdict.marks if verdict else ()))
     restrictions = verdict.restrictions if verdict else ()

@@ -71,7 +71,7 @@ def _licences() -> list[Branch]:
     statements = {
         "en": "Reproduction is authorised provided the source is acknowledged.",
         "it": "La riproduzione è autorizzata con citazione della fonte.",
-        "de": "Datenlizenz Deutschland – Namensnennung – Version 2.0",
+        "de": "Dieses Dokument steht unter der Datenlizenz Deutschland – Namensnennung – Version 2.0.",
         "es": "Se autoriza la reproducción siempre que se cite la fuente.",
         "fr": "Sauf mention contraire, tous les contenus de ce site sont sous licence etalab-2.0",
         "pt": "Esta obra está licenciada com uma Licença Creative Commons Atribuição 4.0 Internacional.",

@@ -199,6 +199,85 @@ def test_a_pdf_is_judged_by_its_first_two_pages_and_the_last(tmp_path: Path) -> 
     assert verdict(outcome).restrictions == ("SA",)
 
 
+IMPRINT = """Published by the Harbour Institute. ISBN 978-3-16-148410-0. Layout: Jane Doe. Contact: info@example.org.
+This work is licensed under CC BY 4.0."""
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (IMPRINT, "licence_green"),
+        ("Many agencies say: this work is licensed under CC BY 4.0. The river rose.", "licence_unclear"),
+    ],
+)
+def test_an_imprint_is_read_on_whatever_page_it_is_and_other_pages_are_not(
+    page: str, reason: str, tmp_path: Path
+) -> None:
+    filler = "The river rose by two metres in the night and fell again in the morning of the next day."
+    web = Pages({URL: pdf(*[filler] * 5, page, *[filler] * 5)}, "application/pdf")
+    assert judged(web, tmp_path).reason == reason
+
+
+def test_a_page_that_says_nothing_is_read_as_its_scripts_leave_it(tmp_path: Path) -> None:
+    shown = html("This site is licensed under CC BY 4.0.").encode()
+
+    def render(url: str) -> Fetched:
+        return Fetched((url,), 200, "text/html", "utf-8", shown, how="browser")
+
+    for head, reason in (("<script src='a.js'></script>", "licence_green"), ("", "licence_unclear")):
+        web = Pages({URL: html("", head)})
+        outcome = judge_licence(
+            SeedSource("A1", URL), web.fetch, Reader(), None, folder=tmp_path, seconds=1, render=render
+        )
+        assert outcome.reason == reason
+
+
+def test_a_browser_that_fails_leaves_the_page_as_it_was(tmp_path: Path) -> None:
+    def render(url: str) -> Fetched:
+        raise Refusal("timed_out", f"{url} took too long.")
+
+    web = Pages({URL: html("", "<script src='a.js'></script>")})
+    outcome = judge_licence(SeedSource("A1", URL), web.fetch, Reader(), None, folder=tmp_path, seconds=1, render=render)
+    assert outcome.reason == "licence_unclear"
+    assert "A browser could not show the page" in outcome.message
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"success": true, "result": {"count": 0, "results": []}}',
+        b'<?xml version="1.0"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords/></OAI-PMH>',
+        b'<html><head><meta name="generator" content="ckan 2.9"></head><body>Data</body></html>',
+    ],
+)
+def test_a_catalogue_does_not_wait_as_a_whole(answer: bytes, tmp_path: Path) -> None:
+    address = "https://example.org/dataset"
+    media_type = "text/html" if b"<html" in answer else "application/json"
+    outcome = judged(Pages({address: answer}, media_type), tmp_path, source=SeedSource("A1", address))
+    assert outcome.passes
+    assert "each of its records" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("licence", "page", "reason"),
+    [
+        (BY, "© 2020 Ministry", "licence_green"),
+        ("cc-by", "© 2020 Ministry", "licence_green"),
+        ("notspecified", "© 2020 Ministry", "licence_unclear"),
+        (BY, "All rights reserved.", "licence_conflict"),
+    ],
+)
+def test_the_record_of_a_catalogue_has_its_own_licence(licence: str, page: str, reason: str, tmp_path: Path) -> None:
+    record = SeedSource("A1.1", URL, licence=licence, parent="A1")
+    assert judged(html(page), tmp_path, source=record).reason == reason
+
+
+def test_what_a_statement_speaks_of_is_told(tmp_path: Path) -> None:
+    outcome = judged(html("Photo: J. Doe, CC BY 2.0"), tmp_path)
+    assert "about a part of it such as a picture, not about the document" in outcome.message
+    assert verdict(outcome).marks[0].subject == "part"
+
+
 def test_the_metadata_of_a_pdf_against_its_text_is_a_conflict(tmp_path: Path) -> None:
     xmp = (
         '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF '

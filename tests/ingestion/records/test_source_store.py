@@ -78,6 +78,31 @@ def test_only_the_latest_outcome_counts_and_the_history_keeps_every_one(store: S
     assert [event.message for event in store.history("A1") if event.event == "licence"] == ["first", "second"]
 
 
+@pytest.mark.parametrize(
+    ("found", "licence"),
+    [("", "Approved in review: Asked by e-mail."), ("Copyright notice", "Approved in review: Asked by e-mail."),
+     ("CC BY 4.0", "CC BY 4.0")],
+)  # fmt: skip
+def test_what_was_approved_in_review_names_its_licence(store: SourceStore, found: str, licence: str) -> None:
+    store.add([SeedSource("A1", "https://example.org/a")])
+    verdict = LicenceVerdict("YELLOW", found, ())
+    _pass(store, "A1", "licence", Outcome("skipped", "licence_unclear", "Nothing is said.", verdict))
+    store.decide(Decision("A1", "licence", "GREEN", "Ada", "Asked by e-mail.", "2026-01-02"))
+    assert store.records()["A1"].metadata.licence == licence
+
+
+def test_what_a_document_reserves_wins_over_its_page(store: SourceStore) -> None:
+    store.add([SeedSource("A1", "https://example.org/a")])
+    page = LicenceVerdict("GREEN", "CC BY 4.0", (LicenceMark("mark", "GREEN", "CC BY 4.0", 25, "by/4.0", "link"),))
+    _pass(store, "A1", "licence", Outcome("done", "licence_green", "", page))
+    inside = LicenceMark("pattern", "RED", "All rights reserved", 25, "All rights reserved.", "page 2")
+    text = Extraction("ab", "application/pdf", 1, 0, 0, 9, 9, "T", "en", 9, licence_marks=(inside,))
+    _pass(store, "A1", "extraction", Outcome("rejected", "licence_reserved", "", text))
+    record = store.records()["A1"]
+    assert record.verdict is not None
+    assert (record.verdict.light, record.verdict.licence) == ("RED", "All rights reserved")
+
+
 def test_a_persons_word_on_a_licence_outlives_every_run_and_can_be_taken_back(store: SourceStore) -> None:
     store.add([SeedSource("A1", "https://a/")])
     waits = Outcome("skipped", "licence_unclear", "Nothing is said.", EVIDENCE["licence"])

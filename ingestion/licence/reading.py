@@ -1,0 +1,131 @@
+"""Licence evidence in what an address gives or a file holds: a page, a document, or a catalogue of records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from lxml import html
+
+from ingestion.catalogues.read import CatalogueKind, catalogue_kind, lists_records
+from ingestion.file_names import safe_name
+from ingestion.licence.document import document_statements, pages_of
+from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
+from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
+from ingestion.licence.patterns import read_statements
+from ingestion.types import Fetched, LicenceMark, Refusal
+from ingestion.web.html import parse
+from ingestion.web.page import read_page
+
+if TYPE_CHECKING:
+    from ingestion.protocols import Extractor
+
+# Gets what an address gives into a file, or in memory.
+Fetch = Callable[[str, Path], Fetched]
+
+_READ_BYTES = 200_000_000
+_CATALOGUE_BYTES = 20_000_000
+_MOST_QUOTES = 12
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Licence evidence of a file or page, the texts for the model, its terms page, and errors.
+
+    `scripts` says that it is a page whose scripts may add to it; `catalogue` names the kind of a catalogue of records.
+    """
+
+    marks: tuple[LicenceMark, ...] = ()
+    texts: tuple[str, ...] = ()
+    terms: str = ""
+    warnings: tuple[str, ...] = ()
+    refused: Refusal | None = None
+    scripts: bool = False
+    catalogue: CatalogueKind = ""
+
+
+def read_address(url: str, fetch: Fetch, extractor: Extractor | None, folder: Path) -> Reading:
+    """Return what an address gives; its file is removed again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder, prefix="licence_") as temporary:
+        into = Path(temporary) / "page"
+        fetched = fetch(url, into)
+        path = Path(fetched.path) if fetched.path else into
+        if not fetched.path:
+            path.write_bytes(fetched.body)
+        return _fetched(fetched, path, extractor)
+
+
+def _fetched(fetched: Fetched, path: Path, extractor: Extractor | None) -> Reading:
+    with path.open("rb") as file:
+        start = file.read(1024)
+    looks_html = re.search(rb"<(?:!doctype html|html|head|body)", start, re.IGNORECASE)
+    if not start.startswith(b"%PDF-") and (fetched.media_type in _HTML or looks_html):
+        return read_html(path.read_bytes(), fetched.url, fetched.charset)
+    if path.stat().st_size <= _CATALOGUE_BYTES and (kind := catalogue_kind(path.read_bytes())):
+        return Reading(catalogue=kind)
+    # The extractor tells a file by its bytes and, where these say nothing, by its name, which a refusal bears too.
+    name = safe_name(fetched.file_name or unquote(urlsplit(fetched.url).path) or "document")
+    return read_local(path.rename(path.with_name(name)), extractor)
+
+
+def read_html(page: bytes, url: str, charset: str = "") -> Reading:
+    """Return what a page says to machines and to people, and where its site has its terms."""
+    root = parse(page[:MOST_BYTES], charset)
+    if root is None:
+        return Reading(warnings=("The page is empty.",))
+    text = text_of(root)
+    statements = _page_statements(text)
+    marks = (*marks_of(root, url), *statements)
+    # Terms are for a page that decides nothing itself.
+    terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
+    catalogue: CatalogueKind = "CKAN" if lists_records(read_page(page[:MOST_BYTES], charset, url)) else ""
+    return Reading(marks, _snippets(text, statements), terms, scripts=_has_scripts(root), catalogue=catalogue)
+
+
+def _has_scripts(root: html.HtmlElement) -> bool:
+    """Return whether scripts may add to a page what its source does not say; data in a script element does not."""
+    kinds = ((script.get("type") or "").lower() for script in root.iter("script"))
+    return any("json" not in kind for kind in kinds)
+
+
+def _page_statements(text: PageText) -> list[LicenceMark]:
+    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
+    quoted = {(mark.light, mark.quote) for mark in footer}
+    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
+    return [*footer, *rest]
+
+
+def _snippets(text: PageText, statements: Sequence[LicenceMark]) -> tuple[str, ...]:
+    """Return what the model reads: the sentences that name rights first, then the beginning and the end."""
+    quotes = list(dict.fromkeys(mark.quote for mark in statements))[:_MOST_QUOTES]
+    return (*quotes, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
+
+
+def read_local(path: Path, extractor: Extractor | None) -> Reading:
+    """Return a file by its own words and metadata; a page saved as HTML by its marks as well."""
+    if not path.is_file():
+        return Reading(warnings=(f"{path.name} is not there.",))
+    marks: list[LicenceMark] = []
+    if path.stat().st_size <= _READ_BYTES:
+        raw = path.read_bytes()
+        if raw.startswith(b"%PDF-") or b"%PDF-" in raw[:1024]:
+            marks += read_xmp(raw)
+        elif path.suffix.lower() in (".html", ".htm", ".xhtml"):
+            return replace(read_html(raw, ""), terms="")
+    if extractor is None:
+        return Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: there is no extractor.",))
+    try:
+        extracted = extractor.read(path).extracted
+    except Refusal as refusal:
+        return Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: {refusal}",), refused=refusal)
+    statements = document_statements(extracted)
+    opening = pages_of(extracted)[:2]
+    texts = (*(mark.quote for mark in statements[:_MOST_QUOTES]), *(text[: HEAD * 2] for _, text in opening))
+    return Reading((*marks, *statements), texts)
