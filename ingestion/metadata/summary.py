@@ -1,7 +1,8 @@
-"""A description of 100 to 130 words and a target of 40 to 50, made of a document's own whole sentences.
+"""A description of 100 to 130 words and a target, made of a document's own whole sentences.
 
-The sentences are those that say most of what the others say and are early; of all sets that fit the number of
-words the one with the greatest sum is taken, so that no sentence has to be cut.
+The sentences of the description are those that say most of what the others say and are early; of all sets that fit
+the number of words the one with the greatest sum is taken, so that no sentence has to be cut. The target is what the
+document says of itself: whom it addresses and what for. One that does not say so has none.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ingestion.extraction.date_patterns import written_dates
 from ingestion.metadata.quotes import Guess
 from ingestion.patterns import load_patterns
 from rag_engine.planning.instructions import load_phrasing
@@ -21,7 +23,8 @@ from rag_engine.types import ExtractedText
 DESCRIPTION_WORDS = (100, 130)
 TARGET_WORDS = (40, 50)
 # Where no set of sentences fits: shorter or a little longer is better than half a sentence.
-_LOOSE = {DESCRIPTION_WORDS: (60, 150), TARGET_WORDS: (20, 65)}
+_LOOSE = (60, 150)
+_LONGEST_TARGET = 65
 
 _CHARACTERS = 40_000
 _CANDIDATES = 60
@@ -29,7 +32,13 @@ _CONTENT = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_WORDS = (7, 60)
 # Dotted leaders, table cells, links: a list of contents, not prose.
 _LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|\||\]\(|https?:")
-_PURPOSE = load_patterns("summary")["purpose"]
+# "(2) ", "4.1.1 ", "a) " before a sentence is its place in the document and not part of it.
+_NUMBER = re.compile(r"(?:\(?\d{1,2}[a-z]?\)|\d{1,2}(?:\.\d{1,2})+\.?|\d{1,2}\.|\(?[a-z]\)|[•–-])\s+(?=[^\W\d_])")
+# "1 See decision 4" at the head of a paragraph is a footnote, "2 Purpose The ..." a heading that has run into it.
+_FOOTNOTE = re.compile(r"\d{1,3}\s+\W?([^\W\d_])")
+# Where in a sentence the document names itself, or what it is for, in characters.
+_BEGINNING = 60
+_PATTERNS = load_patterns("summary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +47,36 @@ class _Candidate:
     text: str
     words: int
     weight: float
-    purpose: float
 
 
 def summarise(extracted: ExtractedText, language: str) -> tuple[Guess, Guess]:
     """Return the description and the target of a document; empty where no sentences fit."""
     candidates = _candidates(extracted, language)
-    description = _best_set(candidates, DESCRIPTION_WORDS, [one.weight for one in candidates])
-    weights = [one.weight + one.purpose - (0.6 if one in description else 0.0) for one in candidates]
-    target = _best_set(candidates, TARGET_WORDS, weights)
-    return _summary(description), _summary(target)
+    best = sorted(candidates, key=lambda one: -one.weight)[:_CANDIDATES]
+    return _summary(_best_set(sorted(best, key=lambda one: one.place))), _summary(_target(candidates))
+
+
+def _target(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the first sentences in which the document says whom it addresses and what for."""
+    chosen: list[_Candidate] = []
+    for one in candidates:
+        if _says_its_purpose(one.text):
+            if sum(other.words for other in chosen) + one.words > _LONGEST_TARGET:
+                break
+            chosen.append(one)
+    return chosen
+
+
+def _says_its_purpose(sentence: str) -> bool:
+    """Return whether a sentence begins with the document, or its purpose, and says whom it addresses or what for."""
+    itself = _PATTERNS["itself"].search(sentence)
+    if itself is None:
+        return False
+    before = _PATTERNS["audience"].search(sentence, 0, itself.start())
+    after = _PATTERNS["audience"].search(sentence, itself.end())
+    return (itself.start() < _BEGINNING and after is not None) or (
+        before is not None and before.start() < _BEGINNING / 2
+    )
 
 
 def _summary(chosen: Sequence[_Candidate]) -> Guess:
@@ -67,7 +96,9 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
             continue
         text = extracted.text[block.start : block.end]
         for start, end in sentence_spans(text, language):
-            sentence = " ".join(text[start:end].split())
+            number = _NUMBER.match(text, start, end)
+            begin = number.end() if number else start
+            sentence = " ".join(text[begin:end].split())
             content = set(map(fold, _CONTENT.findall(sentence))) - stop
             frequency.update(content)
             count = len(sentence.split())
@@ -77,36 +108,44 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
                 and (sentence[0].isupper() or sentence[0].isdigit() or sentence[0] in "«“„\"'(§")
                 and sum(character.isalpha() for character in sentence) > 0.7 * len(sentence.replace(" ", ""))
                 and not _LEADERS.search(sentence)
+                and not _is_furniture(sentence, first=start == 0)
                 and sentence not in seen
             ):
                 seen.add(sentence)
-                found.append(((block.start + start, block.start + end), sentence, content))
+                found.append(((block.start + begin, block.start + end), sentence, content))
     most = max(frequency.values(), default=1)
     candidates = []
     for rank, (place, sentence, content) in enumerate(found):
         central = sum(frequency[word] for word in content) / (most * (len(content) + 3))
         early = 1.0 / (1.0 + rank / 6)
-        purpose = 0.8 if _PURPOSE.search(sentence) else 0.0
-        candidates.append(_Candidate(place, sentence, len(sentence.split()), 0.2 + 1.5 * central + early, purpose))
-    best = sorted(candidates, key=lambda one: -(one.weight + one.purpose))[:_CANDIDATES]
-    return sorted(best, key=lambda one: one.place)
+        purpose = 0.8 if _says_its_purpose(sentence) else 0.0
+        candidates.append(_Candidate(place, sentence, len(sentence.split()), 0.2 + 1.5 * central + early + purpose))
+    return candidates
 
 
-def _best_set(candidates: Sequence[_Candidate], wanted: tuple[int, int], weights: Sequence[float]) -> list[_Candidate]:
+def _is_furniture(sentence: str, *, first: bool) -> bool:
+    """Return whether a sentence is a caption, a source, a note or a reference; `first` in its paragraph."""
+    if _PATTERNS["furniture"].search(sentence):
+        return True
+    if not first or not (note := _FOOTNOTE.match(sentence)):
+        return False
+    dated = any(found.start == 0 for found in written_dates(sentence[:40]))
+    return note[1].isupper() and not dated
+
+
+def _best_set(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the sentences whose words together lie within the bounds and whose weights sum to the most."""
-    for least, most in (wanted, _LOOSE[wanted]):
+    for least, most in (DESCRIPTION_WORDS, _LOOSE):
         # table[w] is the best sum of weights with exactly w words, and the set that has it.
         table: list[tuple[float, tuple[int, ...]] | None] = [None] * (most + 1)
         table[0] = (0.0, ())
         for index, one in enumerate(candidates):
-            if weights[index] <= 0:
-                continue
             for total in range(most, one.words - 1, -1):
                 before = table[total - one.words]
                 if before is None:
                     continue
                 # A sum of words counts too, or many short sentences would always win.
-                value = before[0] + weights[index] * one.words
+                value = before[0] + one.weight * one.words
                 known = table[total]
                 if known is None or known[0] < value:
                     table[total] = (value, (*before[1], index))
