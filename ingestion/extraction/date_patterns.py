@@ -22,6 +22,7 @@ _NUMBERS = {
     **{word: 10 * number for kind in ("tens", "tenths") for number, word in enumerate(_WORDS[kind].split("|"), 2)},
 }
 
+_MONTHS_A_YEAR = 12
 _GAP = r"[\s\u00a0]{1,3}"
 _OF = r"(?:de|del|of|d)[\s\u00a0’']{1,2}"
 _NAME = r"([^\W\d_]{3,12})"
@@ -67,11 +68,11 @@ class WrittenDate:
         return "year" if len(self.value) == 4 else "month" if len(self.value) == 7 else "day"
 
 
-def written_dates(text: str, *, month_first: bool = False, century: int = 2030) -> list[WrittenDate]:
+def written_dates(text: str, *, month_first: bool | None = False, century: int = 2030) -> list[WrittenDate]:
     """Return the dates of a text in its order; of those that overlap the most precise remains.
 
-    Numbers are read day first unless that is impossible or `month_first` says otherwise. Two digits mean a year
-    before `century`.
+    Numbers are read day first unless that is impossible or `month_first` says otherwise; with None, which is for
+    texts that may be of either custom, 2/3/2022 gives its year alone. Two digits mean a year before `century`.
     """
     taken: list[WrittenDate] = []
     covered = bytearray(len(text))
@@ -82,7 +83,28 @@ def written_dates(text: str, *, month_first: bool = False, century: int = 2030) 
     return sorted(taken, key=lambda written: written.start)
 
 
-def declared_date(value: str) -> str:
+def month_leads(language: str) -> bool | None:
+    """Return whether dates in numbers begin with the month, by a language tag; None where that is not known."""
+    primary, _, region = language.strip().lower().replace("_", "-").partition("-")
+    if primary not in ("", "en"):
+        return False
+    return True if region == "us" else False if region else None
+
+
+def numeric_order(text: str) -> bool | None:
+    """Return whether the dates in numbers of a text begin with the month, as those of them tell that can be no other.
+
+    None where no date tells, or where they contradict each other.
+    """
+    orders = {
+        int(match[3]) > _MONTHS_A_YEAR
+        for match in _NUMERIC.finditer(text)
+        if match[2] == "/" and (int(match[1]) > _MONTHS_A_YEAR) != (int(match[3]) > _MONTHS_A_YEAR)
+    }
+    return orders.pop() if len(orders) == 1 else None
+
+
+def declared_date(value: str, *, month_first: bool | None = False) -> str:
     """Return the ISO date or prefix that a property holds in any of the usual writings; "" for none."""
     value = value.strip()[:80]
     pdf = re.match(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(?:\d\d|[T Z+-]|$)", value)
@@ -91,10 +113,10 @@ def declared_date(value: str) -> str:
     iso = re.match(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?![\d/.])", value)
     if iso:
         return _checked(iso[1], iso[2], iso[3]) or _checked(iso[1], None, None)
-    return next((found.value for found in written_dates(value)), "")
+    return next((found.value for found in written_dates(value, month_first=month_first)), "")
 
 
-def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
+def _every(text: str, month_first: bool | None, century: int) -> Iterator[WrittenDate]:
     numeric: _Reader = partial(_numeric, month_first=month_first, century=century)
     for pattern, parts_of in (*_WORDED, (_NUMERIC, numeric), *_PARTIAL):
         for match in pattern.finditer(text):
@@ -102,13 +124,16 @@ def _every(text: str, month_first: bool, century: int) -> Iterator[WrittenDate]:
                 yield WrittenDate(match.start(), match.end(), value)
 
 
-def _numeric(match: re.Match[str], *, month_first: bool, century: int) -> _Parts:
+def _numeric(match: re.Match[str], *, month_first: bool | None, century: int) -> _Parts:
     first, sign, second, last = match.groups()
     # "5.4.10" is a section, "5-4-10" a number; people write 05.04.10 or 5/4/10.
     if len(last) == 2 and sign != "/" and (sign == "-" or len(first + second) < 4):
         return _NO_DATE
     year = int(last) if len(last) == 4 else _full_year(int(last), century)
-    day, month = (second, first) if month_first else (first, second)
+    if month_first is None and sign == "/" and first != second and max(int(first), int(second)) <= _MONTHS_A_YEAR:
+        return (year, None, None)
+    # Whoever puts the month first writes slashes.
+    day, month = (second, first) if month_first and sign != "." else (first, second)
     return (year, month, day) if _checked(year, month, day) else (year, day, month)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
-from ingestion.extraction.date_patterns import WrittenDate, written_dates
+from ingestion.extraction.date_patterns import WrittenDate, month_leads, numeric_order, written_dates
 from ingestion.patterns import load_patterns
 from ingestion.types import FieldValue, FileProperties, SeedSource, surest
 from rag_engine.types import Block, ExtractedText, Line
@@ -26,6 +26,8 @@ _LONGEST_LEAD = 8
 _MOST = 8
 # Below this a date is more likely another's; none is better than that.
 _LEAST = 0.3
+# Top-level domains that say nothing about a country's custom; any other two-letter one puts the day first.
+_ANYWHERE = frozenset({"", "com", "org", "net", "edu", "int", "info", "ca", "ph", "io", "co"})
 _PAGED = frozenset({"application/pdf"})
 
 _PATTERNS = load_patterns("dates")
@@ -42,7 +44,7 @@ def find_dates(
 
     Today's and yesterday's are the day of printing or of the visit, never that of publication.
     """
-    month_first = language in ("", "en") and bool(_PATTERNS["american"].search(extracted.text[:_OPENING]))
+    month_first = _month_leads(extracted.text, source, declared, language)
     guesses = [
         *_written(extracted, today, month_first),
         *_closing(extracted),
@@ -56,6 +58,29 @@ def find_dates(
     ranked = sorted((_borne_out(guess, guesses) for guess in surest(possible)), key=lambda one: -one.confidence)
     likely = [one for one in ranked[:_MOST] if one.confidence >= _LEAST]
     return [replace(one, confidence=round(min(0.97, one.confidence), 2)) for one in likely]
+
+
+def _month_leads(text: str, source: SeedSource, declared: FileProperties, language: str) -> bool | None:
+    """Return whether 2/3/2022 is the third of February: by the page's locale, its address, its words, other dates."""
+    if language not in ("", "en"):
+        return False
+    opening = text[:_OPENING]
+    signs = (
+        month_leads(declared.language),
+        _by_host(source.url),
+        True if _PATTERNS["american"].search(opening) else None,
+        False if _PATTERNS["day_first"].search(opening) else None,
+        numeric_order(text[: 3 * _OPENING]),
+    )
+    return next((sign for sign in signs if sign is not None), None)
+
+
+def _by_host(url: str) -> bool | None:
+    try:
+        end = (urlsplit(url).hostname or "").rpartition(".")[2]
+    except ValueError:
+        return None
+    return True if end in ("gov", "mil", "us") else None if end in _ANYWHERE else False
 
 
 def _guess(value: str, sentence: str, page: int | None, confidence: float) -> FieldValue:
@@ -77,7 +102,7 @@ def _borne_out(guess: FieldValue, guesses: Sequence[FieldValue]) -> FieldValue:
     return replace(guess, confidence=guess.confidence + bonus)
 
 
-def _written(extracted: ExtractedText, today: date, month_first: bool) -> Iterator[FieldValue]:
+def _written(extracted: ExtractedText, today: date, month_first: bool | None) -> Iterator[FieldValue]:
     """Yield the dates of the first pages and of the last."""
     last = max((block.page for block in extracted.blocks[-50:]), default=1)
     starts = [line.start for line in extracted.lines]
@@ -151,7 +176,8 @@ def _confidence(
 
 def _by_words(found: WrittenDate, clause: str, here: str) -> float:
     """Return what the words before a date and those of its line add to the confidence in it."""
-    added = -0.28 if _PATTERNS["later"].search(clause) else -0.3 if _PATTERNS["others"].search(clause) else 0.0
+    added = -0.5 if _PATTERNS["first"].search(clause) else 0.0
+    added += -0.28 if _PATTERNS["later"].search(clause) else -0.3 if _PATTERNS["others"].search(clause) else 0.0
     if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
         # Several numbers in a line are data, or the years that were looked at.
         added -= 0.15
@@ -187,7 +213,7 @@ def _closing(extracted: ExtractedText) -> Iterator[FieldValue]:
                     yield _guess(found.value, line, block.page, 0.72)
 
 
-def _running(declared: FileProperties, month_first: bool) -> Iterator[FieldValue]:
+def _running(declared: FileProperties, month_first: bool | None) -> Iterator[FieldValue]:
     """Yield the dates in running heads; one with the time of day is that of printing, and so is the file's own."""
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _PATTERNS["later"].search(line):

@@ -7,13 +7,14 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
 from ingestion.extraction.assemble import one_line
-from ingestion.extraction.date_patterns import declared_date
+from ingestion.extraction.date_patterns import declared_date, month_leads
 from ingestion.extraction.formats.epub import OPF, package_name
 from ingestion.extraction.formats.zip_container import Element, Package, open_package, safe_parser
 from ingestion.types import ExtractionLimits, FileProperties, Refusal
@@ -234,6 +235,8 @@ def _page(path: Path) -> FileProperties:
         kind: [value for name in names for value in metas.get(name, [])] for kind, names in _META.items()
     }
     items = list(_linked_data(root))
+    tongues = [tongue for tongue in (*_tongues(root), *metas.get("og:locale", [])) if tongue]
+    dated = partial(declared_date, month_first=month_leads(next(iter(tongues), "")))
     headlines = [*_values(items, "headline"), *_values(items, "name", of=_WORKS)]
     return declared_of(
         title=[*declared_values["title"][:1], *headlines, *declared_values["title"], root.findtext(".//title")],
@@ -241,12 +244,28 @@ def _page(path: Path) -> FileProperties:
         publisher=[*declared_values["publisher"][:1], *_values(items, "publisher"), *declared_values["publisher"]],
         language=[*_tongues(root), *declared_values["language"], *_values(items, "inLanguage")],
         date=map(
-            declared_date, [*declared_values["date"], *_values(items, "datePublished"), *_values(items, "dateCreated")]
+            dated,
+            [
+                *declared_values["date"],
+                *_values(items, "datePublished"),
+                *_marked_up(root, "datePublished"),
+                *_values(items, "dateCreated"),
+            ],
         ),
         keywords=_split([*declared_values["keywords"], *_values(items, "keywords")]),
         description=[*declared_values["description"], *_values(items, "description", of=_WORKS)],
-        created=map(declared_date, _values(items, "dateModified") + metas.get("article:modified_time", [])),
+        created=map(dated, _values(items, "dateModified") + metas.get("article:modified_time", [])),
     )
+
+
+def _marked_up(root: Element, name: str) -> list[str]:
+    """Return what a page's elements give as a property; nothing where they differ, as in a list of articles."""
+    found = {
+        (element.get("datetime") or element.get("content") or one_line(str(element.xpath("string()")))).strip()
+        for element in root.iter()
+        if name in (element.get("itemprop") or "").split()
+    }
+    return list(found) if len(found) == 1 else []
 
 
 def _tongues(root: Element) -> list[str]:

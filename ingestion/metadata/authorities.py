@@ -16,12 +16,17 @@ from rapidfuzz import fuzz
 from ingestion.metadata.term_matching import TermTable, Word, build_table, cut_words, find_terms
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
+from rag_engine.geography import find_places, load_gazetteer
 
 DEFAULT_AUTHORITIES = DATA / "authorities.toml"
 
 _ACRONYM = re.compile(r"\(\s*[^\W\d_]{2,10}\s*\)\s*$")
 _TAIL = re.compile(r"\s*[,;–—|(].*$")
 _ARTICLES = frozenset({"the", "il", "la", "lo", "l", "le", "les", "el", "der", "die", "das", "o", "a", "t", "c"})
+# What a name may go on with to say whose it is: "(Österreich)", "of Ireland", "de Chile".
+_ITS_COUNTRY = re.compile(
+    r"\s*\([^()\n]{3,40}\)|,? (?:of|de|du|des|del|della|do|da|der|von) (?:the |la |los )?[^\W\d_a-zß-ÿ]\w{2,}"
+)
 _HOST = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)++")
 # A slip of the pen is allowed in names that are long enough to stay apart.
 _FUZZY_LENGTH = 14
@@ -158,10 +163,25 @@ def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
         )
         for one in find_terms(words, table.names)
     )
+    found = [one for one in found if one.kind == "symbol" or not _is_another(text, one)]
     for match in _HOST.finditer(text):
         if authority := authority_of_host(match.group().lower()):
             found.append(Naming(authority, match.start(), match.end(), "address"))
     return sorted(found, key=lambda one: one.start)
+
+
+def _is_another(text: str, one: Naming) -> bool:
+    """Return whether a naming is part of a longer name, or that of the body of the same name of another country.
+
+    "Muster-Bundestag" is not the Bundestag, "Ministry of Health (Ireland)" not that of the country in the table.
+    """
+    if text[one.start - 1 : one.start] in ("-", "‑") or text[one.end : one.end + 1] in ("-", "‑"):
+        return True
+    behind = _ITS_COUNTRY.match(text, one.end)
+    if behind is None or not one.authority.country:
+        return False
+    countries = find_places(behind[0], load_gazetteer()).countries
+    return bool(countries) and one.authority.country not in countries
 
 
 def _longest(namings: Iterable[Naming]) -> list[Naming]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ingestion.metadata.authorities import Naming, authority_of_host, canonical_authority, named_authorities
 from ingestion.metadata.quotes import DocumentText, Guess
 from ingestion.metadata.term_matching import cut_words
+from ingestion.metadata.titles import WEB_PAGES
 from ingestion.patterns import load_patterns, load_words
 from rag_engine.types import ExtractedText, Line
 
@@ -21,25 +22,43 @@ _WHOLE = 40_000
 
 _WEIGHT = {"symbol": 0.9, "mark": 0.8, "name": 0.62, "acronym": 0.42, "address": 0.45}
 _PATTERNS = load_patterns("issuers")
+# A body that is only cited stays below what is taken for an issuer.
+_CITED = 0.25
+# So much less speaks for a body that the running text names.
+_IN_PROSE = 0.15
 _BULLETS = " \t|•·-–—#*"
 _LETTERHEAD_LINES, _IMPRINT_LINES = 40, 6
+_PROSE = 300
 _COMPANIES = ("Inc.", "Ltd.", "S.p.A.", "S.r.l.", "S.A.", "Co.")
 
 
 def find_issuers(
-    text: DocumentText, title: str, *, declared: Sequence[tuple[str, str]] = (), address: str = ""
+    text: DocumentText,
+    title: str,
+    *,
+    declared: Sequence[tuple[str, str]] = (),
+    margins: Sequence[str] = (),
+    address: str = "",
 ) -> list[Guess]:
     """Return bodies that may have issued a document, the likeliest first.
 
     `declared` holds (what declares it, name) pairs such as ("publisher", "European Environment Agency"), the most
-    trustworthy first; `address` is the one that the file came from.
+    trustworthy first; `margins` are the lines that return on its pages; `address` is the one that the file came from.
     """
-    candidates = [*_declared(declared), *_hosted(address), *_written(text), *_titled(title)]
+    page = text.extracted.media_type in WEB_PAGES
+    candidates = [
+        *_declared(declared, page=page),
+        *_hosted(address),
+        *_running(margins),
+        *_written(text),
+        *_titled(title),
+    ]
     if text.language == "de":
         candidates += _land_ministry(text.extracted.text)
     candidates += _issued_by(text.extracted.text)
     if not any(one.weight >= 0.5 for one in candidates):
-        candidates += _letterhead(text.extracted)
+        cited = {one.value for one in candidates if one.weight <= _CITED}
+        candidates += [one for one in _letterhead(text.extracted) if one.value not in cited]
     merged: dict[str, Guess] = {}
     for one in sorted(candidates, key=lambda one: -one.weight):
         known = merged.setdefault(one.value, one)
@@ -56,19 +75,32 @@ def is_body(name: str) -> bool:
     return 3 <= len(name) <= 160 and _PATTERNS["body"].search(name) is not None
 
 
-def _declared(declared: Sequence[tuple[str, str]]) -> Iterator[Guess]:
+def _declared(declared: Sequence[tuple[str, str]], *, page: bool) -> Iterator[Guess]:
+    """Yield the bodies that the file declares; the publisher of a web page is surer than any name in its text.
+
+    The fields of an office file are often left over from another.
+    """
     for rank, (what, name) in enumerate(declared):
         parts = (name, *re.split(r"[;|/]| - ", name))
         known = next(filter(None, map(canonical_authority, parts)), None)
+        published = page and what == "publisher"
         if known is not None:
-            yield Guess(known.name, (0.55 if known.weak else 0.86) - 0.02 * rank, f"the file's {what}")
+            sure = 0.55 if known.weak else 0.96 if published else 0.86
+            yield Guess(known.name, sure - 0.02 * rank, f"the file's {what}")
         elif is_body(name):
-            yield Guess(" ".join(name.split()), 0.6 - 0.02 * rank, f"the file's {what}")
+            yield Guess(" ".join(name.split()), (0.95 if published else 0.6) - 0.02 * rank, f"the file's {what}")
 
 
 def _hosted(address: str) -> Iterator[Guess]:
     if known := authority_of_host(address):
         yield Guess(known.name, 0.45 if known.weak else 0.78, f"its address {address}")
+
+
+def _running(margins: Sequence[str]) -> Iterator[Guess]:
+    for line in margins:
+        for one in named_authorities(line, cut_words(line)):
+            if one.kind != "acronym":
+                yield Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, f"the running head {line!r}")
 
 
 def _titled(title: str) -> list[Guess]:
@@ -97,13 +129,21 @@ def _written(document: DocumentText) -> list[Guess]:
         if guess.value not in found or found[guess.value].weight < guess.weight:
             found[guess.value] = guess
 
-    before_end = 0
+    before_end, prose = 0, _first_prose(document.extracted)
+    cited: set[str] = set()
+    issuing: set[str] = set()
     for one in namings:
         name = one.authority.name
         # "Published by A and B" is A's document first of all.
         before = whole[max(before_end, one.start - 60) : one.start]
         before_end = max(before_end, one.end)
         weight = _weight(one, before)
+        if one.kind == "name" and one.start > prose and not _PATTERNS["issued"].search(before):
+            weight -= _IN_PROSE
+        if _PATTERNS["source"].search(before):
+            cited.add(name)
+        elif one.kind in ("symbol", "mark") or _PATTERNS["issued"].search(before):
+            issuing.add(name)
         if counts[name] >= 3:
             weight += 0.12 * counts[name] / total + 0.02 * min(math.log(counts[name]), 3)
         add(Guess(name, min(weight, 0.93), "its first pages", one.start, one.end))
@@ -111,7 +151,10 @@ def _written(document: DocumentText) -> list[Guess]:
         issued = _PATTERNS["issued"].search(tail[max(0, one.start - 60) : one.start])
         weight = 0.15 if not issued else 0.2 if one.authority.weak else 0.4
         add(Guess(one.authority.name, weight, "its last lines", tail_start + one.start, tail_start + one.end))
-    return list(found.values())
+    # Whom a text names as the source of its figures, and nowhere as its issuer, has written something else.
+    return [
+        replace(one, weight=min(one.weight, _CITED)) if one.value in cited - issuing else one for one in found.values()
+    ]
 
 
 def _weight(named: Naming, before: str) -> float:
@@ -167,14 +210,21 @@ def _is_name(written: str) -> bool:
 def _letterhead(extracted: ExtractedText) -> list[Guess]:
     """Return a line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
     found: list[Guess] = []
+    prose = _first_prose(extracted)
     for line in extracted.lines[:_LETTERHEAD_LINES]:
-        if line.page <= 2 and is_name_of_body(extracted.text[line.start : line.end]):
+        if line.page <= 2 and line.start < prose and is_name_of_body(extracted.text[line.start : line.end]):
             weight = 0.42 - 0.004 * len(found) - 0.00002 * line.start
             found.append(_on_line(extracted, line, weight, "its first page"))
     last = extracted.lines[_LETTERHEAD_LINES:][-_IMPRINT_LINES:]
     imprint = (line for line in last if is_name_of_body(extracted.text[line.start : line.end]))
     found += [_on_line(extracted, line, 0.36, "its last lines") for line in imprint]
     return found[:3]
+
+
+def _first_prose(extracted: ExtractedText) -> int:
+    """Return where running text begins: bodies named behind it are spoken of, or stand in a chart."""
+    blocks = (one for one in extracted.blocks if one.kind == "text" and one.end - one.start >= _PROSE)
+    return next((one.start for one in blocks), len(extracted.text))
 
 
 def is_name_of_body(line: str) -> bool:

@@ -37,6 +37,7 @@ PHASE = SourcePhase(
     run=run,
     inputs=inputs,
     tables=("taxonomy.toml", "authorities.toml", "geography.toml", "subnational.toml"),
+    version=2,
     asks_model=lambda _: True,
     used_model=lambda outcome: outcome.evidence is not None and outcome.reason not in ("model_failed", "model_missing"),
 )

@@ -107,7 +107,7 @@ def _authority(
         return FieldValue("authority", name, "seed", source.authority, None, 1.0), known
     names = [("publisher", declared.publisher), *(("author", name) for name in declared.authors)]
     named = [(what, name) for what, name in names if name.strip()]
-    issuers = find_issuers(text, title, declared=named, address=source.url)
+    issuers = find_issuers(text, title, declared=named, margins=declared.margins, address=source.url)
     if not issuers or issuers[0].weight < _LEAST_ISSUER:
         return None, None
     return text.value("authority", issuers[0]), load_authorities().by_name.get(issuers[0].value)

@@ -13,7 +13,7 @@ from rag_engine.types import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")
 _MOST = 6
-_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+WEB_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProperties) -> list[FieldValue]:
@@ -39,7 +39,7 @@ def without_site(title: str, text: str) -> str:
 
 def _declared(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
     title = one_line(declared.title)
-    if extracted.media_type in _PAGES or " | " in title:
+    if extracted.media_type in WEB_PAGES or " | " in title:
         title = without_site(title, extracted.text)
     if looks_like_title(title):
         if printed := is_printed(title, extracted.text):

@@ -148,6 +148,32 @@ def test_numbers_are_read_month_first_in_american_documents_only() -> None:
     assert first("# Ministry of Justice", "Issued: 3/4/2012") == "2012-04-03"
 
 
+@pytest.mark.parametrize(
+    ("declared", "url", "other", "value"),
+    [
+        ("en-US", "", "", "2022-02-03"),
+        ("en_GB", "https://example.com/a", "", "2022-03-02"),
+        ("en", "https://www.energy.gov/plan", "", "2022-02-03"),
+        ("en", "https://www.energy.ie/plan", "", "2022-03-02"),
+        ("en", "https://example.org/plan", "It ended on 12/31/2021.", "2022-02-03"),
+        ("en", "https://example.org/plan", "It ended on 31/12/2021.", "2022-03-02"),
+        ("en", "https://example.org/plan", "", "2022"),
+    ],
+)
+def test_numbers_are_read_in_the_order_of_the_pages_locale_and_not_at_all_where_it_is_unknown(
+    declared: str, url: str, other: str, value: str
+) -> None:
+    source = SeedSource("A", url=url)
+    properties = FileProperties(language=declared)
+    paragraphs = filter(None, ("# Heat plan", "Published: 2/3/2022", other))
+    assert dates_of(*paragraphs, source=source, declared=properties)[0].value == value
+
+
+def test_the_date_of_the_edition_at_hand_wins_over_that_of_the_first() -> None:
+    assert first("# Handbook", "First published May 2009", "This edition published June 2021") == "2021-06"
+    assert first("# Leitfaden", "Erstmals veröffentlicht: 1. Mai 2009", "Veröffentlicht: 3. Juni 2021") == "2021-06-03"
+
+
 def test_what_the_file_declares_serves_where_the_text_is_silent() -> None:
     assert first("# Flood plan", PROSE, declared=FileProperties(date="2018-05")) == "2018-05"
     assert first("# Flood plan", PROSE, declared=FileProperties(created="2018-05-06")) == ""

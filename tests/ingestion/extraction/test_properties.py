@@ -120,6 +120,23 @@ def test_a_web_page_tells_by_linked_data_even_where_a_part_of_it_is_broken(tmp_p
     )
 
 
+@pytest.mark.parametrize(
+    ("page", "date"),
+    [
+        ('<html lang="en-US"><meta name="dc.date" content="2/3/2022">', "2022-02-03"),
+        ('<html lang="en-GB"><meta name="dc.date" content="2/3/2022">', "2022-03-02"),
+        ('<html lang="it"><meta name="dc.date" content="2/3/2022">', "2022-03-02"),
+        ('<html lang="en"><meta name="dc.date" content="2/3/2022">', "2022"),
+        ('<html><p>On <time itemprop="datePublished" datetime="2020-05-06T10:00">6 May</time>', "2020-05-06"),
+        ('<html lang="en"><body><p>On <span itemprop="datePublished">6 May 2020</span>', "2020-05-06"),
+        ('<html><i itemprop="datePublished">6 May 2020</i><i itemprop="datePublished">7 May 2020</i>', ""),
+    ],
+)  # fmt: skip
+def test_a_web_pages_date_is_read_in_its_own_custom(tmp_path: Path, page: str, date: str) -> None:
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    assert read_properties(tmp_path / "page.html").date == date
+
+
 def test_office_documents_and_books_tell_by_their_properties(tmp_path: Path) -> None:
     word = read_properties(zipped(tmp_path / "a.docx", docProps__core_xml=CORE))
     assert (word.title, word.authors, word.keywords, word.created, word.date) == (

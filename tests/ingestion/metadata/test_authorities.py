@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,42 @@ def test_a_name_that_stands_for_two_bodies_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="stands for"):
         load_authorities(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Muster-Bundestag (Deutschland)\n\nGesetz über Deiche", "Deutscher Bundestag"),
+        ("Bundesministerium für Gesundheit (Österreich)\n\nHitzeplan", "Bundesministerium für Gesundheit"),
+        ("Be it enacted by the Senate and House of Representatives of the State of Texas: Section 1.", "U.S. Congress"),
+        ("Be it enacted by the Queen's Most Excellent Majesty and the Parliament of Australia:", "UK Parliament"),
+        ("Verordnung der Regierung über Deiche\n\nAusfertigungsdatum: 1.5.2019", "Bundesministerium der Justiz"),
+        ("Dykes\n\nThey rise.\n\nSource: European Environment Agency, 2006.\n\nEuropean Environment Agency\n\nFlows",
+         "European Environment Agency"),
+    ],
+)  # fmt: skip
+def test_a_body_is_not_the_issuer_because_a_word_of_its_form_stands_there(text: str, other: str) -> None:
+    found = find_issuers(document_text(extracted_from(text), "de" if "ü" in text else "en"), "")
+    assert other not in [one.value for one in found if one.weight >= 0.3]
+
+
+def test_an_act_of_the_united_states_is_that_of_their_congress() -> None:
+    text = "Be it enacted by the Senate and House of Representatives of the United States of America in Congress:"
+    assert find_issuers(document_text(extracted_from(text), "en"), "")[0].value == "U.S. Congress"
+
+
+def test_the_publisher_that_a_web_page_declares_wins_over_names_in_its_text() -> None:
+    extracted = replace(
+        extracted_from("European Environment Agency\n\nThe European Environment Agency and the European Environment "
+                       "Agency say so. Published by the European Environment Agency."),
+        media_type="text/html",
+    )  # fmt: skip
+    text = document_text(extracted, "en")
+    for publisher in ("World Health Organization", "Milltown River Authority"):
+        assert find_issuers(text, "", declared=[("publisher", publisher)])[0].value == publisher
+
+
+def test_a_running_head_names_the_issuer() -> None:
+    text = document_text(extracted_from("Gesetz über Deiche\n\n§ 1 Der Deich ist zu prüfen."), "de")
+    margins = ["Ein Service des Bundesministeriums der Justiz - www.gesetze-im-internet.de"]
+    assert find_issuers(text, "", margins=margins)[0].value == "Bundesministerium der Justiz"
