@@ -1,7 +1,8 @@
-"""Admission of ranked children: a floor, a cap for each document, each parent once, and diversity."""
+"""Admission of ranked children: a floor, less for a document the more it has brought, each parent once; diversity."""
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -17,13 +18,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A ranked child with what admission asks about."""
+    """A ranked child with what admission asks about; `named` is what the question names."""
 
     key: int
     document_key: int
     parent_key: int
     similarity: float
     by_keyword: bool
+    score: float = 0.0
     named: bool = False
 
 
@@ -36,25 +38,42 @@ def per_document_cap(top_k: int, documents: int) -> int:
 
 
 def admit(
-    ranked: Iterable[Candidate], *, top_k: int, cap: int, floor: float, keyword_floor: float
+    ranked: Iterable[Candidate], *, top_k: int, floor: float, keyword_floor: float, share: float = 1.0, cap: int = 0
 ) -> dict[int, list[Candidate]]:
     """Return the admitted parents in rank order, each with its children that were found, best first.
 
-    A child below the floor is left out; one that was found by keywords only has to reach the keyword floor.
-    A further child of an admitted parent joins it and uses up neither the cap nor the places. What the question names
-    is admitted whatever the floor and the cap.
+    A child below the floor is left out; one that was found by keywords only has to reach the keyword floor. Each parent
+    that a document has brought leaves `share` of the score of its others, and it brings at most `cap` (0: any number).
+    A further child of an admitted parent joins it and changes neither. What the question names comes first, whatever
+    the floor, and does not count.
     """
-    admitted: dict[int, list[Candidate]] = {}
-    taken: Counter[int] = Counter()
+    families: dict[int, list[Candidate]] = {}
     for candidate in ranked:
         least = min(floor, keyword_floor) if candidate.by_keyword else floor
-        if candidate.similarity < least and not candidate.named:
-            continue
-        if candidate.parent_key in admitted:
-            admitted[candidate.parent_key].append(candidate)
-        elif len(admitted) < top_k and (candidate.named or taken[candidate.document_key] < cap):
-            admitted[candidate.parent_key] = [candidate]
-            taken[candidate.document_key] += not candidate.named
+        if candidate.named or candidate.similarity >= least:
+            families.setdefault(candidate.parent_key, []).append(candidate)
+    first = [family for family in families.values() if family[0].named]
+    queues: dict[int, list[tuple[float, int, list[Candidate]]]] = {}
+    lowest = math.inf
+    for place, family in enumerate(family for family in families.values() if not family[0].named):
+        # Where diversity has changed the order, the score is what the order says.
+        lowest = max(0.0, min(lowest, family[0].score))
+        queues.setdefault(family[0].document_key, []).append((lowest, place, family))
+    admitted = {family[0].parent_key: family for family in first[:top_k]}
+    taken: Counter[int] = Counter()
+    # Only the best of a document can be next, for all of them lose the same share.
+    waiting = [(-queue[0][0], queue[0][1], document) for document, queue in queues.items()]
+    heapq.heapify(waiting)
+    while waiting and len(admitted) < top_k:
+        document = heapq.heappop(waiting)[2]
+        queue = queues[document]
+        family = queue[taken[document]][2]
+        admitted[family[0].parent_key] = family
+        taken[document] += 1
+        count = taken[document]
+        if count < len(queue) and (not cap or count < cap):
+            score, place, _ = queue[count]
+            heapq.heappush(waiting, (-score * share**count, place, document))
     return admitted
 
 

@@ -190,8 +190,11 @@ def _named_first(ranked: Ranked, named: NamedSections, view: CollectionView) -> 
     """Return the order with the named sections in front, in the order in which they are named."""
     first = {place.parent_key: number for number, place in enumerate(named.places)}
     parents = view.snapshot.parents_of(ranked.keys).tolist()
-    order = np.argsort([first.get(parent, len(first)) for parent in parents], kind="stable")
-    return replace(ranked.taken(order), named=frozenset(first))
+    places = np.array([first.get(parent, len(first)) for parent in parents])
+    # Above the best of the others, so that scores descend.
+    raised = float(ranked.scores.max(initial=0.0)) + 1.0 - places / len(first)
+    ranked = replace(ranked, scores=np.where(places < len(first), raised, ranked.scores), named=frozenset(first))
+    return ranked.taken(np.argsort(places, kind="stable"))
 
 
 def _diversified(ranked: Ranked, view: CollectionView, candidates: int, lambda_: float) -> Ranked:

@@ -9,6 +9,7 @@ from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
+from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
@@ -42,15 +43,18 @@ def retrieve(
         )
         for key, owner, cosine in zip(keys, owners, ranked.cosines.tolist(), strict=True)
     }
+    # Ranks say nothing of how much better a document is, so that fusions of ranks keep the papers' cap.
+    capped = PROFILES[config.profile].fuse is not None
     # What an index lists under a term of the question names it as a keyword does.
     worded = {key for ranking in (*found.sparse, *found.keywords) for key in ranking} | ranked.listed.keys()
     admitted = admit(
         (
-            Candidate(key, owner, parent, similarity[key], key in worded, parent in ranked.named)
-            for key, owner, parent in zip(keys, owners, parents, strict=True)
+            Candidate(key, owner, parent, similarity[key], key in worded, score, parent in ranked.named)
+            for key, owner, parent, score in zip(keys, owners, parents, ranked.scores.tolist(), strict=True)
         ),
         top_k=config.top_k,
-        cap=per_document_cap(config.top_k, len(documents) if allowed is None else len(allowed)),
+        share=1.0 if capped else config.weights.repeat_share,
+        cap=per_document_cap(config.top_k, len(documents) if allowed is None else len(allowed)) if capped else 0,
         # Without the encoder nothing is known of similarity, and a floor would cut everything.
         floor=config.similarity_floor if found.queries.size else 0.0,
         keyword_floor=_KEYWORD_FLOOR,

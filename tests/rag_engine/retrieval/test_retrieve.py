@@ -173,7 +173,7 @@ def test_by_meaning_alone_no_keyword_is_claimed(engine: Engine) -> None:
 
 def test_a_passage_that_the_reranker_did_not_read_claims_no_score_of_it(engine: Engine) -> None:
     reader = ByHand(len, languages=frozenset({"en"}))
-    config = engine.retrieval(rerank=True, rerank_seconds=9.0, similarity_floor=0.0)
+    config = engine.retrieval(rerank=True, rerank_seconds=9.0, similarity_floor=0.0, top_k=40)
     plan = QueryPlan("Who fills Sandsäcke at the Rathaus?", "en", ("Who fills Sandsäcke at the Rathaus?",))
     retrievers = replace(engine.retrievers(), reranker=lambda: reader)
     evidence = retrieve(plan, None, engine.collection.view(), retrievers, config)
