@@ -112,8 +112,8 @@ class RetrievalConfig:
     """How evidence is found and ordered.
 
     `profile` names the recipe (rag_engine/retrieval/profiles.py), `retrievers` which of the two are asked. `rerank`
-    lets a cross-encoder read the best passages in the languages that it knows; an order that it does not reach within
-    `rerank_seconds` stays as it was. `geography` boosts documents about the places that a question names.
+    lets a cross-encoder read the best passages in the languages that it knows, as many as the machine was measured to
+    read in time. `geography` boosts documents about the places that a question names.
     """
 
     profile: RetrievalProfile = "default"
@@ -121,7 +121,6 @@ class RetrievalConfig:
     top_k: int = 10
     similarity_floor: float = 0.35
     rerank: bool = True
-    rerank_seconds: float = 2.0
     geography: bool = True
     weights: RankingWeights = RankingWeights()
 

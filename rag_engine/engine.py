@@ -25,7 +25,8 @@ from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
-from rag_engine.protocols import Embedder, Generator, SparseIndex, StorageBackends
+from rag_engine.protocols import Embedder, Generator, Reranker, SparseIndex, StorageBackends
+from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import open_catalog
@@ -125,7 +126,10 @@ class Engine:
 
     def retrievers(self) -> Retrievers:
         """Return the backends that a search asks."""
-        return Retrievers(self._indexing_embedder, self.collection.dense, self.collection.sparse, self._models.reranker)
+        collection = self.collection
+        return Retrievers(
+            self._indexing_embedder, collection.dense, collection.sparse, self._models.reranker, self._rerank_depth
+        )
 
     def embedder(self) -> Embedder:
         """Return the configured encoder, loaded once."""
@@ -160,6 +164,10 @@ class Engine:
         """Release every lock and connection."""
         self.collection.close()
         self._page_renderer.close()
+
+    def _rerank_depth(self, reranker: Reranker) -> int:
+        """Return how many passages the reranker reads: measured once on this machine and kept with the index."""
+        return self.collection.rerank_depth(f"{reranker.name} {reranker.execution}", lambda: affordable_depth(reranker))
 
     def _indexing_embedder(self) -> Embedder:
         """Return the encoder, if it is the one that made the index."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Reranker, VectorIndex
 from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.reranking import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.collection import CollectionView
 from rag_engine.types import Evidence, QueryPlan
@@ -64,9 +64,7 @@ def searching(
     """Return the function that searches the corpus in a way, with further changes of the configuration's settings."""
     view, planned = corpus.engine.collection.view(), planner(corpus, configuration)
     retrievers = _retrievers(corpus, configuration, reranker)
-    # A reranker has all the time it needs, or a busy machine would change figures.
-    settings = configuration.applied(corpus.engine.config).retrieval
-    settings = changed(settings, rerank_seconds=math.inf, **changes)
+    settings = changed(configuration.applied(corpus.engine.config).retrieval, **changes)
 
     def search(question: str) -> _Answer:
         found = way(planned(question), None, view, retrievers, settings)
@@ -102,7 +100,8 @@ def planner(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[st
 def _retrievers(
     corpus: IndexedCorpus, configuration: Configuration, reranker: Callable[[], Reranker] | None
 ) -> Retrievers:
-    retrievers = replace(corpus.engine.retrievers(), dense=_no_approximation)
+    # As deep as anywhere, or the machine would change figures.
+    retrievers = replace(corpus.engine.retrievers(), dense=_no_approximation, rerank_depth=lambda _: RERANK_DEPTH)
     if reranker is not None:
         retrievers = replace(retrievers, reranker=reranker)
     if configuration.keywords == "index":

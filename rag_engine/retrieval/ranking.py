@@ -19,7 +19,7 @@ from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.named_sections import NamedSections, find_named
 from rag_engine.retrieval.profiles import PROFILES, Profile
-from rag_engine.retrieval.reranking import DEPTH, rerank
+from rag_engine.retrieval.reranking import rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
 from rag_engine.storage.catalog import ChildRecord
@@ -228,12 +228,13 @@ def _reranked(
     """Return the order after the reranker has read the best; with a warning where it could not."""
     try:
         reranker = retrievers.reranker()
-    except SextantError as error:
-        return replace(ranked, warnings=(f"Quick search used, detailed ranking skipped: {error}",))
+        depth = retrievers.rerank_depth(reranker)
+    except (SextantError, RuntimeError) as error:
+        return replace(ranked, warnings=(f"Not reranked: {error}",))
     known = reranker.languages
     if known is not None and plan.language not in known:
         return ranked
-    best = [record for record in records.of(ranked, DEPTH) if record is not None]
+    best = [record for record in records.of(ranked, depth) if record is not None]
     positions = {key: position for position, key in enumerate(ranked.keys.tolist())}
     chosen = [positions[record.key] for record in best]
     documents = view.snapshot.documents
@@ -245,7 +246,7 @@ def _reranked(
         (ranked.scores[chosen] - bonus).tolist(),
         reranker,
         weight=config.weights.rerank_weight,
-        seconds=config.rerank_seconds,
+        depth=depth,
         readable=[known is None or documents[r.document_key].metadata.language in known for r in best],
     )
     if result.warning:

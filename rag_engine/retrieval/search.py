@@ -28,12 +28,16 @@ _LONGEST_PIECE = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Retrievers:
-    """The backends that a search asks, each opened at its first use: one that is unavailable is missed alone."""
+    """The backends that a search asks, each opened at its first use: one that is unavailable is missed alone.
+
+    `rerank_depth` says how many of the best a reranker reads.
+    """
 
     embedder: Callable[[], Embedder]
     dense: Callable[[], VectorIndex]
     sparse: Callable[[], SparseIndex]
     reranker: Callable[[], Reranker]
+    rerank_depth: Callable[[Reranker], int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,17 @@ class Collection:
         """Return what the index knows of its encoder; None before anything was indexed."""
         return read_manifest(self.catalog.state("encoder"))
 
+    def rerank_depth(self, reranker: str, measure: Callable[[], int]) -> int:
+        """Return how many passages a reranker of this name reads, measured where that was not done yet."""
+        kept = self.catalog.state(f"rerank depth {reranker}")
+        if kept:
+            return int(kept)
+        with self._lock:
+            depth = measure()
+            with self.catalog.begin() as connection:
+                set_state(connection, f"rerank depth {reranker}", str(depth))
+        return depth
+
     def view(self) -> CollectionView:
         """Return the collection as a search reads it at this moment; WorkspaceError when it is empty or damaged."""
         manifest, snapshot = self._require_manifest(), self.snapshot()

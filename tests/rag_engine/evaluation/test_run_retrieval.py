@@ -168,7 +168,7 @@ def test_a_reranker_that_is_nowhere_is_said_with_the_figures(write_dataset: Writ
     dataset = dataset_of(write_dataset())
     [report] = run_retrieval([dataset], chosen, config, CountingEmbedder(), cache=tmp_path / "cache")
     (said,) = report.to_dict()["warnings"]
-    assert said.startswith("default: Quick search used, detailed ranking skipped")
+    assert said.startswith("default: Not reranked: ")
     assert report.measured[0].metrics["map"].tolist() == report.measured[1].metrics["map"].tolist()
 
 

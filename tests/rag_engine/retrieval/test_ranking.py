@@ -15,6 +15,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker, Scores
 from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.reranking import DEPTH
 from rag_engine.storage.catalog import Catalog
 from rag_engine.types import QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
@@ -42,8 +43,8 @@ def ranked(engine: Engine) -> Rank:
     def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
         retrievers = engine.retrievers()
         if reranker is not None:
-            retrievers = replace(retrievers, reranker=lambda: reranker)
-        changes = {"rerank": reranker is not None, "rerank_seconds": 9.0, **changes}
+            retrievers = replace(retrievers, reranker=lambda: reranker, rerank_depth=lambda _: DEPTH)
+        changes = {"rerank": reranker is not None, **changes}
         plan = QueryPlan(question, language, (question,))
         return rank(plan, None, engine.collection.view(), retrievers, engine.retrieval(**changes))
 
@@ -193,21 +194,20 @@ def dies(text: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("of", "seconds", "why"),
+    ("of", "why"),
     [
-        (dies, 9.0, "Reranker by hand broke off."),
-        (lambda text: float("nan"), 9.0, "by hand did not give one number for each of 4 passages."),
-        (reads_reports, 0.0, "by hand would have taken longer than 0 s."),
+        (dies, "Reranker by hand broke off."),
+        (lambda text: float("nan"), "by hand did not give one number for each of 4 passages."),
     ],
 )
 def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
-    ranked: Rank, of: Callable[[str], float], seconds: float, why: str
+    ranked: Rank, of: Callable[[str], float], why: str
 ) -> None:
-    plain, found = ranked(SANDBAGS), ranked(SANDBAGS, reranker=ByHand(of), rerank_weight=0.9, rerank_seconds=seconds)
+    plain, found = ranked(SANDBAGS), ranked(SANDBAGS, reranker=ByHand(of), rerank_weight=0.9)
     assert found.keys.tolist() == plain.keys.tolist()
     assert found.scores.tolist() == plain.scores.tolist()
     assert found.reranked == {}
-    assert found.warnings == (f"Quick search used, detailed ranking skipped: {why}",)
+    assert found.warnings == (f"Not reranked: {why}",)
 
 
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
@@ -218,7 +218,7 @@ def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engi
     plan, view = QueryPlan(SANDBAGS, "en", (SANDBAGS,)), engine.collection.view()
     found = rank(plan, None, view, retrievers, engine.retrieval(rerank=True))
     assert found.keys.tolist() == ranked(SANDBAGS).keys.tolist()
-    assert found.warnings == ("Quick search used, detailed ranking skipped: Reranker 'x' is nowhere. Give another.",)
+    assert found.warnings == ("Not reranked: Reranker 'x' is nowhere. Give another.",)
 
 
 def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
@@ -258,8 +258,8 @@ def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> 
 
     reader = ByHand(reads_reports)
     changed = replace(view, catalog=cast(Catalog, Without()))
-    retrievers = replace(engine.retrievers(), reranker=lambda: reader)
-    config = engine.retrieval(rerank=True, rerank_seconds=9.0, rerank_weight=0.5, reference_weight=0.2)
+    retrievers = replace(engine.retrievers(), reranker=lambda: reader, rerank_depth=lambda _: DEPTH)
+    config = engine.retrieval(rerank=True, rerank_weight=0.5, reference_weight=0.2)
     found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, retrievers, config)
     assert len(found.keys) == len(set(found.keys.tolist()))
     assert not any("olunteers" in text for text in reader.read)
@@ -291,7 +291,6 @@ settings_of_retrieval = st.fixed_dictionaries(
         "reference_weight": st.sampled_from([0.0, 0.3]),
         "language_scale": st.booleans(),
         "rerank": st.booleans(),
-        "rerank_seconds": st.just(60.0),
     }
 )
 

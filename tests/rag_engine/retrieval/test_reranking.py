@@ -1,4 +1,4 @@
-"""Reranking: the mix of two scores, the budget, and what is said when the reranker does not do its part."""
+"""Reranking: the mix of two scores, how deep, and what is said when the reranker does not do its part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker, Scores
-from rag_engine.retrieval.reranking import DEPTH, interpolate, rerank
+from rag_engine.retrieval.reranking import DEPTH, affordable_depth, interpolate, rerank
 
 
 @dataclass
@@ -44,8 +44,8 @@ def ranking(count: int) -> tuple[list[str], list[float]]:
 
 
 def test_what_answers_rises_by_the_weight_of_the_reranker() -> None:
-    assert rerank("q", TEXTS, SCORES, Reader(answers), weight=0.2, seconds=9).order == (0, 1, 2)
-    assert rerank("q", TEXTS, SCORES, Reader(answers), weight=0.6, seconds=9).order == (2, 0, 1)
+    assert rerank("q", TEXTS, SCORES, Reader(answers), weight=0.2).order == (0, 1, 2)
+    assert rerank("q", TEXTS, SCORES, Reader(answers), weight=0.6).order == (2, 0, 1)
 
 
 @given(
@@ -57,7 +57,7 @@ def test_the_order_is_that_of_the_mix_and_the_scores_stay_in_their_range(
 ) -> None:
     pairs.sort(key=lambda pair: -pair[0])
     scores, read = [pair[0] for pair in pairs], {f"text {n}": pair[1] for n, pair in enumerate(pairs)}
-    found = rerank("q", list(read), scores, Reader(read.__getitem__), weight=weight, seconds=9)
+    found = rerank("q", list(read), scores, Reader(read.__getitem__), weight=weight)
     assert sorted(found.order) == list(range(len(pairs)))
     assert found.warning == ""
     assert min(scores) - 1e-9 <= min(found.scores) <= max(found.scores) <= max(scores) + 1e-9
@@ -69,7 +69,7 @@ def test_the_order_is_that_of_the_mix_and_the_scores_stay_in_their_range(
 def test_a_reranker_of_the_same_opinion_changes_nothing(scores: list[float]) -> None:
     scores.sort(reverse=True)
     texts = [str(score) for score in scores]
-    assert rerank("q", texts, scores, Reader(float), weight=0.5, seconds=9).order == tuple(range(len(scores)))
+    assert rerank("q", texts, scores, Reader(float), weight=0.5).order == tuple(range(len(scores)))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 100), st.floats(-100, 100))
@@ -82,19 +82,19 @@ def test_the_mix_does_not_depend_on_the_unit_of_a_score(read: list[float], unit:
 def test_only_the_first_twenty_are_read_and_nothing_from_behind_them_rises() -> None:
     texts, scores = ranking(30)
     reader = Reader(lambda text: float(text.split()[1]))
-    found = rerank("q", texts, scores, reader, weight=1.0, seconds=9)
+    found = rerank("q", texts, scores, reader, weight=1.0)
     assert {text for batch in reader.batches for text in batch} == set(texts[:DEPTH])
     assert found.order == (*reversed(range(DEPTH)), *range(DEPTH, 30))
     assert found.scores[DEPTH:] == tuple(scores[DEPTH:])
 
 
 def test_equal_scores_leave_the_order_to_the_reranker() -> None:
-    assert rerank("q", TEXTS, [0.5] * 3, Reader(answers), weight=0.1, seconds=9).order == (2, 0, 1)
+    assert rerank("q", TEXTS, [0.5] * 3, Reader(answers), weight=0.1).order == (2, 0, 1)
 
 
 def test_passages_in_a_language_it_does_not_know_are_not_read_and_keep_their_scores() -> None:
     reader = Reader(answers)
-    found = rerank("q", TEXTS, SCORES, reader, weight=1.0, seconds=9, readable=[True, False, True])
+    found = rerank("q", TEXTS, SCORES, reader, weight=1.0, readable=[True, False, True])
     assert reader.batches == [["third, which answers", "first"]]
     assert found.order == (2, 1, 0)
     assert found.scores == pytest.approx((0.5, 0.8, 0.9))
@@ -103,29 +103,31 @@ def test_passages_in_a_language_it_does_not_know_are_not_read_and_keep_their_sco
 @pytest.mark.parametrize("count", [0, 1])
 def test_what_cannot_change_is_not_read(count: int) -> None:
     reader = Reader(answers)
-    assert rerank("q", TEXTS[:count], SCORES[:count], reader, weight=0.5, seconds=9).order == tuple(range(count))
-    assert rerank("q", TEXTS, SCORES, reader, weight=0.0, seconds=9).order == (0, 1, 2)
+    assert rerank("q", TEXTS[:count], SCORES[:count], reader, weight=0.5).order == tuple(range(count))
+    assert rerank("q", TEXTS, SCORES, reader, weight=0.0).order == (0, 1, 2)
     assert reader.batches == []
 
 
-def test_the_ranking_stays_and_says_so_when_the_time_is_up() -> None:
-    texts, scores = ranking(20)
-    reader = Reader(lambda text: float(text.split()[1]))
-    ticks = itertools.count(0.0, 0.1)
-    found = rerank("q", texts, scores, reader, weight=0.5, seconds=0.35, clock=lambda: next(ticks))
-    assert found.order == tuple(range(20))
-    assert found.scores == tuple(scores)
-    assert found.warning == "Quick search used, detailed ranking skipped: reader would have taken longer than 0.35 s."
-    assert len(reader.batches) < 5, "the rest is not read in vain"
+@pytest.mark.parametrize(("seconds_a_passage", "depth"), [(0.01, DEPTH), (0.15, DEPTH), (0.2, 15), (0.59, 5), (0.7, 0)])
+def test_as_many_passages_are_read_as_the_machine_reads_in_time(seconds_a_passage: float, depth: int) -> None:
+    reader = Reader(answers)
+    ticks = itertools.count(0.0, 4 * seconds_a_passage)
+    assert affordable_depth(reader, clock=lambda: next(ticks)) == depth
+    assert {len(batch) for batch in reader.batches} == {4}
 
 
-def test_the_last_batch_may_end_within_the_time() -> None:
+def test_the_fastest_run_counts_for_others_may_have_used_the_machine() -> None:
+    times = iter([0.0, 9.0, 10.0, 10.5, 20.0, 29.0, 30.0, 39.0])
+    assert affordable_depth(Reader(answers), clock=lambda: next(times)) == DEPTH
+
+
+def test_only_the_best_are_read_as_deep_as_is_said() -> None:
     texts, scores = ranking(20)
     reader = Reader(lambda text: float(text.split()[1]))
-    ticks = itertools.count(0.0, 0.1)
-    found = rerank("q", texts, scores, reader, weight=1.0, seconds=0.55, clock=lambda: next(ticks))
-    assert found.warning == ""
-    assert found.order[0] == 19
+    found = rerank("q", texts, scores, reader, weight=1.0, depth=6)
+    assert found.order[:6] == (5, 4, 3, 2, 1, 0)
+    assert found.order[6:] == tuple(range(6, 20))
+    assert rerank("q", texts, scores, reader, weight=1.0, depth=0).order == tuple(range(20))
 
 
 def breaks_off(text: str) -> float:
@@ -150,16 +152,16 @@ def shapeless(query: str, texts: Sequence[str]) -> Scores:
     ],
 )
 def test_the_ranking_stays_and_says_why_when_the_reranker_fails(of: Callable[[str], float], why: str) -> None:
-    found = rerank("q", TEXTS, SCORES, Reader(of), weight=0.5, seconds=9)
+    found = rerank("q", TEXTS, SCORES, Reader(of), weight=0.5)
     assert found.order == (0, 1, 2)
     assert found.scores == tuple(SCORES)
-    assert found.warning == f"Quick search used, detailed ranking skipped: {why}"
+    assert found.warning == f"Not reranked: {why}"
 
 
 def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader(answers)
     monkeypatch.setattr(reader, "score", shapeless)
-    found = rerank("q", TEXTS, SCORES, reader, weight=0.5, seconds=9)
+    found = rerank("q", TEXTS, SCORES, reader, weight=0.5)
     assert found.order == (0, 1, 2)
     assert "one number for each of 3" in found.warning
 
@@ -167,7 +169,7 @@ def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])
 def test_a_weight_that_is_no_share_is_refused(weight: float) -> None:
     with pytest.raises(InputError, match="weight"):
-        rerank("q", TEXTS, SCORES, Reader(answers), weight=weight, seconds=9)
+        rerank("q", TEXTS, SCORES, Reader(answers), weight=weight)
 
 
 def test_the_reader_of_these_tests_is_a_reranker() -> None:

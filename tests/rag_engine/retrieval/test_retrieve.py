@@ -173,7 +173,7 @@ def test_by_meaning_alone_no_keyword_is_claimed(engine: Engine) -> None:
 
 def test_a_passage_that_the_reranker_did_not_read_claims_no_score_of_it(engine: Engine) -> None:
     reader = ByHand(len, languages=frozenset({"en"}))
-    config = engine.retrieval(rerank=True, rerank_seconds=9.0, similarity_floor=0.0, top_k=40)
+    config = engine.retrieval(rerank=True, similarity_floor=0.0, top_k=40)
     plan = QueryPlan("Who fills Sandsäcke at the Rathaus?", "en", ("Who fills Sandsäcke at the Rathaus?",))
     retrievers = replace(engine.retrievers(), reranker=lambda: reader)
     evidence = retrieve(plan, None, engine.collection.view(), retrievers, config)
@@ -187,7 +187,7 @@ def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_pa
     view, plan = engine.collection.view(), engine.plan(SANDBAGS)
     [notice] = [record for record in engine.collection.documents() if record.metadata.title == "Notice of May"]
     engine.collection.erase(notice)
-    config = engine.retrieval(rerank_seconds=60.0)
+    config = engine.retrieval()
     evidence = retrieve(plan, None, view, engine.retrievers(), config)
     again = engine.search(SANDBAGS, None, config)
     engine.close()
@@ -256,7 +256,7 @@ def test_the_translation_of_the_best_passage_is_found_next_to_it(
 
 
 def test_the_packaged_reranker_reads_what_is_english_and_says_nothing_of_the_rest(understanding: Engine) -> None:
-    config = understanding.retrieval(rerank=True, rerank_seconds=60.0, rerank_weight=0.3, similarity_floor=0.0)
+    config = understanding.retrieval(rerank=True, rerank_weight=0.3, similarity_floor=0.0)
     evidence = understanding.search("Who decides on moving patients out of a hospital?", None, config)
     assert evidence.warnings == ()
     assert titles(evidence)[0] == "Evacuation decree"
