@@ -17,26 +17,29 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class TrustedDomain:
-    """A host whose name alone says something of the licence; GREEN frees all it publishes, with this score."""
+    """A host whose name alone says something of the licence, and the notice that it rests on.
+
+    GREEN frees all it publishes, with this score.
+    """
 
     suffix: str
     licence: str
     light: Light
-    exceptions: tuple[str, ...]
+    terms: str
     score: float
 
     def covers(self, host: str) -> bool:
-        """Return whether the host is this one or below it, and no exception, by whole labels."""
-        return _is_below(host, self.suffix) and not any(_is_below(host, other) for other in self.exceptions)
+        """Return whether the host is this one or below it, by whole labels."""
+        return host == self.suffix or host.endswith(f".{self.suffix}")
 
 
 @cache
 def _trusted_domains() -> tuple[TrustedDomain, ...]:
     table = tomllib.loads((DATA / "licences.toml").read_text(encoding="utf-8"))
-    rows = ({"light": "GREEN", "except": (), **row} for row in table["domains"])
+    rows = ({"light": "GREEN", **row} for row in table["domains"])
     plain = {"GREEN": table["scores"]["plain"]}
     return tuple(
-        TrustedDomain(row["suffix"], row["licence"], row["light"], tuple(row["except"]), plain.get(row["light"], 0.0))
+        TrustedDomain(row["suffix"], row["licence"], row["light"], row["terms"], plain.get(row["light"], 0.0))
         for row in rows
     )
 
@@ -59,8 +62,6 @@ def domain_mark(url: str) -> LicenceMark | None:
     if found is None or (found.light == "GREEN" and (port not in (None, 80, 443) or _ELSEWHERE.search(parts.query))):
         return None
     rule = f"domain {found.suffix}"
-    return LicenceMark("domain", found.light, found.licence, found.score, host, f"trusted {rule}", rule)
-
-
-def _is_below(host: str, suffix: str) -> bool:
-    return host == suffix or host.endswith(f".{suffix}")
+    return LicenceMark(
+        "domain", found.light, found.licence, found.score, host, f"trusted {rule}, by its notice {found.terms}", rule
+    )

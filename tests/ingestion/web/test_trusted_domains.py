@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from ingestion.web.trusted_domains import domain_mark
+from rag_engine.config import DATA
 
 
 @pytest.mark.parametrize(
@@ -20,7 +23,6 @@ from ingestion.web.trusted_domains import domain_mark
         "ftp://eur-lex.europa.eu/a",
         "https://eur-lex.europa.eu:8443/a",
         "https://eur-lex.europa.eu/go?url=https://evil.com",
-        "https://webgate.ec.europa.eu/a",
         "https://[broken",
         "",
     ],
@@ -34,3 +36,21 @@ def test_a_trusted_host_is_known_by_whole_labels_in_any_case() -> None:
         found = domain_mark(url)
         assert found is not None
         assert found.light == "GREEN"
+
+
+def test_each_trusted_host_names_the_notice_that_it_rests_on() -> None:
+    rows = tomllib.loads((DATA / "licences.toml").read_text(encoding="utf-8"))["domains"]
+    for row in rows:
+        assert row["terms"].startswith("http"), row["suffix"]
+        assert len(row["says"]) > 15, row["suffix"]
+        found = domain_mark(f"https://{row['suffix']}/a")
+        assert found is not None
+        assert row["terms"] in found.place
+
+
+def test_a_host_that_publishes_the_works_of_others_frees_nothing_by_its_name() -> None:
+    for url in ("https://ec.europa.eu/a", "https://www.fema.gov/a", "https://iris.who.int/a"):
+        found = domain_mark(url)
+        assert found is not None
+        assert found.light == "YELLOW"
+    assert domain_mark("https://assets.publishing.service.gov.uk/a.pdf") is None
