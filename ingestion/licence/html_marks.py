@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -10,15 +9,16 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
 
-from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in
-from ingestion.licence.patterns import read_statements
+from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in, restrictions_of
+from ingestion.licence.page_sections import BREAKS
+from ingestion.licence.patterns import read_limits, read_statements
+from ingestion.licence.structured_data import json_ld_licences, property_licences
 from ingestion.licence.table import load_licences, score_of
 from ingestion.types import LicenceMark, Light
 
 MOST_BYTES = 10_000_000
-_JSON_BYTES = 1_000_000
-_JSON_NODES = 5_000
 _QUOTE = 300
+_BESIDE = 600
 _XMP = re.compile(rb"<x:xmpmeta[\s>]")
 _XMP_END = b"</x:xmpmeta>"
 _XMP_STREAM = re.compile(rb"/Subtype\s*/XML[^>]{0,200}>>\s*stream\r?\n|/Type\s*/Metadata[^>]{0,200}>>\s*stream\r?\n")
@@ -30,7 +30,9 @@ _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pd
 
 def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
     """Return the marks of a page, without those of a picture, a widget or a theme on it; changes nothing in it."""
-    marks = [*_metas(root), *_links(root, url), *_json_ld(root, url), *_properties(root, url)]
+    values = [*json_ld_licences(root, url), *property_licences(root, is_aside)]
+    structured = [mark_of(one.value, one.place, score_of(one.score), url) for one in values]
+    marks = [*_metas(root), *_links(root, url), *filter(None, structured)]
     return list(dict.fromkeys(marks))
 
 
@@ -94,16 +96,38 @@ def _metas(root: html.HtmlElement) -> Iterator[LicenceMark]:
 
 def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
     for element in root.iter("link", "a", "area"):
-        rel = (element.get("rel") or "").lower().split()
         href = (element.get("href") or "").strip()
-        # Without rel an address of a licence is a mention; it weighs only beside words that grant.
-        if {"license", "licence", "copyright"}.isdisjoint(rel):
-            continue
         licence = name_of_address(_joined(url, href))
-        if licence and not _is_aside(element):
+        if not licence or is_aside(element):
+            continue
+        rel = (element.get("rel") or "").lower().split()
+        # Without rel an address of a licence is a mention; it weighs only beside words that grant.
+        if not {"license", "licence", "copyright"}.isdisjoint(rel):
             light: Light = "YELLOW" if licence == UNSTATED else "GREEN"
             score, place = score_of("weak" if licence == UNSTATED else "link"), f"<{element.tag} rel=license>"
             yield LicenceMark("mark", light, licence, score, href[:_QUOTE], place, "licence-link", "document")
+            yield from read_limits(_words_beside(element), "beside the licence link")
+        if licence != UNSTATED:
+            yield from _against_its_words(licence, href, _words_beside(element))
+
+
+def _words_beside(element: html.HtmlElement) -> str:
+    """Return the text of a link with what is around it in its paragraph."""
+    block = next((above for above in element.iterancestors() if above.tag in BREAKS), None)
+    return "" if block is None or element.tag == "link" else " ".join(map(str, block.itertext()))[:_BESIDE]
+
+
+def _against_its_words(licence: str, href: str, words: str) -> Iterator[LicenceMark]:
+    """Find a licence that the words name and that allows something else than the one whose address they link to."""
+    named = [one.name for one in names_in(words) if one.name != UNSTATED]
+    other = next((name for name in named if set(restrictions_of(name)) != set(restrictions_of(licence))), None)
+    if other is None or any(set(restrictions_of(name)) == set(restrictions_of(licence)) for name in named):
+        return
+    for name, quote in ((licence, href), (other, words)):
+        tidy = " ".join(quote.split())[:_QUOTE]
+        yield LicenceMark(
+            "mark", "GREEN", name, score_of("weak"), tidy, "licence link and its words", "link-against-words"
+        )
 
 
 def _joined(base: str, href: str) -> str:
@@ -115,7 +139,7 @@ def _joined(base: str, href: str) -> str:
     return href and urljoin(base, href[:2000])
 
 
-def _is_aside(element: html.HtmlElement) -> bool:
+def is_aside(element: html.HtmlElement) -> bool:
     """Return whether the element is about a picture, a widget or a theme, by its ancestors and surroundings."""
     if element.tag == "link":
         return False
@@ -134,74 +158,6 @@ def _is_aside(element: html.HtmlElement) -> bool:
         return False
     # "Text and images of this site": the page after all.
     return not any(mark.light == "GREEN" for mark in read_statements(around, ""))
-
-
-def _json_ld(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
-    for element in root.iter("script"):
-        if "ld+json" not in (element.get("type") or "").lower():
-            continue
-        try:
-            loaded = json.loads(text) if len(text := element.text or "") <= _JSON_BYTES else None
-        except (ValueError, RecursionError):
-            continue
-        for value in _json_licences(loaded):
-            if mark := mark_of(value, "JSON-LD license", score_of("meta"), url):
-                yield mark
-
-
-def _json_licences(loaded: object) -> Iterator[str]:
-    """Return the licences of the page's own nodes; a picture's or a program's inside them are not the page's."""
-    waiting, seen = [loaded], 0
-    while waiting and seen < _JSON_NODES:
-        seen += 1
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting += node
-        elif isinstance(node, dict):
-            kinds = node.get("@type", "")
-            named = {
-                str(kind).rpartition("/")[2].rpartition(":")[2].lower()
-                for kind in (kinds if isinstance(kinds, list) else [kinds])
-            }
-            if named & load_licences().html.page_types:
-                for key in load_licences().html.json_keys:
-                    yield from _json_values(node.get(key))
-                waiting += [node[key] for key in ("@graph", "mainEntity", "mainEntityOfPage") if key in node]
-
-
-def _json_values(value: object, depth: int = 0) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list) and depth < 3:
-        for one in value[:20]:
-            yield from _json_values(one, depth + 1)
-    elif isinstance(value, dict) and depth < 3:
-        for key in ("@id", "url", "name", "@value"):
-            if isinstance(value.get(key), str):
-                yield str(value[key])
-                return
-
-
-def _properties(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
-    words = load_licences().html
-    for element in root.xpath("//*[@itemprop or @property]"):
-        names = {name.lower() for name in f"{element.get('itemprop') or ''} {element.get('property') or ''}".split()}
-        if element.tag == "meta" and not element.get("itemprop"):
-            continue
-        if not (names & words.properties or "license" in names):
-            continue
-        scope = next((above for above in element.iterancestors() if above.get("itemtype")), None)
-        kind = (scope.get("itemtype") or "").rstrip("/").rpartition("/")[2].lower() if scope is not None else ""
-        if kind not in words.page_types or _is_aside(element):
-            continue
-        value = (
-            element.get("href")
-            or element.get("resource")
-            or element.get("content")
-            or " ".join(map(str, element.itertext()))
-        )
-        if mark := mark_of(value, f"property {' '.join(sorted(names))}", score_of("link"), url):
-            yield mark
 
 
 def _packets(raw: bytes) -> Iterator[bytes]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -20,27 +21,68 @@ if TYPE_CHECKING:
 
 HEAD, FOOT = 1_000, 1_000
 _SCRIPTS = ("script", "style", "noscript", "template", "svg")
-_BREAKS = frozenset((
+BREAKS = frozenset((
     "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset", "figcaption", "figure",
     "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre",
     "section", "table", "td", "th", "tr", "ul",
 ))  # fmt: skip
 _LINKS = 2_000
+_MOST_BOXES = 300
+_FOOTERS = "//footer | //*[@role='contentinfo'] | //*[@id='footer']"
+_FRAMES = frozenset(("html", "body", "main", "article"))
 _RIGHTS = re.compile("copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|autor|telif|opphav")
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The text of a page: all of it, and its footers; paragraphs are separated by blank lines."""
+    """The text of a page: all of its own, its footers, and the boxes in it; paragraphs are separated by blank lines.
+
+    A box is a caption, a quotation, readers' comments or a teaser: what it says is not said of the page.
+    """
 
     whole: str
     footer: str
+    boxes: str = ""
 
 
 def text_of(root: html.HtmlElement) -> PageText:
     """Return the visible text of a page; changes nothing in it."""
-    footers = root.xpath("//footer | //*[@role='contentinfo'] | //*[@id='footer']")
-    return PageText(_text(root), "\n\n".join(_text(element) for element in footers[:10]))
+    footers = root.xpath(_FOOTERS)
+    boxes = _boxes(root)
+    footer = "\n\n".join(_text(element, boxes) for element in footers[:10])
+    apart = "\n\n".join(_text(element) for element in boxes)
+    return PageText(_text(root, boxes), footer, apart)
+
+
+def _boxes(root: html.HtmlElement) -> list[html.HtmlElement]:
+    """Return the outermost boxes in a page. A box that holds most of the page's text is none: it frames the page."""
+    words = load_licences().html
+    most = _length(root) / 2
+    # A dict keeps the order, and the elements alive, whose identity is all that tells them apart.
+    found: dict[html.HtmlElement, None] = {}
+    candidates = (
+        element
+        for element in root.iter(etree.Element)
+        if element.tag in words.box_elements
+        or (
+            element.tag not in _FRAMES
+            and words.box_names.search(f"{element.get('class', '')} {element.get('id', '')}")
+            and not _in_footer(element)
+        )
+    )
+    for element in islice(candidates, _MOST_BOXES):
+        if not any(above in found for above in element.iterancestors()) and _length(element) < most:
+            found[element] = None
+    return list(found)
+
+
+def _in_footer(element: html.HtmlElement) -> bool:
+    # "Credits" of a footer are the site's.
+    return any(above.tag == "footer" or above.get("id") == "footer" for above in element.iterancestors())
+
+
+def _length(element: html.HtmlElement) -> int:
+    return sum(len(str(text)) for text in element.itertext())
 
 
 def terms_link(root: html.HtmlElement, url: str) -> str:
@@ -88,14 +130,15 @@ def _site(url: str) -> str:
     return _registered_names()(host).top_domain_under_public_suffix or parts.netloc.lower()
 
 
-def _text(root: html.HtmlElement) -> str:
+def _text(root: html.HtmlElement, without: Sequence[html.HtmlElement] = ()) -> str:
+    left_out = frozenset(without)
     pieces: list[str] = []
     # A walk with events instead of recursion: a hostile page may be nested as deep as it likes.
     skipped: etree._Element | None = None
     for event, element in etree.iterwalk(root, events=("start", "end")):
         tag = element.tag if isinstance(element.tag, str) else ""
         if event == "start" and skipped is None:
-            if tag in _SCRIPTS or tag == "head" or HIDDEN.search(element.get("style") or ""):
+            if element in left_out or tag in _SCRIPTS or tag == "head" or HIDDEN.search(element.get("style") or ""):
                 skipped = element
                 continue
             pieces += (_gap(tag), str(element.text or "").replace("\n", " "))
@@ -108,6 +151,6 @@ def _text(root: html.HtmlElement) -> str:
 
 def _gap(tag: str) -> str:
     """Return what a reader sees between an element and the next: nothing, a line, or a paragraph."""
-    if tag not in _BREAKS:
+    if tag not in BREAKS:
         return ""
     return "\n" if tag == "br" else " " if tag in ("td", "th") else "\n\n"

@@ -72,6 +72,11 @@ def _read_piece(sentences: Sequence[str], place: str) -> Iterator[LicenceMark]:
             yield from _limits(sentences[at], place)
 
 
+def read_limits(text: str, place: str) -> list[LicenceMark]:
+    """Return what the sentences of a text beside a licence forbid: commercial use, changes, another licence."""
+    return [mark for piece in pieces_of(text) for one in sentences_of(piece) for mark in _limits(one, place)]
+
+
 def says_reserved(text: str) -> bool:
     """Return whether anything in the text reserves rights."""
     return any(mark.light == "RED" for mark in read_statements(text, ""))

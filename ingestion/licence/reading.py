@@ -18,7 +18,8 @@ from ingestion.licence.document import document_statements, pages_of
 from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
 from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
 from ingestion.licence.patterns import read_statements
-from ingestion.types import Fetched, LicenceMark, Refusal
+from ingestion.licence.table import score_of
+from ingestion.types import Fetched, LicenceMark, Light, Refusal
 from ingestion.web.html import parse
 from ingestion.web.page import read_page
 
@@ -99,7 +100,14 @@ def _page_statements(text: PageText) -> list[LicenceMark]:
     footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
     quoted = {(mark.light, mark.quote) for mark in footer}
     rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
-    return [*footer, *rest]
+    return [*footer, *rest, *map(_of_a_box, read_statements(text.boxes, "box"))]
+
+
+def _of_a_box(mark: LicenceMark) -> LicenceMark:
+    """Return a mark of a caption, a quotation or a comment: it neither frees the page nor reserves it."""
+    light: Light = "RED" if mark.light == "RED" else "YELLOW"
+    score = min(mark.score, score_of("weak")) if light == "RED" else score_of("none")
+    return replace(mark, light=light, score=score, rule=f"{mark.rule} in a box", subject="part")
 
 
 def _snippets(text: PageText, statements: Sequence[LicenceMark]) -> tuple[str, ...]:

@@ -62,6 +62,8 @@ class HtmlWords:
     aside_elements: frozenset[str]
     aside_names: re.Pattern[str]
     aside_text: re.Pattern[str]
+    box_elements: frozenset[str]
+    box_names: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ def load_licences() -> LicenceTable:
         for group, rows in table.pop("rules").items()
     }
     aside = {
+        "box_names": rf"(?i)(?:^|[\s_-])(?:{'|'.join(page['box_names'])})(?:$|[\s_-])",
         "aside_names": rf"(?i)(?:^|[\s_-])(?:{'|'.join(page['aside_names'])})(?:$|[\s_-])",
         "aside_text": rf"(?i){'|'.join(page['aside_text'])}",
     }

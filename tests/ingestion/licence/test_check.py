@@ -110,7 +110,7 @@ def test_a_trusted_host_needs_no_request(tmp_path: Path) -> None:
     source = SeedSource("A1", "https://eur-lex.europa.eu/eli/reg/2021/1119/oj")
     outcome = judged(web, tmp_path, source=source)
     assert outcome.reason == "licence_green"
-    assert verdict(outcome).marks[0].place .startswith("trusted domain eur-lex.europa.eu, by its notice https://")
+    assert verdict(outcome).marks[0].place.startswith("trusted domain eur-lex.europa.eu, by its notice https://")
     assert web.asked == []
 
 

@@ -5,12 +5,17 @@ import zlib
 
 import pytest
 
-from ingestion.licence.html_marks import read_xmp
+from ingestion.licence.html_marks import marks_of, read_xmp
+from ingestion.licence.page_sections import text_of
+from ingestion.licence.patterns import read_statements
+from ingestion.licence.reading import read_html
 from ingestion.licence.verdict import decide
 from ingestion.types import Light
+from ingestion.web.html import parse
 from tests.ingestion.licence.marks import read_marks
 
 BY = "https://creativecommons.org/licenses/by/4.0/"
+NC = "https://creativecommons.org/licenses/by-nc/4.0/"
 URL = "https://example.org/report"
 
 
@@ -35,6 +40,10 @@ def ld(value: object) -> str:
         ld({"@type": "Report", "license": BY}),
         ld({"@graph": [{"@type": "WebPage"}, {"@type": ["Article", "Thing"], "license": {"@id": BY}}]}),
         ld([{"@type": "http://schema.org/Dataset", "license": [BY]}]),
+        ld({"@type": "Report", "url": f"{URL}#top", "license": BY}),
+        ld([{"@type": "Report", "url": "/report", "license": BY}, {"@type": "Article", "url": "/other"}]),
+        ld({"@graph": [{"@type": "WebSite", "url": "https://example.org/", "license": BY}, {"@type": "WebPage"}]}),
+        f'<aside class="widget"><a rel="license" href="{BY}">Creative Commons</a></aside>',
     ],
 )
 def test_machine_readable_licences_are_read(page: str) -> None:
@@ -49,10 +58,15 @@ def test_machine_readable_licences_are_read(page: str) -> None:
         f'<p>Photo: J. Doe, <a rel="license" href="{BY}">CC BY 4.0</a></p>',
         f'<div class="photo-credit"><a rel="license" href="{BY}">CC BY</a></div>',
         f'<footer><p>Theme by Foo, <a rel="license" href="{BY}">CC BY</a></p></footer>',
-        f'<aside><a rel="license" href="{BY}">widget</a></aside>',
         f'<div itemscope itemtype="https://schema.org/ImageObject"><a itemprop="license" href="{BY}">l</a></div>',
         ld({"@type": "ImageObject", "license": BY}),
         ld({"@type": "Article", "image": {"@type": "ImageObject", "license": BY}}),
+        ld({"@type": "CreativeWork", "contentUrl": "https://example.org/hero.jpg", "license": BY}),
+        ld({"@type": "Article", "url": "https://example.org/another", "license": BY}),
+        ld({"@type": "Article", "url": "https://elsewhere.org/report", "license": BY}),
+        ld([{"@type": "Article"}, {"@type": "Dataset", "license": BY}]),
+        ld({"@graph": [{"@type": "Report", "url": URL}, {"@type": "Article", "license": BY}]}),
+        f'<div itemscope itemtype="https://schema.org/Article"><a itemprop="license" href="{BY}">l</a></div>' * 2,
         f'<p>Read more about <a href="{BY}">this licence</a></p>',
         '<a rel="license" href="https://creativecommons.org.evil.example/licenses/by/4.0/">CC BY</a>',
         '<script type="application/ld+json">{"@type": "Article", "license": "' + BY + "</script>",
@@ -65,6 +79,55 @@ def test_machine_readable_licences_are_read(page: str) -> None:
 )
 def test_licences_of_other_things_and_broken_marks_free_nothing(page: str) -> None:
     assert not [mark for mark in read_marks(page, URL) if mark.light == "GREEN"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f'<p>This work is licensed under <a href="{NC}">CC BY 4.0</a></p>',
+        f'<p><a rel="license" href="{BY}">CC BY-NC-ND 4.0</a></p>',
+        f'<p><a rel="license" href="{BY}"></a> Licensed under a Creative Commons Attribution-ShareAlike licence</p>',
+    ],
+)
+def test_words_that_contradict_the_address_beside_them_are_for_a_person(words: str) -> None:
+    root = parse(f"<html><body><main>{words}</main></body></html>")
+    assert root is not None
+    found = decide([*marks_of(root, URL), *read_statements(text_of(root).whole, "page")])
+    assert (found.light, found.conflict) == ("YELLOW", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "restrictions"),
+    [
+        ("Commercial use is prohibited.", ("NC",)),
+        ("Toute utilisation commerciale est interdite.", ("NC",)),
+        ("It may not be modified.", ("ND",)),
+        ("", ()),
+    ],
+)
+def test_what_is_forbidden_beside_a_licence_link_is_kept(words: str, restrictions: tuple[str, ...]) -> None:
+    found = decide(read_marks(f'<footer><p><a rel="license" href="{BY}">Licence</a>. {words}</p></footer>', URL))
+    assert (found.light, found.restrictions) == ("GREEN", restrictions)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<figure><figcaption>This work is licensed under CC BY 4.0.</figcaption></figure>",
+        '<div class="comments"><p>This work is licensed under CC BY 4.0.</p></div>',
+        "<blockquote>This report is licensed under CC BY 4.0.</blockquote>",
+        '<div class="related-posts teaser">All content is licensed under CC BY 4.0.</div>',
+    ],
+)
+def test_what_a_box_says_is_not_said_of_the_page(box: str) -> None:
+    page = f"<html><body><main><p>{'The river rose. ' * 20}</p>{box}</main></body></html>".encode()
+    reading = read_html(page, URL)
+    assert [mark.light for mark in reading.marks] == ["YELLOW"]
+
+
+def test_a_box_around_the_whole_page_is_the_page() -> None:
+    reading = read_html(b'<body><div class="teaser"><p>This work is licensed under CC BY 4.0.</p></div></body>', URL)
+    assert [mark.light for mark in reading.marks] == ["GREEN"]
 
 
 def test_a_reserved_meta_element_is_red_and_contradicts_a_licence_link() -> None:
