@@ -40,13 +40,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, heading, table or note: characters [start, end) of a document's text."""
+    """A paragraph, heading, table or note: characters [start, end) of a document's text.
+
+    `rows` are the cells of a table as they are printed, its header first, a merged cell in each place it covers.
+    """
 
     start: int
     end: int
     page: int
     kind: BlockKind
     font_size: float | None = None
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

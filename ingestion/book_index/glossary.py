@@ -93,7 +93,7 @@ def _entries(blocks: Sequence[tuple[Block, str]], first: int, title: Block | Non
     while at < len(blocks) and missed < _PATIENCE:
         block, text = blocks[at]
         size = 1
-        entries = list(_in_table(block, text)) if block.kind == "table" else list(_in_text(block, text))
+        entries = list(_in_table(block)) if block.kind == "table" else list(_in_text(block, text))
         if not entries and block.kind == "heading":
             larger = title is not None and (block.font_size or 0.0) > (title.font_size or 0.0)
             if title is None or (found and (larger or not by_heading)):
@@ -115,8 +115,9 @@ def _under_heading(heading: str, page: int, following: Sequence[tuple[Block, str
             yield _record(name, text, page)
 
 
-def _in_table(block: Block, text: str) -> Iterator[IndexRecord]:
-    rows = [_CELLS.fullmatch(line) for line in text.splitlines()]
+def _in_table(block: Block) -> Iterator[IndexRecord]:
+    # Cells are read as they stand in the columns, not under the names that the text repeats.
+    rows = [_CELLS.fullmatch(" | ".join(row)) for row in block.rows]
     if 2 * sum(row is not None for row in rows) >= len(rows):
         yield from (_record(row["term"], row["definition"], block.page) for row in rows if row is not None)
 

@@ -125,10 +125,9 @@ def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[
     found: list[IndexRecord] = []
     for block in extracted.blocks:
         if block.kind == "table":
-            rows = [line.split("|") for line in extracted.text[block.start : block.end].splitlines()]
             # In a longer document a table without names may be one of anything.
             most = 2 * (block.end - block.start) > len(extracted.text)
-            found += records_of_rows([[cell.strip() for cell in row] for row in rows], numbers.page, guess=most)
+            found += records_of_rows(block.rows, numbers.page, guess=most)
     if extracted.media_type == _PDF:
         pages = sorted(lines_by_page(extracted))
         printed = reader.lines(path, pages)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lxml import etree
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.extraction.layout.numerals import letters, roman
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
 from rag_engine.types import BlockKind
 
@@ -89,8 +91,7 @@ def _blocks(container: Element, headings: Mapping[str, bool]) -> Iterator[DraftB
         elif element.tag == f"{_W}tbl":
             rows = list(_rows(element))
             named = sum(row.find(f"{_W}trPr/{_W}tblHeader") is not None for row in rows)
-            cells = ([_text(cell) for cell in row if cell.tag == f"{_W}tc"] for row in rows)
-            yield table(cells, headers=named or None)
+            yield table_block(table_of(_merged([list(_cells(row)) for row in rows]), named or None))
         elif element.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}customXml", f"{_W}ins"):
             yield from _blocks(element, headings)
 
@@ -102,6 +103,52 @@ def _rows(element: Element) -> Iterator[Element]:
             yield child
         elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins"):
             yield from _rows(child)
+
+
+def _cells(row: Element) -> Iterator[tuple[GridCell, str]]:
+    """Yield the cells of a row, each with its part in a vertical merge: "restart", "continue" or ""."""
+    for child in row:
+        if child.tag == f"{_W}tc":
+            merge = child.find(f"{_W}tcPr/{_W}vMerge")
+            part = "" if merge is None else merge.get(f"{_W}val", "continue")
+            columns = int(_value(child, "tcPr/gridSpan") or 1)
+            yield GridCell(_text(child), max(1, columns), bold=_is_bold(child)), part
+        elif child.tag == f"{_W}trPr":
+            for _ in range(int(_value(child, "gridBefore") or 0)):
+                yield GridCell(""), ""
+        elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins"):
+            yield from _cells(child)
+
+
+def _merged(rows: Sequence[Sequence[tuple[GridCell, str]]]) -> list[list[GridCell]]:
+    """Return the rows with what continues a cell from above counted into that cell's height."""
+    begun: dict[int, tuple[int, int]] = {}
+    heights: dict[tuple[int, int], int] = {}
+    kept: list[list[tuple[tuple[int, int], GridCell]]] = []
+    for number, row in enumerate(rows):
+        column = 0
+        kept.append([])
+        for cell, part in row:
+            if part == "continue" and column in begun:
+                heights[begun[column]] += 1
+            else:
+                begun.pop(column, None)
+                if part:
+                    begun[column] = (number, column)
+                heights[number, column] = 1
+                kept[-1].append(((number, column), cell))
+            column += cell.columns
+    return [[replace(cell, rows=heights[place]) for place, cell in row] for row in kept]
+
+
+def _is_bold(element: Element) -> bool:
+    """Return whether all words of an element are bold by themselves, not by their style."""
+    runs = [run for run in element.iter(f"{_W}r") if any(text.text for text in run.iter(f"{_W}t"))]
+    return bool(runs) and all(_is_on(run.find(f"{_W}rPr/{_W}b")) for run in runs)
+
+
+def _is_on(switch: Element | None) -> bool:
+    return switch is not None and switch.get(f"{_W}val", "1") not in ("0", "false", "off")
 
 
 def _kind(element: Element, headings: Mapping[str, bool]) -> BlockKind:

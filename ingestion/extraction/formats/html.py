@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.zip_container import Element
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
 from ingestion.web.html import clean, main_content, parse
 
 _HEADING = re.compile("h[1-6]")
+_SPAN = re.compile(r"\d{1,3}")
 _BREAK = re.compile(
     "address|article|blockquote|body|br|caption|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|"
     "header|hr|html|li|main|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
@@ -65,7 +68,7 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
                 yield "block", paragraph(_on_one_line(caption))
             rows = list(child.iter("tr"))
             named = list(takewhile(_names_columns, rows))
-            yield "block", table(map(_cells, rows), headers=len(named) or None)
+            yield "block", table_block(table_of(map(_cells, rows), len(named) or None))
         else:
             breaks = _BREAK.fullmatch(tag)
             if breaks:
@@ -83,8 +86,24 @@ def _names_columns(row: Element) -> bool:
     return row.find("td") is None or (parent is not None and parent.tag == "thead")
 
 
-def _cells(row: Element) -> list[str]:
-    return [_on_one_line(cell) for cell in row if cell.tag in ("td", "th")]
+def _cells(row: Element) -> list[GridCell]:
+    return [
+        GridCell(_on_one_line(cell), _span(cell, "colspan"), _span(cell, "rowspan"), bold=_is_bold(cell))
+        for cell in row
+        if cell.tag in ("td", "th")
+    ]
+
+
+def _span(cell: Element, name: str) -> int:
+    found = _SPAN.match(cell.get(name) or "")
+    return max(1, int(found[0])) if found else 1
+
+
+def _is_bold(cell: Element) -> bool:
+    """Return whether the whole of a cell is bold."""
+    text = _on_one_line(cell)
+    bold = list(cell.iter("b", "strong"))
+    return cell.tag == "th" or (bool(text) and len(bold) == 1 and _on_one_line(bold[0]) == text)
 
 
 def _on_one_line(element: Element) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import locked
 from ingestion.extraction.formats.zip_container import Element, open_package
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
 
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -17,6 +19,7 @@ _SPACES = {f"{_TEXT}tab", f"{_TEXT}line-break"}
 _SKIPPED = {f"{_TEXT}tracked-changes", f"{_TEXT}note", f"{_OFFICE}annotation", f"{_OFFICE}forms"}
 _MANIFEST = "META-INF/manifest.xml"
 _MOST_SPACES = 100
+_MOST_REPEATED = 100
 
 
 def extract_odt(path: Path, limits: ExtractionLimits) -> Draft:
@@ -41,8 +44,7 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
             yield paragraph(_text(element))
         elif tag == f"{_TABLE}table":
             named = sum(1 for group in element.iter(f"{_TABLE}table-header-rows") for _ in _rows(group))
-            cells = ([_text(cell) for cell in row if cell.tag == f"{_TABLE}table-cell"] for row in _rows(element))
-            yield table(cells, headers=named or None)
+            yield table_block(table_of([list(_cells(row)) for row in _rows(element)], named or None))
         elif isinstance(tag, str) and tag not in _SKIPPED:
             yield from _blocks(element)
 
@@ -54,6 +56,18 @@ def _rows(element: Element) -> Iterator[Element]:
             yield child
         elif child.tag != f"{_TABLE}table-cell":
             yield from _rows(child)
+
+
+def _cells(row: Element) -> Iterator[GridCell]:
+    for child in row:
+        if child.tag == f"{_TABLE}table-cell":
+            columns, rows = (int(child.get(f"{_TABLE}number-{way}-spanned", "1")) for way in ("columns", "rows"))
+            text = _text(child)
+            # Programs write one empty cell for all that are left of a row.
+            times = int(child.get(f"{_TABLE}number-columns-repeated", "1"))
+            yield from (
+                GridCell(text, columns, rows) for _ in range(min(times, _MOST_REPEATED) if text else min(times, 1))
+            )
 
 
 def _text(element: Element) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import open_package
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
 
 
@@ -36,14 +38,22 @@ def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:
         if title is not None and shape.shape_id == title.shape_id:
             continue
         if getattr(shape, "has_table", False):
-            cells = ([cell.text for cell in row.cells] for row in shape.table.rows)
-            yield table(cells, number, 1 if shape.table.first_row else None)
+            rows = [[_cell(cell) for cell in row.cells if not cell.is_spanned] for row in shape.table.rows]
+            yield table_block(table_of(rows, 1 if shape.table.first_row else None), number)
         elif shape.has_text_frame:
             for line in shape.text_frame.paragraphs:
                 # Not the runs alone: line breaks and fields (dates, numbers) stand between them.
                 yield paragraph(line.text, number)
     if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
         yield paragraph(notes.text, number, "note")
+
+
+def _cell(cell: Any) -> GridCell:
+    merged = cell.is_merge_origin
+    columns, rows = (cell.span_width, cell.span_height) if merged else (1, 1)
+    runs = [run for line in cell.text_frame.paragraphs for run in line.runs if run.text.strip()]
+    bold = bool(runs) and all(run.font.bold for run in runs)
+    return GridCell(one_line(cell.text), columns, rows, bold=bold)
 
 
 def _flat(shapes: Any) -> Iterator[Any]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
+from ingestion.extraction.table_text import table
 
 # Private characters for what striprtf would drop or run together. The empty group before each ends the run of
 # characters that stand for programs without Unicode, or the mark would be skipped as one of them.

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, paragraph
 from ingestion.extraction.layout.hyphenation import join_lines, vocabulary_of
+from ingestion.extraction.table_text import table
 from ingestion.types import Refusal
 
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*$")
@@ -67,7 +68,8 @@ def markdown_blocks(text: str) -> Iterator[DraftBlock]:
     fenced = False
     for line in [*text.splitlines(), ""]:
         if rows and not _ROW.match(line):
-            yield table(row.strip().strip("|").split("|") for row in rows if not _RULE.match(row))
+            ruled = next((at for at, row in enumerate(rows) if _RULE.match(row)), None)
+            yield table((row.strip().strip("|").split("|") for row in rows if not _RULE.match(row)), headers=ruled)
             rows = []
         heading = None if fenced else _HEADING.match(line)
         underlined = len(pending) == 1 and not fenced and _UNDERLINE.match(line) is not None

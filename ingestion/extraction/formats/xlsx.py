@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
-from ingestion.extraction.assemble import Draft, DraftBlock, paragraph, table
+from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.zip_container import open_package
+from ingestion.extraction.formats.zip_container import Package, open_package
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
+
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
+_CHUNK = 1 << 20
+_LONGEST_REFERENCE = 100
+_MOST_MERGED = 20_000
+# Currencies and units of a number's format: "€", [$EUR], [$₺-41F]; not colours, conditions and fillers.
+_UNIT = re.compile(r'"([^"]*)"|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|\\(.)|([€$£¥₺%])')
+_HEAD_ROWS = 8
+
+# Rows and columns that a cell covers, by its row and column from 1.
+_Spans = dict[tuple[int, int], tuple[int, int]]
 
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
@@ -20,7 +37,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     from openpyxl.utils.exceptions import InvalidFileException
 
     blocks: list[DraftBlock] = []
-    with open_package(path, limits), warnings.catch_warnings():
+    with open_package(path, limits) as package, warnings.catch_warnings():
         # openpyxl warns of styles and extensions it drops; none of them holds text.
         warnings.simplefilter("ignore")
         try:
@@ -29,12 +46,65 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 # Some programs declare A1 as the range of a full sheet, and openpyxl would stop there.
                 sheet.reset_dimensions()
                 blocks.append(paragraph(sheet.title, number, "heading"))
-                blocks.append(table((map(shown, row) for row in sheet.iter_rows(values_only=True)), number))
+                part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
+                blocks.append(table_block(table_of(_rows(sheet, _merged(package, part))), number))
             title = workbook.properties.title or ""
             workbook.close()
         except (InvalidFileException, BadZipFile, XMLSyntaxError, KeyError, ValueError, TypeError) as error:
             raise damaged(path, error, "a damaged workbook", "Save it again and add that.") from error
     return Draft(blocks, title, len(workbook.worksheets))
+
+
+def _rows(sheet: Any, spans: _Spans) -> Iterator[list[GridCell]]:
+    """Yield the rows with the merged cells, each once and not in the places that it covers."""
+    covered = {
+        (row + down, column + across)
+        for (row, column), (rows, columns) in spans.items()
+        for down in range(rows)
+        for across in range(columns)
+        if down or across
+    }
+    for number, row in enumerate(sheet.iter_rows(), 1):
+        cells = []
+        for column, cell in enumerate(row, 1):
+            if (number, column) in covered:
+                continue
+            made = GridCell(_printed(cell), bold=number <= _HEAD_ROWS and bool(cell.value and cell.font.bold))
+            if spans and (number, column) in spans:
+                rows, columns = spans[number, column]
+                made = replace(made, rows=rows, columns=columns)
+            cells.append(made)
+        yield cells
+
+
+def _merged(package: Package, part: str) -> _Spans:
+    """Return the merged cells of a sheet; they are behind its rows, and openpyxl passes over them."""
+    from openpyxl.utils.cell import range_boundaries
+
+    spans: _Spans = {}
+    if part not in package.names:
+        return spans
+    kept = b""
+    with package.stream(part) as stream:
+        while chunk := stream.read(_CHUNK):
+            for found in _MERGED.finditer(kept + chunk):
+                first, top, last, bottom = (edge or 1 for edge in range_boundaries(found[1].decode("ascii")))
+                # A long one is the frame of a sheet and no cell.
+                if (bottom - top + 1) * (last - first + 1) <= _MOST_MERGED and len(spans) < _MOST_MERGED:
+                    spans[top, first] = bottom - top + 1, last - first + 1
+            kept = chunk[-_LONGEST_REFERENCE:]
+    return spans
+
+
+def _printed(cell: Any) -> str:
+    """Return the text of a cell, a number with the unit of its format."""
+    value = cell.value
+    if not isinstance(value, int | float) or isinstance(value, bool) or cell.number_format == "General":
+        return one_line(shown(value))
+    unit = one_line("".join("".join(found) for found in _UNIT.findall(cell.number_format.partition(";")[0])))
+    if unit == "%":
+        return f"{100 * value:.10g}%"
+    return f"{shown(value)} {unit}".strip()
 
 
 def shown(value: object) -> str:

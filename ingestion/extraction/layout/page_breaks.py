@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ingestion.extraction.assemble import DraftBlock, DraftLine, with_header
+from ingestion.extraction.assemble import DraftBlock, DraftLine
 from ingestion.extraction.layout.hyphenation import HYPHENS, join_lines
 from ingestion.extraction.layout.paragraphs import ends_sentence
 from ingestion.extraction.layout.text_rows import LABEL
+from ingestion.extraction.table_grid import continued
+from ingestion.extraction.table_text import table_lines
 
 # Lines of a column of three have some forty characters.
 _FULL_LINE = 30
@@ -52,14 +54,11 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
 
 
 def _with_header_of(table: DraftBlock, following: DraftBlock) -> DraftBlock:
-    """Return a table continued at the top of a page, under the header of the page before; that has no place here."""
-    header = table.header
-    if following.kind != "table" or following.header or len(header) != 1:
+    """Return a table continued at the top of a page, under the names of the columns on the page before."""
+    if table.grid is None or following.grid is None:
         return following
-    if following.lines[0].text == header[0].text or following.lines[0].text.count(" | ") != header[0].text.count(" | "):
-        return following
-    named = (DraftLine(header[0].text, joint="\n"),)
-    return replace(following, lines=with_header(named, following.lines), header=named)
+    whole = continued(table.grid, following.grid)
+    return following if whole is None else replace(following, lines=table_lines(whole), grid=whole)
 
 
 def _is_open(block: DraftBlock) -> bool:

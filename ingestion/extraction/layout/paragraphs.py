@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ingestion.extraction.assemble import DraftBlock, DraftLine, with_header
+from ingestion.extraction.assemble import DraftBlock
+from ingestion.extraction.layout.columns import aligned_table
 from ingestion.extraction.layout.hyphenation import join_lines
 from ingestion.extraction.layout.text_rows import LABEL, PageRows, TextRow
+from ingestion.extraction.table_text import table_block
 from rag_engine.types import BlockKind
 
 # No sentence ends in more quotation marks, brackets and note numbers than this.
@@ -19,7 +21,6 @@ _SENTENCE_END = re.compile(r"[.:;!?…][\"'”’»)\]]*\d{0,3}$")
 _NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§]|[a-z](?=\s))")
 # "2.1 Scope", "§ 3", "Art. 4": what lists of contents and statutes number their lines with.
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2})*\s+[^\W\d_]|§+\s*\d|Art(?:icle|icolo|igo|ículo|ikel|\.)?\s*\d")
-_DIGIT = re.compile(r"\d")
 
 
 def ends_sentence(text: str) -> bool:
@@ -50,19 +51,10 @@ def blocks_of(page: PageRows, body: float, vocabulary: frozenset[str]) -> list[D
 def _draft(rows: Sequence[TextRow], kind: BlockKind, page: PageRows, vocabulary: frozenset[str]) -> DraftBlock:
     size = None if page.recognised else round(max(rows, key=lambda row: len(row.text)).size, 1)
     if kind == "table":
-        lines = [DraftLine(row.text, row.box, "\n") for row in rows]
-        header = tuple(lines[:1]) if _is_header(rows) else ()
-        return DraftBlock(page.number, kind, with_header(header, lines[len(header) :]), size, header)
+        table = rows[0].table or aligned_table(rows, page.number)
+        return table_block(table, page.number, size)
     joined = join_lines([(row.text.replace(" | ", " "), row.box) for row in rows], vocabulary)
     return DraftBlock(page.number, kind, joined, size)
-
-
-def _is_header(rows: Sequence[TextRow]) -> bool:
-    """Return whether the first row of a table names its columns: no figures in it, and figures below."""
-    first, below = rows[0], rows[1:]
-    if first.cells < 2 or _DIGIT.search(first.text):
-        return first.cells > 1 and first.bold and not any(row.bold for row in below)
-    return 2 * sum(_DIGIT.search(row.text) is not None for row in below) > len(below)
 
 
 def _noted(
@@ -181,6 +173,8 @@ def _tabular(rows: Sequence[TextRow]) -> bool:
 
 
 def _is_table(rows: Sequence[TextRow]) -> bool:
+    if rows[0].table is not None:
+        return True
     return _tabular(rows) and (rows[0].cells > 2 or sum(row.cells > 1 for row in rows) > 1)
 
 

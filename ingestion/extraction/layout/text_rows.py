@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from ingestion.extraction.table_grid import GridCell, TableGrid
 from rag_engine.types import Box
 
 LABEL = re.compile(r"(?:[•▪●○■□◦‣–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d+(?:\.\d+)+)(?:\s|$)")
@@ -28,7 +29,10 @@ class PrintedLine:
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """Everything at one height in one block; `cells` > 1 when wide gaps part it."""
+    """Everything at one height in one block; `cells` > 1 when wide gaps part it, and then `places` are they.
+
+    `table` is a table whose rules were found, of which this is all.
+    """
 
     text: str
     box: Box
@@ -36,6 +40,8 @@ class TextRow:
     bold: bool
     block: int
     cells: int
+    places: tuple[GridCell, ...] = ()
+    table: TableGrid | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +141,41 @@ def _apart(a: Box, b: Box) -> bool:
 def _row(group: list[PrintedLine]) -> TextRow:
     if len(group) == 1:
         only = group[0]
-        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1)
+        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1, (_cell(only.text, group),))
     columns = _columns(group)
     widest = max(group, key=lambda line: len(line.text))
     text = _cell_text(columns[0])
     cells = 1
+    parts = [[text]]
+    lines = [list(columns[0])]
     for left, right in pairwise(columns):
         # Justified prose spreads words by less than an em; columns of a table stand further apart.
         gap = right[0].box.x0 - max(line.box.x1 for line in left)
         apart = gap > 1.2 * widest.size and not (cells == 1 and LABEL.fullmatch(text))
         cells += apart
-        text += (" | " if apart else " ") + _cell_text(right)
-    box = Box(
-        min(line.box.x0 for line in group),
-        min(line.box.y0 for line in group),
-        max(line.box.x1 for line in group),
-        max(line.box.y1 for line in group),
+        shown = _cell_text(right)
+        text += (" | " if apart else " ") + shown
+        if apart:
+            parts.append([shown])
+            lines.append(list(right))
+        else:
+            parts[-1].append(shown)
+            lines[-1] += right
+    places = tuple(_cell(" ".join(words), inside) for words, inside in zip(parts, lines, strict=True))
+    return TextRow(text, _around(group), widest.size, all(line.bold for line in group), widest.block, cells, places)
+
+
+def _cell(text: str, lines: Sequence[PrintedLine]) -> GridCell:
+    return GridCell(text, box=_around(lines), bold=all(line.bold for line in lines))
+
+
+def _around(lines: Sequence[PrintedLine]) -> Box:
+    return Box(
+        min(line.box.x0 for line in lines),
+        min(line.box.y0 for line in lines),
+        max(line.box.x1 for line in lines),
+        max(line.box.y1 for line in lines),
     )
-    return TextRow(text, box, widest.size, all(line.bold for line in group), widest.block, cells)
 
 
 def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:

@@ -67,7 +67,8 @@ def first_line(text: str, blocks: Sequence[Block]) -> str:
     if is_workbook(blocks):
         first = next(block for block in blocks if block.kind == "table")
         line = one_line(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
-        return line if looks_like_title(line) and " | " not in line and len(line) <= 120 else ""
+        alone = not first.rows or sum(map(bool, first.rows[0])) == 1
+        return line if alone and looks_like_title(line) and len(line) <= 120 else ""
     lines = [
         (block, one_line(text[block.start : min(block.end, block.start + LONGEST_TITLE)])) for block in blocks[:200]
     ]

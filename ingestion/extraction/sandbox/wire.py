@@ -11,7 +11,7 @@ from math import isnan, nan
 from typing import Any
 
 from ingestion.types import FileProperties, FileReading, PlacedLine, PrintedPages
-from rag_engine.types import Block, Box, ExtractedText, Line
+from rag_engine.types import Block, BlockKind, Box, ExtractedText, Line
 
 LARGEST_MESSAGE = 2**29
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
@@ -75,7 +75,9 @@ def to_json(extracted: ExtractedText) -> Message:
         "ends": _packed("i", [line.end for line in lines]),
         "line_pages": _packed("i", [line.page for line in lines]),
         "edges": _packed("d", [edge for line in lines for edge in _edges(line.box)]),
-        "blocks": [(block.start, block.end, block.page, block.kind, block.font_size) for block in extracted.blocks],
+        "blocks": [
+            (block.start, block.end, block.page, block.kind, block.font_size, block.rows) for block in extracted.blocks
+        ],
     }
 
 
@@ -89,9 +91,15 @@ def from_json(fields: Message) -> ExtractedText:
     numbers = (_unpacked("i", fields[name]) for name in ("starts", "ends", "line_pages"))
     return ExtractedText(
         lines=tuple([Line(*line) for line in zip(*numbers, boxes, strict=True)]),
-        blocks=tuple([Block(*block) for block in fields["blocks"]]),
+        blocks=tuple([_block(*block) for block in fields["blocks"]]),
         **_tupled(fields, _AS_THEY_ARE),
     )
+
+
+def _block(
+    start: int, end: int, page: int, kind: BlockKind, size: float | None, rows: Iterable[Iterable[str]]
+) -> Block:
+    return Block(start, end, page, kind, size, tuple(map(tuple, rows)))
 
 
 def _tupled(fields: Message, names: Iterable[str]) -> Message:

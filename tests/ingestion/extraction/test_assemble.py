@@ -5,7 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, one_line, table
+from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, one_line
+from ingestion.extraction.table_text import table
 
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
 drafts = st.lists(
@@ -47,5 +48,5 @@ def test_bullets_of_symbol_fonts_become_readable() -> None:
 
 def test_table_rows_are_lines_without_empty_tails() -> None:
     text, lines, _ = assemble([table([["Hazard", "Level", ""], ["", "", ""], ["Flood", "3", ""]])])
-    assert text == "Hazard | Level\nFlood | 3"
+    assert text == "Hazard | Level\n\nHazard: Flood; Level: 3"
     assert len(lines) == 2

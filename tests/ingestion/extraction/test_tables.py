@@ -10,17 +10,16 @@ import pptx
 import pymupdf
 import pytest
 
-from ingestion.extraction.assemble import assemble, table
+from ingestion.extraction.assemble import assemble
 from ingestion.extraction.extract import extract
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table, table_block
 from ingestion.types import ExtractionLimits
-from rag_engine.chunking.semantic import cut_children
-from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans
 from tests.ingestion.documents import docx
 
 HEADER = ("River", "Gauge level in metres", "Year of the flood")
 ROWS = [(f"Tributary number {n} of the river", f"{n}.5", f"{1900 + n}") for n in range(120)]
-SHOWN = " | ".join(HEADER)
 
 
 def make_xlsx(path: Path) -> Path:
@@ -77,24 +76,61 @@ def make_pdf(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [make_xlsx, make_docx, make_html, make_md, make_pptx, make_pdf])
-def test_every_child_of_a_long_table_names_its_columns(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+def test_each_row_of_a_table_is_a_sentence_with_the_names_of_its_columns(
+    tmp_path: Path, make: Callable[[Path], Path]
+) -> None:
     extracted = extract(make(tmp_path / f"a.{make.__name__[5:]}"), ExtractionLimits(), None)
-    for child in cut_children(extracted.text, sentence_spans(extracted.text, "en"), ChunkSizes()):
-        assert SHOWN in child.text
+    sentences = [extracted.text[start:end] for start, end in sentence_spans(extracted.text, "en")]
     for row in ROWS:
-        assert extracted.text.count(" | ".join(row)) == 1
-    between = [part for part in extracted.text.split(SHOWN) if part.strip()]
-    assert max(map(len, between)) < 1_100
+        shown = "; ".join(f"{name}: {cell}" for name, cell in zip(HEADER, row, strict=True))
+        assert sentences.count(shown) == 1
+    assert extracted.text.count(" | ".join(HEADER)) == 1
     assert all(extracted.text[line.start : line.end].strip() for line in extracted.lines)
 
 
-def test_a_short_table_names_its_columns_once() -> None:
-    text, _, _ = assemble([table([HEADER, *ROWS[:5]])])
-    assert text.count(SHOWN) == 1
+def test_names_and_values_without_a_header_are_read_as_such() -> None:
+    text, _, _ = assemble([table([("Drone", "10,000 euros"), ("Rescue boat", "24,500 euros")])])
+    assert text == "Drone: 10,000 euros\n\nRescue boat: 24,500 euros"
+
+
+def test_a_cell_over_several_columns_or_rows_is_said_in_each_of_them() -> None:
+    rows = [
+        [GridCell("Region", rows=2), GridCell("Damage", columns=2)],
+        [GridCell("2020"), GridCell("2021")],
+        [GridCell("North", rows=2), GridCell("12"), GridCell("14")],
+        [GridCell("3"), GridCell("5")],
+        [GridCell("South"), GridCell("none", columns=2)],
+    ]
+    text, _, _ = assemble([table_block(table_of(rows))])
+    assert text.split("\n\n")[-3:] == [
+        "Region: North; Damage – 2020: 12; Damage – 2021: 14",
+        "Region: North; Damage – 2020: 3; Damage – 2021: 5",
+        "Region: South; Damage – 2020 / Damage – 2021: none",
+    ]
+
+
+def test_a_row_of_one_cell_names_the_rows_below_it() -> None:
+    rows = [
+        [GridCell("Item"), GridCell("Number"), GridCell("Price")],
+        [GridCell("Vehicles", columns=3)],
+        [GridCell("Truck"), GridCell("2"), GridCell("90,000")],
+        [GridCell("Boats", columns=3)],
+        [GridCell("Raft"), GridCell("7"), GridCell("1,200")],
+    ]
+    text, _, _ = assemble([table_block(table_of(rows, 1))])
+    assert "Vehicles – Item: Truck; Number: 2; Price: 90,000" in text.split("\n\n")
+    assert "Boats – Item: Raft; Number: 7; Price: 1,200" in text.split("\n\n")
+
+
+def test_the_unit_below_a_name_or_above_the_table_is_said_with_its_figures() -> None:
+    below = [("Gas", "to air", "to water"), ("", "kg/year", "kg/year"), ("Methane", "100 000", "-")]
+    assert "Gas: Methane; to air (kg/year): 100 000; to water (kg/year): -" in assemble([table(below)])[0]
+    above = [("Budget (in million euros)", "", ""), ("Programme", "2024", "2025"), ("Dikes", "12", "14")]
+    assert assemble([table(above, headers=2)])[0].endswith("Programme: Dikes; 2024: 12; 2025: 14 (in million euros)")
 
 
 def test_a_first_row_of_figures_or_of_long_sentences_is_no_header() -> None:
     figures = [("Po", "12"), *[(f"{n}", "a row of the table that says something of interest") for n in range(60)]]
-    assert assemble([table([("1", "12"), *figures])])[0].count("1 | 12\n") == 1
+    assert assemble([table([("1", "12"), *figures])])[0].startswith("1: 12\n\nPo: 12\n\n")
     sentences = ("Each town keeps a plan. " * 8, "Each region too. " * 8)
     assert assemble([table([sentences, *figures])])[0].count(" | Each region too.") == 1

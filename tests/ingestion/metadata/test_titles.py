@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, paragraph, table
+from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, paragraph
 from ingestion.extraction.layout.title import choose_title
+from ingestion.extraction.table_text import table
 from ingestion.metadata.titles import find_titles, without_site
 from ingestion.types import FileProperties, SeedSource
 from rag_engine.types import Block, BlockKind, ExtractedText

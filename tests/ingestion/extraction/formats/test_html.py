@@ -32,7 +32,9 @@ def test_the_header_of_an_article_stays_and_that_of_the_page_goes(tmp_path: Path
 
 def test_the_caption_of_a_table_stands_before_it(tmp_path: Path) -> None:
     table = "<table><caption>Table 1. <b>Rivers</b></caption><tr><th>River<th>Level<tr><td>Po<td>12</table>"
-    assert text_of(tmp_path, f"<p>{PROSE}</p>{table}").endswith("Table 1. Rivers\n\nRiver | Level\nPo | 12")
+    assert text_of(tmp_path, f"<p>{PROSE}</p>{table}").endswith(
+        "Table 1. Rivers\n\nRiver | Level\n\nRiver: Po; Level: 12"
+    )
 
 
 def test_what_a_cell_or_a_heading_hides_is_not_read_and_its_words_stay_whole(tmp_path: Path) -> None:

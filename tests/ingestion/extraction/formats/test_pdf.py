@@ -110,7 +110,9 @@ def test_the_cells_of_a_table_are_told_apart(tmp_path: Path) -> None:
             for column, cell in enumerate(cells):
                 page.insert_text((72 + 120 * column, 200 + 14 * row), cell)
         document.save(path)
-    assert extract(path, LIMITS, None).text == "Region | Floods | Fires\nNorth | 12 | 3\nSouth | 4 | 9"
+    assert extract(path, LIMITS, None).text == (
+        "Region | Floods | Fires\n\nRegion: North; Floods: 12; Fires: 3\n\nRegion: South; Floods: 4; Fires: 9"
+    )
 
 
 def test_three_columns_of_the_federal_register_are_read_one_after_the_other(corpus: Path) -> None:

@@ -39,7 +39,10 @@ def test_paragraphs_headings_and_tables_are_told_apart(tmp_path: Path) -> None:
         + r"\pard After.\par"
     )
     extracted = read(tmp_path, body)
-    assert extracted.text == "Flood Plan\n\nEach town plans; a | stays.\n\nRiver name | Level\nPo | 12\n\nAfter."
+    assert (
+        extracted.text
+        == "Flood Plan\n\nEach town plans; a | stays.\n\nRiver name | Level\n\nRiver name: Po; Level: 12\n\nAfter."
+    )
     assert [block.kind for block in extracted.blocks] == ["heading", "text", "table", "text"]
     assert extracted.media_type == "application/rtf"
 

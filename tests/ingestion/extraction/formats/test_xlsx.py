@@ -21,7 +21,7 @@ def test_cells_outside_the_range_that_a_sheet_declares_are_read(tmp_path: Path) 
         for name in right.namelist():
             wrong.writestr(name, right.read(name).replace(b'<dimension ref="A1:B2"', b'<dimension ref="A1"'))
     text = extract(tmp_path / "wrong.xlsx", ExtractionLimits(), None).text
-    assert text == "Sheet\n\nRiver | Level\nPo | 12"
+    assert text == "Sheet\n\nRiver | Level\n\nRiver: Po; Level: 12"
 
 
 def test_a_form_of_styled_empty_cells_keeps_every_word(corpus: Path) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.layout.page_breaks import joined_over_pages
+from ingestion.extraction.table_grid import GridCell, table_of
+from ingestion.extraction.table_text import table_block
 from rag_engine.types import BlockKind, Box
 
 NO_WORDS: frozenset[str] = frozenset()
@@ -66,9 +68,12 @@ def test_the_notes_of_a_page_follow_its_text_when_nothing_goes_on() -> None:
 
 
 def test_a_table_goes_on_under_the_header_of_the_page_before() -> None:
-    header = (DraftLine("River | Level", Box(0, 0, 9, 9), "\n"),)
-    first = DraftBlock(1, "table", (*header, DraftLine("Po | 12", joint="\n")), 9.0, header)
-    rest = DraftBlock(2, "table", (DraftLine("Elbe | 7", Box(0, 0, 9, 9), "\n"),), 9.0)
-    text, lines, _ = assemble(joined_over_pages([[first], [rest]], NO_WORDS))
-    assert text == "River | Level\nPo | 12\n\nRiver | Level\nElbe | 7"
-    assert [(line.page, line.box is None) for line in lines] == [(1, False), (1, True), (2, True), (2, False)]
+    def block(page: int, *rows: tuple[str, str]) -> DraftBlock:
+        return table_block(table_of([[GridCell(text, box=Box(0, 0, 9, 9)) for text in row] for row in rows]), page)
+
+    pages = [[block(1, ("River", "Level"), ("Po", "12"))], [block(2, ("Elbe", "7"), ("Oder", "9"))]]
+    text, lines, _ = assemble(joined_over_pages(pages, NO_WORDS))
+    assert text.split("\n\n") == [
+        "River | Level", "River: Po; Level: 12", "River: Elbe; Level: 7", "River: Oder; Level: 9"
+    ]  # fmt: skip
+    assert [(line.page, line.box is None) for line in lines] == [(1, False), (1, False), (2, False), (2, False)]

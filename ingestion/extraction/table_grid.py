@@ -1,0 +1,240 @@
+"""Tables as every reader gives them: a grid of cells, some of which reach over several places, and its header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from ingestion.patterns import load_patterns
+from rag_engine.types import Box
+
+_LONGEST_NAME = 80
+_LATEST_HEADER = 5
+_MOST_HEADERS = 4
+_MOST_SPAN = 1_000
+_PATTERNS = load_patterns("tables")
+_FIGURE = re.compile(r"\d")
+_ENDED = re.compile(r"[.!?;:]$")
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """A cell with its text on one line, the columns and rows that it covers, its place and the page of that."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
+    box: Box | None = None
+    bold: bool = False
+    page: int = 0
+
+
+_EMPTY = GridCell("")
+GridRow = tuple[GridCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableGrid:
+    """A table as a grid: a merged cell is in each of its places.
+
+    The `headers` rows after the first `above` rows name the columns; those above are its title and date. `unit` is
+    what its figures are in, as it is printed near them ("in million euros"). `repeated` where the header is that of
+    the page before and is not printed here.
+    """
+
+    grid: tuple[GridRow, ...]
+    above: int = 0
+    headers: int = 0
+    unit: str = ""
+    repeated: bool = False
+
+    @property
+    def body(self) -> tuple[GridRow, ...]:
+        """The rows below the header."""
+        return self.grid[self.above + self.headers :]
+
+    @property
+    def header(self) -> tuple[GridRow, ...]:
+        """The rows that name the columns."""
+        return self.grid[self.above : self.above + self.headers]
+
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the text of every place, row by row."""
+        return tuple(tuple(cell.text for cell in row) for row in self.grid)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name of each column: the texts of the header above it, from the outermost to the innermost."""
+        # A text over all columns is the table's title and tells none from another.
+        telling = [row for row in self.header if not _is_title(row)]
+        columns = zip(*telling, strict=True) if telling else [()] * len(self.grid[0])
+        return tuple(map(_name, columns))
+
+
+def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None) -> TableGrid:
+    """Return the table of rows of cells, each of which knows how far it reaches.
+
+    The first `headers` rows name the columns; None where the format does not say.
+    """
+    grid = _grid(list(rows))
+    if headers is not None:
+        kept = [row for row in grid[:headers] if _says(row)]
+        grid = (*kept, *(row for row in grid[headers:] if _says(row)))
+        above = next((at for at, row in enumerate(kept) if not _is_title(row)), 0)
+        return _with_unit(TableGrid(grid, above, len(kept) - above))
+    grid = tuple(filter(_says, grid))
+    above, found = _guessed_header(grid)
+    return _with_unit(TableGrid(grid, above, found))
+
+
+def _name(column: Iterable[GridCell]) -> str:
+    texts = list(dict.fromkeys(cell.text for cell in column if cell.text))
+    if len(texts) > 1 and _PATTERNS["unit_alone"].fullmatch(texts[-1]):
+        return f"{' – '.join(texts[:-1])} ({texts[-1].strip('()[]')})"
+    return " – ".join(texts)
+
+
+def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:
+    """Return a table under the header of another that it continues, on the next page; None where it does not.
+
+    It has as many columns, and none or the same names for them.
+    """
+    if not table.headers or not table.grid or not following.grid or len(table.grid[0]) != len(following.grid[0]):
+        return None
+    if following.headers and following.names() != table.names():
+        return None
+    return TableGrid((*table.header, *following.body), 0, table.headers, following.unit or table.unit, repeated=True)
+
+
+def texts_of(row: GridRow) -> list[str]:
+    """Return the texts of a row from left to right, that of a merged cell once."""
+    return [cell.text for cell, _ in distinct(row) if cell.text]
+
+
+def distinct(row: GridRow) -> Iterator[tuple[GridCell, list[int]]]:
+    """Yield the cells of a row from left to right, a merged one once, with the columns that it covers."""
+    for _, grouped in groupby(enumerate(row), key=lambda place: id(place[1])):
+        places = list(grouped)
+        yield places[0][1], [at for at, _ in places]
+
+
+def _says(row: GridRow) -> bool:
+    return any(cell.text for cell in row)
+
+
+def is_one_cell(row: GridRow) -> bool:
+    """Return whether a row of several columns is a single text: merged over all, or bold and alone in the first."""
+    if len(row) < 2:
+        return False
+    first = row[0]
+    others = any(cell.text for cell in row if cell is not first)
+    return bool(first.text) and not others and (row[-1] is first or (first.bold and len(row) > 2))
+
+
+def _is_title(row: GridRow) -> bool:
+    """Return whether a row near the top says something in its first cell alone."""
+    return len(row) > 1 and bool(row[0].text) and len(texts_of(row)) == 1
+
+
+def _grid(rows: Sequence[Sequence[GridCell]]) -> tuple[GridRow, ...]:
+    """Return the rows with each cell in all places that it covers, and all of one length."""
+    hanging: dict[int, tuple[GridCell, int]] = {}
+    laid: list[list[GridCell]] = []
+    for cells in rows:
+        row: list[GridCell] = []
+        waiting = iter(cells)
+        while True:
+            while len(row) in hanging:
+                held, left = hanging.pop(len(row))
+                if left > 1:
+                    hanging[len(row)] = held, left - 1
+                row.append(held)
+            cell = next(waiting, None)
+            if cell is None:
+                break
+            for _ in range(min(max(1, cell.columns), _MOST_SPAN)):
+                if cell.rows > 1:
+                    hanging[len(row)] = cell, cell.rows - 1
+                row.append(cell)
+        laid.append(row)
+    width = max(map(len, laid), default=0)
+    return tuple(tuple(row + [replace(_EMPTY) for _ in range(width - len(row))]) for row in laid)
+
+
+def _guessed_header(grid: Sequence[GridRow]) -> tuple[int, int]:
+    """Return how many rows are above the header, and of how many it is; 0 and 0 where none reads like names."""
+    for above, row in enumerate(grid[:_LATEST_HEADER]):
+        filled = [cell for cell, _ in distinct(row) if cell.text]
+        if len(filled) < 2 and len(row) > 1:
+            continue
+        if len(row) < 2 or not _names_columns(row, grid[above + 1 :]):
+            return 0, 0
+        count = 1
+        while count < _MOST_HEADERS and _goes_on(grid[above + count - 1], grid[above + count :]):
+            count += 1
+        return above, count
+    return 0, 0
+
+
+def _names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
+    """Return whether a row names the columns: short words in nearly all of them, and below figures, or longer texts.
+
+    Print of its own decides where there is any. A table of two columns of words without it is one of names and
+    values, and has no header.
+    """
+    if not below or any(len(text) > _LONGEST_NAME or _ENDED.search(text) for text in texts_of(row) if text):
+        return False
+    cells = [cell for cell in row if cell.text]
+    counted = sum(
+        _PATTERNS["value"].match(cell.text) is not None and not _PATTERNS["year"].fullmatch(cell.text) for cell in cells
+    )
+    if 2 * counted >= len(cells):
+        return False
+    others = [cell for one in below for cell in one if cell.text]
+    if all(cell.bold for cell in cells) and 2 * sum(cell.bold for cell in others) < len(others):
+        return 2 * len(cells) > len(row)
+    if len(cells) < len(row) - 1 or any(_PATTERNS["value"].match(cell.text) for cell in cells):
+        return False
+    columns = list(zip(*(one for one in below if not _is_of_units(one)), strict=True))
+    figures = [_mostly_figures(column) for column in columns]
+    if any(figures[at] for at in range(len(row)) if row[at].text):
+        return True
+    lengths = [len(cell.text) for cell in cells]
+    texts = {cell.text.casefold() for cell in cells}
+    return len(row) > 2 and len(texts) == len(cells) and 1.5 * max(lengths) < max(len(cell.text) for cell in others)
+
+
+def _mostly_figures(column: Sequence[GridCell]) -> bool:
+    texts = [cell.text for cell in column if cell.text]
+    return bool(texts) and 2 * sum(_PATTERNS["value"].match(text) is not None for text in texts) > len(texts)
+
+
+def _is_of_units(row: GridRow) -> bool:
+    return all(_PATTERNS["unit_alone"].fullmatch(text) for text in texts_of(row))
+
+
+def _goes_on(row: GridRow, below: Sequence[GridRow]) -> bool:
+    """Return whether the header has one more row: below a name over several columns are the names of each."""
+    if len(below) < 2:
+        return False
+    following = below[0]
+    merged = any(len(places) > 1 and cell.text for cell, places in distinct(row)) and not is_one_cell(row)
+    names = [cell for cell in following if cell.text]
+    if any(len(cell.text) > _LONGEST_NAME for cell in names) or not names:
+        return False
+    numbers = all(_FIGURE.search(cell.text) for cell in names if cell not in row)
+    years = numbers and all(_PATTERNS["year"].fullmatch(cell.text) for cell in names if cell not in row)
+    return _is_of_units(following) or (merged and (years or not numbers))
+
+
+def _with_unit(table: TableGrid) -> TableGrid:
+    """Return the table with the unit that is printed above its header, where it is."""
+    above = " ".join(text for row in table.grid[: table.above] for text in texts_of(row))
+    return replace(table, unit=unit_in(above))
+
+
+def unit_in(caption: str) -> str:
+    """Return the unit that a caption says all figures are in: "in million euros" of "Costs (in million euros)"."""
+    found = _PATTERNS["unit"].search(caption)
+    return " ".join(found["unit"].split()) if found else ""

@@ -1,0 +1,95 @@
+"""Text of a table: a sentence for each row, under the names of its columns.
+
+A figure without the names of its row and its column says nothing: each row repeats the names of its columns, so that
+it can be found, quoted and marked by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ingestion.extraction.assemble import DraftBlock, DraftLine, one_line
+from ingestion.extraction.table_grid import GridCell, GridRow, TableGrid, distinct, is_one_cell, table_of, texts_of
+from rag_engine.types import Box
+
+# Names longer than this in sum would be most of every row; then they are said once.
+_LONGEST_HEADER = 400
+_LONGEST_LABEL = 80
+_FIGURE = re.compile(r"\d")
+_ENDED = re.compile(r"[.!?;:]$")
+
+
+def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = None) -> DraftBlock:
+    """Return the block of a table without merged cells, of which the first `headers` rows name the columns."""
+    return table_block(table_of([[GridCell(one_line(text)) for text in row] for row in rows], headers), page)
+
+
+def table_block(grid: TableGrid, page: int = 1, font_size: float | None = None) -> DraftBlock:
+    """Return the block of a table, with its cells."""
+    return DraftBlock(page, "table", table_lines(grid), font_size, grid)
+
+
+def table_lines(table: TableGrid) -> tuple[DraftLine, ...]:
+    """Return the text of a table: what is above its header, its header, and each row with the names of its columns.
+
+    A row is a paragraph of its own, which no sentence crosses. A row that is one cell names a group of rows, each of
+    which repeats it.
+    """
+    names = table.names() if table.grid else ()
+    names = names if sum(map(len, names)) <= _LONGEST_HEADER else ("",) * len(names)
+    lines = [_line(row, " | ".join(texts_of(row))) for row in table.grid[: table.above]]
+    header = [_line(row, " | ".join(texts_of(row))) for row in table.header]
+    if table.repeated:
+        # Where its rows do not repeat it, it has to be said, and has no place on this page.
+        header = [] if any(names) else [DraftLine(line.text, joint="\n\n") for line in header]
+    lines += header
+    group = ""
+    for row in table.body:
+        texts = texts_of(row)
+        if [text for text in names if text] == texts or not texts:
+            continue
+        if len(row) > 1 and is_one_cell(row):
+            group = texts[0] if len(texts[0]) <= _LONGEST_LABEL else ""
+            lines.append(_line(row, texts[0]))
+            continue
+        sentence = _sentence(row, names, alone=len(table.grid) == 1)
+        sentence = f"{sentence} ({table.unit})" if table.unit and _FIGURE.search(sentence) else sentence
+        lines.append(_line(row, f"{group.rstrip(':')} – {sentence}" if group else sentence))
+    return tuple(lines)
+
+
+def _sentence(row: GridRow, names: Sequence[str], *, alone: bool) -> str:
+    """Return "Equipment: Drone; Cost: 10,000 euros", or "Drone: 10,000 euros" where the columns have no names."""
+    cells = list(distinct(row))
+    texts = [cell.text for cell, _ in cells if cell.text]
+    if not any(names):
+        label = (
+            not alone
+            and len(row) == len(texts) == 2
+            and len(texts[0]) <= _LONGEST_LABEL
+            and not _ENDED.search(texts[0])
+        )
+        return ": ".join(texts) if label else " | ".join(texts)
+    parts = []
+    for cell, places in cells:
+        name = " / ".join(dict.fromkeys(names[place] for place in places if names[place])).rstrip(":")
+        if cell.text:
+            parts.append(f"{name}: {cell.text}" if name and name != cell.text else cell.text)
+    if names[0] or not row[0].text or len(parts) < 2:
+        return "; ".join(parts)
+    # The column of the rows' own names often has none.
+    return f"{parts[0].rstrip(':')} – {'; '.join(parts[1:])}"
+
+
+def _line(row: GridRow, text: str) -> DraftLine:
+    boxes = [cell.box for cell, _ in distinct(row) if cell.box is not None and cell.text]
+    box = None
+    if boxes:
+        box = Box(
+            min(one.x0 for one in boxes),
+            min(one.y0 for one in boxes),
+            max(one.x1 for one in boxes),
+            max(one.y1 for one in boxes),
+        )
+    return DraftLine(text, box, "\n\n", row[0].page)
