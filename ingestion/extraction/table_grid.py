@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise, takewhile
 
 from ingestion.patterns import load_patterns
 from rag_engine.types import Box
@@ -14,8 +14,11 @@ _LONGEST_NAME = 80
 _LATEST_HEADER = 5
 _MOST_HEADERS = 4
 _MOST_SPAN = 1_000
+# Names longer than this in sum would be most of every row.
+_LONGEST_HEADER = 400
 _PATTERNS = load_patterns("tables")
 _FIGURE = re.compile(r"\d")
+_LEADER = re.compile(r"\s?(?:\.\s?){3,}$|\s?…{2,}$")
 _ENDED = re.compile(r"[.!?;:]$")
 
 
@@ -66,16 +69,37 @@ class TableGrid:
 
     def names(self) -> tuple[str, ...]:
         """Return the name of each column: the texts of the header above it, from the outermost to the innermost."""
+        levels = self._levels()
+        if sum(len(text) for column in levels for text in column) > _LONGEST_HEADER:
+            # What several columns in a row are under is said with the first of them.
+            levels = [
+                column[
+                    sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(column[:-1], before, strict=False))) :
+                ]
+                for before, column in pairwise([(), *levels])
+            ]
+        return tuple(map(_name, levels))
+
+    def _levels(self) -> list[tuple[str, ...]]:
+        """Return the distinct texts of the header above each column."""
         # A text over all columns is the table's title and tells none from another.
         telling = [row for row in self.header if not _is_title(row)]
         columns = zip(*telling, strict=True) if telling else [()] * len(self.grid[0])
-        return tuple(map(_name, columns))
+        return [tuple(dict.fromkeys(cell.text for cell in column if cell.text)) for column in columns]
 
 
-def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None) -> TableGrid:
+def _name(texts: Sequence[str]) -> str:
+    """Return the name of a column, its unit in brackets."""
+    if len(texts) > 1 and _PATTERNS["unit_alone"].fullmatch(texts[-1]):
+        return f"{' – '.join(texts[:-1])} ({texts[-1].strip('()[]')})"
+    return " – ".join(texts)
+
+
+def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, aligned: bool = False) -> TableGrid:
     """Return the table of rows of cells, each of which knows how far it reaches.
 
-    The first `headers` rows name the columns; None where the format does not say.
+    The first `headers` rows name the columns; None where the format does not say. Where the cells are only `aligned`,
+    a row of words above others names nothing unless it is printed in another way.
     """
     grid = _grid(list(rows))
     if headers is not None:
@@ -84,15 +108,8 @@ def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None) -> 
         above = next((at for at, row in enumerate(kept) if not _is_title(row)), 0)
         return _with_unit(TableGrid(grid, above, len(kept) - above))
     grid = tuple(filter(_says, grid))
-    above, found = _guessed_header(grid)
+    above, found = _guessed_header(grid, aligned)
     return _with_unit(TableGrid(grid, above, found))
-
-
-def _name(column: Iterable[GridCell]) -> str:
-    texts = list(dict.fromkeys(cell.text for cell in column if cell.text))
-    if len(texts) > 1 and _PATTERNS["unit_alone"].fullmatch(texts[-1]):
-        return f"{' – '.join(texts[:-1])} ({texts[-1].strip('()[]')})"
-    return " – ".join(texts)
 
 
 def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:
@@ -162,22 +179,23 @@ def _grid(rows: Sequence[Sequence[GridCell]]) -> tuple[GridRow, ...]:
     return tuple(tuple(row + [replace(_EMPTY) for _ in range(width - len(row))]) for row in laid)
 
 
-def _guessed_header(grid: Sequence[GridRow]) -> tuple[int, int]:
+def _guessed_header(grid: Sequence[GridRow], aligned: bool) -> tuple[int, int]:
     """Return how many rows are above the header, and of how many it is; 0 and 0 where none reads like names."""
     for above, row in enumerate(grid[:_LATEST_HEADER]):
-        filled = [cell for cell, _ in distinct(row) if cell.text]
-        if len(filled) < 2 and len(row) > 1:
+        filled = [places for cell, places in distinct(row) if cell.text]
+        # A name over several columns is part of the header; a single text before it is the title.
+        if len(row) > 1 and len(filled) < 2 and (0 in filled[0] or len(filled[0]) == 1):
             continue
-        if len(row) < 2 or not _names_columns(row, grid[above + 1 :]):
+        if len(row) < 2 or not _names_columns(row, grid[above + 1 :], aligned):
             return 0, 0
         count = 1
-        while count < _MOST_HEADERS and _goes_on(grid[above + count - 1], grid[above + count :]):
+        while count < _MOST_HEADERS and _goes_on(grid[above + count - 1], grid[above + count :], aligned):
             count += 1
         return above, count
     return 0, 0
 
 
-def _names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
+def _names_columns(row: GridRow, below: Sequence[GridRow], aligned: bool) -> bool:
     """Return whether a row names the columns: short words in nearly all of them, and below figures, or longer texts.
 
     Print of its own decides where there is any. A table of two columns of words without it is one of names and
@@ -186,45 +204,73 @@ def _names_columns(row: GridRow, below: Sequence[GridRow]) -> bool:
     if not below or any(len(text) > _LONGEST_NAME or _ENDED.search(text) for text in texts_of(row) if text):
         return False
     cells = [cell for cell in row if cell.text]
-    counted = sum(
-        _PATTERNS["value"].match(cell.text) is not None and not _PATTERNS["year"].fullmatch(cell.text) for cell in cells
-    )
+    counted = sum(is_figure(cell.text) and not _PATTERNS["year"].fullmatch(cell.text) for cell in cells)
     if 2 * counted >= len(cells):
         return False
     others = [cell for one in below for cell in one if cell.text]
     if all(cell.bold for cell in cells) and 2 * sum(cell.bold for cell in others) < len(others):
         return 2 * len(cells) > len(row)
-    if len(cells) < len(row) - 1 or any(_PATTERNS["value"].match(cell.text) for cell in cells):
+    if len(cells) < len(row) - 1 or any(
+        is_figure(cell.text) and not _PATTERNS["year"].fullmatch(cell.text) for cell in cells
+    ):
         return False
     columns = list(zip(*(one for one in below if not _is_of_units(one)), strict=True))
     figures = [_mostly_figures(column) for column in columns]
-    if any(figures[at] for at in range(len(row)) if row[at].text):
-        return True
+    if any(figures):
+        return all(row[at].text for at, counts in enumerate(figures) if counts)
     lengths = [len(cell.text) for cell in cells]
     texts = {cell.text.casefold() for cell in cells}
-    return len(row) > 2 and len(texts) == len(cells) and 1.5 * max(lengths) < max(len(cell.text) for cell in others)
+    return (
+        not aligned
+        and len(row) > 2
+        and len(texts) == len(cells)
+        and 1.5 * max(lengths) < max(len(cell.text) for cell in others)
+    )
+
+
+def without_leader(text: str) -> str:
+    """Return the text of a cell without the dots that lead to the next: "All ages . . . . ."."""
+    return _LEADER.sub("", text) or text
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a cell holds a number with what may stand around it, or the sign for none."""
+    return _PATTERNS["value"].match(text) is not None
 
 
 def _mostly_figures(column: Sequence[GridCell]) -> bool:
     texts = [cell.text for cell in column if cell.text]
-    return bool(texts) and 2 * sum(_PATTERNS["value"].match(text) is not None for text in texts) > len(texts)
+    return bool(texts) and 2 * sum(map(is_figure, texts)) > len(texts)
+
+
+def _is_bold(row: GridRow) -> bool:
+    return all(cell.bold for cell in row if cell.text)
 
 
 def _is_of_units(row: GridRow) -> bool:
     return all(_PATTERNS["unit_alone"].fullmatch(text) for text in texts_of(row))
 
 
-def _goes_on(row: GridRow, below: Sequence[GridRow]) -> bool:
-    """Return whether the header has one more row: below a name over several columns are the names of each."""
-    if len(below) < 2:
+def _goes_on(row: GridRow, below: Sequence[GridRow], aligned: bool) -> bool:
+    """Return whether the header has one more row: below a name over several columns are the names of each.
+
+    Where the cells are only `aligned`, each line of a name is a row, down to the first that has figures or is not bold
+    as the one above.
+    """
+    if len(below) < 2 or _is_title(below[0]) or is_one_cell(below[0]):
         return False
     following = below[0]
+    if any(is_figure(text) and not _PATTERNS["year"].fullmatch(text) for text in texts_of(following)):
+        return _is_of_units(following)
     merged = any(len(places) > 1 and cell.text for cell, places in distinct(row)) and not is_one_cell(row)
     names = [cell for cell in following if cell.text]
     if any(len(cell.text) > _LONGEST_NAME for cell in names) or not names:
         return False
     numbers = all(_FIGURE.search(cell.text) for cell in names if cell not in row)
     years = numbers and all(_PATTERNS["year"].fullmatch(cell.text) for cell in names if cell not in row)
+    if aligned and not merged:
+        alike = _is_bold(row) == _is_bold(following)
+        return alike and (_is_bold(row) or any(map(_mostly_figures, zip(*below[1:], strict=True))))
     return _is_of_units(following) or (merged and (years or not numbers))
 
 

@@ -14,10 +14,12 @@ from ingestion.extraction.table_grid import GridCell, GridRow, TableGrid, distin
 from rag_engine.types import Box
 
 # Names longer than this in sum would be most of every row; then they are said once.
-_LONGEST_HEADER = 400
+_LONGEST_HEADER = 700
 _LONGEST_LABEL = 80
 _FIGURE = re.compile(r"\d")
-_ENDED = re.compile(r"[.!?;:]$")
+_ENDED = re.compile(r"[!?;:]$")
+_NUMBERED = re.compile(r"(?:[A-Z]|[IVX]{1,5}|\d{1,2})\.\s")
+_ITEM = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]{1,2}|[ivxIVX]{1,5})[.)]|\d{1,2}|[•▪●○■□◦‣–—*-]")
 
 
 def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = None) -> DraftBlock:
@@ -55,7 +57,10 @@ def table_lines(table: TableGrid) -> tuple[DraftLine, ...]:
             continue
         sentence = _sentence(row, names, alone=len(table.grid) == 1)
         sentence = f"{sentence} ({table.unit})" if table.unit and _FIGURE.search(sentence) else sentence
-        lines.append(_line(row, f"{group.rstrip(':')} – {sentence}" if group else sentence))
+        # What stands out below a group is the sum of several, what has a number like its own the next.
+        closed = _NUMBERED.match(group) and _NUMBERED.match(row[0].text)
+        grouped = group and not closed and not (row[0].bold and row[0].text)
+        lines.append(_line(row, f"{group.rstrip(':')} – {sentence}" if grouped else sentence))
     return tuple(lines)
 
 
@@ -64,13 +69,10 @@ def _sentence(row: GridRow, names: Sequence[str], *, alone: bool) -> str:
     cells = list(distinct(row))
     texts = [cell.text for cell, _ in cells if cell.text]
     if not any(names):
-        label = (
-            not alone
-            and len(row) == len(texts) == 2
-            and len(texts[0]) <= _LONGEST_LABEL
-            and not _ENDED.search(texts[0])
-        )
-        return ": ".join(texts) if label else " | ".join(texts)
+        if alone or len(row) != 2 or len(texts) != 2 or len(texts[0]) > _LONGEST_LABEL or _ENDED.search(texts[0]):
+            return " | ".join(texts)
+        # The number or the bullet of an item names nothing.
+        return f"{texts[0]} {texts[1]}" if _ITEM.fullmatch(texts[0]) else ": ".join(texts)
     parts = []
     for cell, places in cells:
         name = " / ".join(dict.fromkeys(names[place] for place in places if names[place])).rstrip(":")

@@ -17,6 +17,8 @@ from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
+from ingestion.extraction.layout.ruled_tables import PlacedWord, rows_with_tables
+from ingestion.extraction.layout.rules import Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
 from ingestion.extraction.layout.title import choose_title
@@ -30,6 +32,8 @@ _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
 _MANY_DRAWINGS = 50
 _RAISED = 1
+# Kind of a block that is drawn and not written.
+_VECTOR = 3
 # Three letters: a unit of measure and its power (km², m³) are shorter.
 _NOTED_WORD = re.compile(r"[^\W\d_]{3}$")
 # Glyphs whose font does not say which characters they are.
@@ -107,13 +111,30 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
-    for index, block in enumerate(page.get_text("dict", flags=FLAGS)["blocks"]):
-        for line in block["lines"]:
+    drawn: list[Shape] = []
+    bold: list[Box] = []
+    content = page.get_textpage(flags=FLAGS | pymupdf.TEXT_COLLECT_VECTORS)
+    for index, block in enumerate(content.extractDICT()["blocks"]):
+        if block["type"] == _VECTOR:
+            drawn.append(Shape(_box(block["bbox"], turn), block["stroked"]))
+        for line in block.get("lines", ()):
             spans = line["spans"]
             text = one_line(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
-    return PageRows(number, page.rect.width, page.rect.height, rows_of(lines))
+                bold += [_box(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
+    width, height = page.rect.width, page.rect.height
+    frames = frames_of(drawn, width, height)
+    if not frames:
+        return PageRows(number, width, height, rows_of(lines))
+    words = [PlacedWord(one_line(word[4]), _box(word[:4], turn)) for word in content.extractWORDS()]
+    return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number))
+
+
+def _box(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
+    if turn is not None:
+        bbox = tuple(pymupdf.Rect(bbox) * turn)
+    return Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
 
 
 def _spelled(spans: list[dict[str, Any]]) -> str:
@@ -129,9 +150,7 @@ def _spelled(spans: list[dict[str, Any]]) -> str:
 def _printed(
     text: str, bbox: tuple[float, ...], spans: list[dict[str, Any]], block: int, turn: pymupdf.Matrix | None
 ) -> PrintedLine:
-    if turn is not None:
-        bbox = tuple(pymupdf.Rect(bbox) * turn)
-    box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
+    box = _box(bbox, turn)
     if len(spans) == 1:
         return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & BOLD), block)
     # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.

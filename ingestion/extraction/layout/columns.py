@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.extraction.layout.text_rows import TextRow
-from ingestion.extraction.table_grid import GridCell, TableGrid, table_of
+from ingestion.extraction.table_grid import GridCell, TableGrid, table_of, without_leader
 from rag_engine.types import Box
 
 
@@ -27,12 +27,23 @@ def aligned_table(rows: Sequence[TextRow], page: int) -> TableGrid:
     columns = _columns(rows)
     laid: list[list[GridCell]] = []
     for row in rows:
-        places = [replace(cell, page=page) for cell in row.places]
+        places = [replace(cell, text=without_leader(cell.text), page=page) for cell in row.places]
         if laid and len(places) == 1 and _continues(places[0], laid[-1], columns):
             laid[-1] = _continued(laid[-1], places[0], columns)
-        else:
-            laid.append(_placed(places, columns))
-    return table_of(laid)
+            continue
+        placed = _placed(places, columns)
+        if laid and _ends_label(laid[-1], placed):
+            above = laid.pop()[0]
+            label = replace(placed[0], text=f"{above.text} {placed[0].text}", box=_around(above.box, placed[0].box))
+            placed = [label, *placed[1:]]
+        laid.append(placed)
+    return table_of(laid, aligned=True)
+
+
+def _ends_label(above: Sequence[GridCell], row: Sequence[GridCell]) -> bool:
+    """Return whether a row begins with the rest of a label that is alone in the row above."""
+    alone = bool(above[0].text) and not any(cell.text for cell in above[1:])
+    return alone and above[0].columns == row[0].columns == 1 and row[0].text[:1].islower()
 
 
 def _columns(rows: Sequence[TextRow]) -> list[_Column]:
@@ -63,7 +74,10 @@ def _placed(cells: Sequence[GridCell], columns: Sequence[_Column]) -> list[GridC
         first = max(at, min(first, len(columns) - (len(cells) - number)))
         beyond = max(first + 1, min(beyond, len(columns) - (len(cells) - number - 1)))
         row += [GridCell("") for _ in range(first - at)]
-        row.append(replace(cell, columns=beyond - first))
+        # A line of words over all columns is none of the table's names, unless it stands out.
+        single = len(cells) == 1 and not cell.bold
+        row.append(cell if single else replace(cell, columns=beyond - first))
+        row += [GridCell("") for _ in range(beyond - first - 1)] if single else []
         at = beyond
     return row
 

@@ -87,7 +87,7 @@ def _unmarked(texts: list[list[TextRow]], page: PageRows, body: float) -> list[l
 
 def _is_note(rows: Sequence[TextRow], page: PageRows, body: float, after_note: bool) -> bool:
     first = rows[0]
-    if first.size > 0.87 * body or first.box.y0 <= 0.4 * page.height:
+    if first.table is not None or first.size > 0.87 * body or first.box.y0 <= 0.4 * page.height:
         return False
     if max(rows, key=lambda row: len(row.text)).size > 0.87 * body:
         return False
@@ -142,8 +142,11 @@ def _joined(paragraphs: Iterable[list[TextRow]], page: PageRows) -> list[list[Te
     tabular_before = False
     for rows in paragraphs:
         tabular = _tabular(rows)
-        continues = joined and (
-            tabular if tabular_before else not tabular and _continues(rows[0], joined[-1][-1], page)
+        ruled = rows[0].table or (joined and joined[-1][-1].table)
+        continues = (
+            joined
+            and not ruled
+            and (tabular if tabular_before else not tabular and _continues(rows[0], joined[-1][-1], page))
         )
         if continues:
             joined[-1].extend(rows)

@@ -131,6 +131,6 @@ def test_the_unit_below_a_name_or_above_the_table_is_said_with_its_figures() -> 
 
 def test_a_first_row_of_figures_or_of_long_sentences_is_no_header() -> None:
     figures = [("Po", "12"), *[(f"{n}", "a row of the table that says something of interest") for n in range(60)]]
-    assert assemble([table([("1", "12"), *figures])])[0].startswith("1: 12\n\nPo: 12\n\n")
+    assert assemble([table([("1", "12"), *figures])])[0].startswith("1 12\n\nPo: 12\n\n")
     sentences = ("Each town keeps a plan. " * 8, "Each region too. " * 8)
     assert assemble([table([sentences, *figures])])[0].count(" | Each region too.") == 1

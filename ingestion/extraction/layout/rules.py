@@ -1,0 +1,172 @@
+"""Ruled lines of a page: what is drawn of the frames of tables, joined to whole lines; pure geometry."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rag_engine.types import Box
+
+# Points: a line is drawn as a thin rectangle; what is larger is a filled cell, whose edges count as lines.
+_THICK = 3.0
+_THICK_STROKED = 12.0
+_SHORTEST = 6.0
+# Between the rows of a table that has horizontal lines alone.
+_NEAR = 40.0
+# Lines that miss each other by less are one, or meet.
+SNAP = 3.0
+_MOST_OF_PAGE = 0.9
+_MOST_RULES = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class RuledLine:
+    """A straight line: at `at` across its direction, from `start` to `end` along it."""
+
+    at: float
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Lines of a page that touch each other: the horizontal and the vertical ones."""
+
+    across: tuple[RuledLine, ...]
+    down: tuple[RuledLine, ...]
+
+    @property
+    def box(self) -> Box:
+        """The rectangle around all lines."""
+        xs = [edge for rule in self.across for edge in (rule.start, rule.end)] + [rule.at for rule in self.down]
+        ys = [rule.at for rule in self.across] + [edge for rule in self.down for edge in (rule.start, rule.end)]
+        return Box(min(xs), min(ys), max(xs), max(ys))
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A straight shape on a page; the box of a stroked one is as much larger as its corners might be."""
+
+    box: Box
+    stroked: bool
+
+
+def frames_of(drawn: Sequence[Shape], width: float, height: float) -> list[Frame]:
+    """Return the frames among the shapes of a page, those with vertical lines first; none for too many shapes."""
+    if not 2 <= len(drawn) <= _MOST_RULES:
+        return []
+    shapes = [
+        shape
+        for shape in drawn
+        if shape.box.x1 - shape.box.x0 < _MOST_OF_PAGE * width or shape.box.y1 - shape.box.y0 < _MOST_OF_PAGE * height
+    ]
+    filled = [shape.box for shape in shapes if not _is_thin(shape)]
+    across, down = _lines_of(filter(_is_thin, shapes))
+    framed = [frame.box for frame in _touching(_whole(across), _whole(down)) if len(frame.down) > 2] if filled else []
+    for box in filled:
+        # Within a frame of lines the colour of a cell or of a paragraph in it parts nothing.
+        if not any(_is_within(box, frame) for frame in framed):
+            across += (RuledLine(box.y0, box.x0, box.x1), RuledLine(box.y1, box.x0, box.x1))
+            down += (RuledLine(box.x0, box.y0, box.y1), RuledLine(box.x1, box.y0, box.y1))
+    return _touching(_whole(across), _whole(down))
+
+
+def _is_thin(shape: Shape) -> bool:
+    thinner = min(shape.box.x1 - shape.box.x0, shape.box.y1 - shape.box.y0)
+    return thinner <= (_THICK_STROKED if shape.stroked else _THICK)
+
+
+def _is_within(inner: Box, outer: Box) -> bool:
+    x, y = (inner.x0 + inner.x1) / 2, (inner.y0 + inner.y1) / 2
+    return outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
+
+
+def _lines_of(shapes: Iterable[Shape]) -> tuple[list[RuledLine], list[RuledLine]]:
+    """Return the horizontal and the vertical lines that thin shapes are."""
+    across: list[RuledLine] = []
+    down: list[RuledLine] = []
+    for shape in shapes:
+        box = shape.box
+        wide, high = box.x1 - box.x0, box.y1 - box.y0
+        half = min(wide, high) / 2 if shape.stroked else 0.0
+        if wide > high:
+            across.append(RuledLine((box.y0 + box.y1) / 2, box.x0 + half, box.x1 - half))
+        else:
+            down.append(RuledLine((box.x0 + box.x1) / 2, box.y0 + half, box.y1 - half))
+    return across, down
+
+
+def _whole(rules: Iterable[RuledLine]) -> list[RuledLine]:
+    """Return the lines that the pieces make which lie on one line and touch."""
+    levels: list[list[RuledLine]] = []
+    for rule in sorted(rules, key=lambda rule: rule.at):
+        if levels and rule.at - levels[-1][0].at <= SNAP:
+            levels[-1].append(rule)
+        else:
+            levels.append([rule])
+    joined: list[RuledLine] = []
+    for level in levels:
+        at = sum(rule.at for rule in level) / len(level)
+        start = end = None
+        for rule in sorted(level, key=lambda rule: rule.start):
+            if start is None or end is None or rule.start > end + SNAP:
+                if start is not None and end is not None:
+                    joined.append(RuledLine(at, start, end))
+                start, end = rule.start, rule.end
+            else:
+                end = max(end, rule.end)
+        if start is not None and end is not None:
+            joined.append(RuledLine(at, start, end))
+    return [rule for rule in joined if rule.end - rule.start >= _SHORTEST]
+
+
+def _touching(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[Frame]:
+    """Return the groups of lines that meet, and those of horizontal lines of one width one below the other."""
+    groups = _Groups(len(across) + len(down))
+    for i, level in enumerate(across):
+        for j, upright in enumerate(down, len(across)):
+            if _meet(level, upright):
+                groups.join(i, j)
+    crossed = {groups.root(at) for at in range(len(across), len(across) + len(down))}
+    for i, level in enumerate(across):
+        for j in range(i - 1, -1, -1):
+            above = across[j]
+            if abs(above.start - level.start) <= SNAP and abs(above.end - level.end) <= SNAP:
+                # Two tables of one width are two; one whose header alone is in a frame goes on below it.
+                ruled = (groups.root(i) in crossed) + (groups.root(j) in crossed)
+                if not ruled or (ruled == 1 and level.at - above.at <= _NEAR):
+                    joined = groups.join(j, i)
+                    crossed |= {joined} if ruled else set()
+                    break
+    members: defaultdict[int, tuple[list[RuledLine], list[RuledLine]]] = defaultdict(lambda: ([], []))
+    for at, rule in enumerate((*across, *down)):
+        members[groups.root(at)][at >= len(across)].append(rule)
+    frames = [Frame(tuple(levels), tuple(uprights)) for levels, uprights in members.values() if len(levels) > 1]
+    return sorted(frames, key=lambda frame: (not frame.down, frame.box.y0))
+
+
+def _meet(level: RuledLine, upright: RuledLine) -> bool:
+    return (
+        level.start - SNAP <= upright.at <= level.end + SNAP and upright.start - SNAP <= level.at <= upright.end + SNAP
+    )
+
+
+class _Groups:
+    """Numbers in groups that can be joined."""
+
+    def __init__(self, count: int) -> None:
+        self._above = list(range(count))
+
+    def root(self, at: int) -> int:
+        """Return the number that stands for the group of this one."""
+        while self._above[at] != at:
+            self._above[at] = self._above[self._above[at]]
+            at = self._above[at]
+        return at
+
+    def join(self, kept: int, other: int) -> int:
+        """Join the groups of two numbers under that of the first, and return what stands for it."""
+        root = self.root(kept)
+        self._above[self.root(other)] = root
+        return root
