@@ -32,6 +32,10 @@ _LIMITS = {
     "limit_nd": "Changes reserved (ND)",
     "limit_sa": "Same licence required (SA)",
 }
+# What may stand behind a licence that a phrase without a verb names, and in a bracket before one.
+_TAIL, _REMARK = 40, 30
+_YEAR = re.compile(r"(?:19|20)\d\d|rechte|rights|droits|diritti|derechos|direitos|rettigheter|rechten")
+_TURKISH = re.compile(r"lisan\w*(?: \w+){0,4} \w+(?:dir|tir|dur|tur|mistir|maktadir|lir|nir|ilir)\b")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FRAMED = re.compile("[\"“„«»”']")
 
@@ -188,6 +192,12 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
     around = bare[max(0, one.start - 160) : one.end + 120]
     before = statement.folded[: one.start]
     works = words["work"].finditer
+
+    def predicated() -> bool:
+        # Turkish has its verb behind.
+        starts = [found.end() for found in works(before)]
+        return any(words["predicate"].search(bare, start) for start in starts) or bool(_TURKISH.search(bare[one.end :]))
+
     return {
         "variant_not_stated": lambda: one.name == UNSTATED,
         "hypothetical": lambda: bool(words["hypothetical"].search(bare)),
@@ -201,7 +211,9 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
         "alone": lambda: table.around.issuperset(_WORD.findall(bare)),
         "brief": lambda: len(bare.strip()) <= 60,
         "label_near": lambda: bool(words["label_near"].search(before) or words["some"].search(before[-60:])),
-        "rights_near": lambda: bool(words["rights"].search(before[-60:])),
+        "rights_near": lambda: bool(words["rights"].search(before[-60:]) and _YEAR.search(before[-60:])),
+        "predicated": lambda: predicated() or len(bare[one.end :].strip()) < _TAIL,
+        "parenthetical": lambda: len(before.rpartition(")")[2].partition("(")[2]) > _REMARK,
         "permitted": lambda: bool(words["granted"].search(bare)),
         "of_data": lambda: statement.of_data(one.start),
         "quoted_before": lambda: statement.quoted_before,
@@ -228,6 +240,7 @@ def _grants(statement: Statement) -> Iterator[_Finding]:
             "consent": lambda: statement.says_plainly("consent"),
             "hypothetical": lambda: statement.says_plainly("hypothetical"),
             "but": lambda: bool(words["but"].search(rest)),
+            "of_data": lambda: statement.of_data(found.start()),
         }
         restrictions = [token for token, kinds in _LIMITING.items() if any(map(statement.says, kinds))]
         for one in _decided("granted", statement, facts, row=row_of("granted", found)):

@@ -12,6 +12,8 @@ from rag_engine.text.folding import fold_in_place
 
 _QUOTE = 300
 _CREDIT = 80
+# How far from the beginning of a sentence its first noun may be: "All of the data".
+_OPENING = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,19 @@ class Statement:
         return "document" if self.work else ""
 
     def of_data(self, end: int) -> bool:
-        """Return whether of the subjects before a place data come last: "the data of this report are licensed"."""
+        """Return whether the subject before a place is data: the first of its nouns or the last.
+
+        "The data of this report are licensed", "the report's data are licensed"; but not "this data report".
+        """
         words, before = load_licences().phrases, self.folded[:end]
-        works = [found.end() for found in words["work"].finditer(before)]
-        data = [found.end() for found in words["data"].finditer(before)]
-        return bool(data) and data[-1] >= max(works, default=0)
+        data = [found.span() for found in words["data"].finditer(before)]
+        if not data:
+            return False
+        works = [found.span() for found in words["work"].finditer(before)]
+        start, stop = data[0]
+        compound = any(first <= start and stop < last for first, last in works)
+        opens = start < _OPENING and not compound and ":" not in before[stop:]
+        return opens or data[-1][1] >= max((last for _, last in works), default=0)
 
     def says(self, kind: str) -> bool:
         """Return whether the folded sentence holds a phrase of the kind."""
@@ -95,7 +105,7 @@ def _credits(before: str, sentence: str) -> bool:
     opening = fold_in_place(before)
     if words["credit_line"].search(f"{opening[-_QUOTE:]} {fold_in_place(sentence)}"):
         return True
-    return len(before) < _CREDIT and bool(words["part"].search(opening))
+    return len(before) < _CREDIT and bool(words["part"].search(opening) or words["data"].search(opening))
 
 
 def _whole_work(plain: str) -> bool:
