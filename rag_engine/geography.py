@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -34,18 +34,31 @@ _TURKISH_ENDING = re.compile(
     r"(?:l[ae]r)?(?:l[iuü](?:l[ae]r)?)?"
     r"(?:[dt][ae]n?(?:ki(?:l[ae]r)?)?|n?[iuü]n|[ny]?[iuüae]|n[dt][ae]n?)?$"
 )
+_APOSTROPHES = ("'", "’")
+# In the middle of a text other abbreviations may be anything; a body of the world or of Europe is worth the risk.
+_PLAIN_ABBREVIATIONS = frozenset({"EU", "UE", "UN", "ONU", "US", "USA", "UK"})
 _LONGEST_ENDING = len("larlilardankilar")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to write a place; no places at all for an expression that only looks like one."""
+    """One way to write a place, in a language; no places at all for an expression that only looks like one."""
 
     words: tuple[str, ...]
     countries: tuple[str, ...]
     regions: tuple[str, ...]
     adjective: bool
     capitalised: bool
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Namesake:
+    """Another place of a country's name: in a text that matches `beside` and not `unless` it is of the country `of`."""
+
+    of: str
+    beside: re.Pattern[str]
+    unless: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +80,10 @@ class Gazetteer:
     language_alone_after: frozenset[str]
     language_before_next: frozenset[str]
     language_beside: frozenset[str]
+    ordinary: Mapping[str, frozenset[str]]
+    before_state: re.Pattern[str]
+    before_street: re.Pattern[str]
+    namesakes: Mapping[str, Namesake]
 
 
 @lru_cache(maxsize=4)
@@ -84,7 +101,7 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
     turkish: set[str] = set()
     for written, countries, regions, adjective, language in _written_forms(table):
         words = tuple(_WORD.findall(unicodedata.normalize("NFC", written)))
-        form = Form(words, countries, regions, adjective, fold_case(written) in capitalised)
+        form = Form(words, countries, regions, adjective, fold_case(written) in capitalised, language)
         for key in _keys(words):
             same = forms.get(key, ())
             if form not in same:
@@ -105,17 +122,36 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
         language_alone_after=frozenset(map(fold_case, context["alone_after"])),
         language_before_next=frozenset(map(fold_case, context["before_next"])),
         language_beside=frozenset(map(fold_case, context["beside"])),
+        ordinary={code: frozenset(map(fold_case, words)) for code, words in table["ordinary"].items()},
+        before_state=re.compile(rf"(?: City)?, (?:{'|'.join(map(re.escape, table['states']))})\b"),
+        before_street=re.compile(rf" (?:{'|'.join(map(re.escape, table['streets']))})\b"),
+        namesakes={
+            one["name"]: Namesake(one["of"], _any_of(one["with"]), _any_of(one["without"])) for one in table["namesake"]
+        },
     )
 
 
-def find_places(text: str, gazetteer: Gazetteer) -> GeographicScope:
-    """Return the countries and regions that a text names, in the order of their first mention."""
+def find_places(text: str, gazetteer: Gazetteer, language: str = "", *, running: bool = False) -> GeographicScope:
+    """Return the countries and regions that a text names, in the order of their first mention.
+
+    Questions and documents are read by the same rule. In a text whose `language` (ISO 639-1) is known an adjective of
+    another language is no place: Turkish "belge" is a document, and "Indiana" is not Indian. In `running` text of a
+    document only abbreviations that mean one thing count ("AU" may be anything).
+    """
     countries: dict[str, None] = {}
     regions: dict[str, None] = {}
-    for form, _, _ in place_mentions(text, gazetteer):
-        countries.update(dict.fromkeys(form.countries))
+    for form, _, _ in place_mentions(text, gazetteer, language):
+        if running and all(map(_is_abbreviation, form.words)) and "".join(form.words) not in _PLAIN_ABBREVIATIONS:
+            continue
+        countries.update(dict.fromkeys(_country(name, text, gazetteer) for name in form.countries))
         regions.update(dict.fromkeys(form.regions))
     return GeographicScope(tuple(countries), tuple(regions))
+
+
+def _country(name: str, text: str, gazetteer: Gazetteer) -> str:
+    """Return the country that a name means in the text: that of another place of this name where the text says so."""
+    other = gazetteer.namesakes.get(name)
+    return other.of if other and other.beside.search(text) and not other.unless.search(text) else name
 
 
 def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
@@ -170,11 +206,13 @@ def _regions_named(text: str, gazetteer: Gazetteer) -> tuple[str, ...]:
     return find_places(text, gazetteer).regions
 
 
-def place_mentions(text: str, gazetteer: Gazetteer) -> Iterator[tuple[Form, int, int]]:
+def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Iterator[tuple[Form, int, int]]:
     """Yield the forms that occur in a text with their characters [start, end), from left to right.
 
-    A longer form hides the shorter ones inside it. Characters count in the text's normal form C.
+    A longer form hides the shorter ones inside it; `language` is that of the text where it is known. Characters count
+    in the text's normal form C.
     """
+    ordinary = gazetteer.ordinary.get(language, frozenset())
     text = unicodedata.normalize("NFC", text)
     matches = list(_WORD.finditer(text))
     words = [match.group() for match in matches]
@@ -189,14 +227,34 @@ def place_mentions(text: str, gazetteer: Gazetteer) -> Iterator[tuple[Form, int,
         for size in range(min(longest, len(words) - position), 0, -1):
             written = words[position : position + size]
             found = _lookup(tuple(folded[position : position + size]), gazetteer)
-            forms = tuple(form for form in found if _as_written(form, written, abbreviations))
+            forms = _distinct(
+                form
+                for form in found
+                if _as_written(form, written, abbreviations)
+                and (not form.adjective or not language or form.language == language)
+            )
             if forms:
                 length = size
                 break
+        end = matches[position + length - 1].end()
+        if (
+            length == 1 and folded[position] in ordinary and text[end : end + 1] not in _APOSTROPHES
+        ) or gazetteer.before_street.match(text, end):
+            forms = ()
+        elif forms and gazetteer.before_state.match(text, end) and not any(form.adjective for form in forms):
+            forms = gazetteer.forms["united", "states"][:1]
         if length > 1 or not _names_language(position, matches, text, folded, forms, gazetteer):
-            end = matches[position + length - 1].end()
             yield from ((form, matches[position].start(), end) for form in forms)
         position += length
+
+
+def _distinct(forms: Iterable[Form]) -> tuple[Form, ...]:
+    """Return one form for each place; languages share many names."""
+    return tuple({(form.countries, form.regions, form.adjective): form for form in forms}.values())
+
+
+def _any_of(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
 
 
 def _first_key(word: str, gazetteer: Gazetteer) -> str:

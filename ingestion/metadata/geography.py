@@ -6,7 +6,6 @@ speaks of throughout, counted in paragraphs; then the names of regions and laws 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -46,8 +45,6 @@ _LANGUAGE_COUNTRY = {"tr": "Turkey", "it": "Italy", "no": "Norway", "pl": "Polan
 _DOMAIN_CODES = {"uk": "GB", "gov": "US", "mil": "US", "eu": ""}
 _FEWEST = 3
 _SHORT_WORDS = 1_500
-# In the middle of a text "AU", "ISO" or "UK" may be anything; a body of the world or of Europe is worth the risk.
-_ABBREVIATION = re.compile(r"\b(?!EU\b|UE\b|UN\b|ONU\b|US\b|USA\b|UK\b)[A-ZÀ-Þ]{2,6}\b")
 _MOST_COUNTRIES = 4
 _MOST_CHARACTERS = 80_000
 
@@ -128,7 +125,7 @@ def _pinned(place: Guess, text: DocumentText, gazetteer: Gazetteer) -> Guess:
     stop = next((block.end for block in text.extracted.blocks if block.start == place.start), place.end)
     paragraph = text.extracted.text[place.start : stop]
     for start, end in sentence_spans(paragraph, text.language):
-        if place.value in find_places(paragraph[start:end], gazetteer).countries:
+        if place.value in find_places(paragraph[start:end], gazetteer, text.language).countries:
             return replace(place, start=place.start + start, end=place.start + end)
     return place
 
@@ -212,7 +209,7 @@ def _count(text: DocumentText, gazetteer: Gazetteer) -> _Counts:
     extracted = text.extracted
     step = max(1, round(len(extracted.text) / _MOST_CHARACTERS))
     for block in extracted.blocks[::step]:
-        found = find_places(_ABBREVIATION.sub(" ", extracted.text[block.start : block.end]), gazetteer)
+        found = find_places(extracted.text[block.start : block.end], gazetteer, text.language, running=True)
         countries.update(found.countries)
         regions.update(found.regions)
         for name in (*found.countries, *found.regions):

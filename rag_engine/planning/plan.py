@@ -107,7 +107,7 @@ def _plan_by_rules(
         queries=_distinct((sought, " ".join(content), " ".join(terms))),
         keywords=tuple(dict.fromkeys((*acronyms, *quoted))),
         output_instructions=separated.instructions,
-        scope=find_places(sought, gazetteer),
+        scope=find_places(sought, gazetteer, language),
     )
 
 

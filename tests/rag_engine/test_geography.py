@@ -131,6 +131,46 @@ def test_a_language_is_no_country(text: str) -> None:
     assert countries(text) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "found"),
+    [
+        ("Bu belge, afet yönetimini düzenler.", "tr", ()),
+        ("Belge No: 12", "tr", ()),
+        ("la loi belge sur les inondations", "fr", ("Belgium",)),
+        ("Belçika'da sel", "tr", ("Belgium",)),
+        ("Mali Tablolar ve mali yıl", "tr", ()),
+        ("Mali'de kuraklık", "tr", ("Mali",)),
+        ("Asian/Pacific Islander", "en", ()),
+        ("die isländische Verordnung der Isländer", "de", ("Iceland",)),
+        ("American Indian / Alaska Native", "en", ("United States",)),
+        ("Indian tribes and reservations", "en", ()),
+        ("Indian states and monsoon floods", "en", ("India",)),
+        ("Floods in Indiana", "en", ()),
+        ("la civiltà indiana", "it", ("India",)),
+        ("STATE of GEORGIA", "en", ("United States",)),
+        ("the University of Georgia", "en", ("United States",)),
+        ("Georgia, Florida and Alabama were hit", "en", ("United States",)),
+        ("Georgia and Armenia were hit", "en", ("Georgia", "Armenia")),
+        ("Lebanon, Pennsylvania", "en", ("United States",)),
+        ("Panama City, Florida", "en", ("United States",)),
+        ("Lebanon, Syria and Jordan", "en", ("Lebanon", "Syria", "Jordan")),
+        ("Dane County", "en", ()),
+        ("Brazil nuts and Norway spruce", "en", ()),
+        ("the North Pole", "en", ()),
+    ],
+)
+def test_a_word_that_a_name_only_shares_is_no_place_in_its_language(
+    text: str, language: str, found: tuple[str, ...]
+) -> None:
+    assert find_places(text, GAZETTEER, language).countries == found
+
+
+def test_in_running_text_an_abbreviation_that_may_be_anything_is_no_place() -> None:
+    assert find_places("The AU and the EU met in GEORGIA.", GAZETTEER, "en", running=True).countries == ("Georgia",)
+    assert find_places("The AU and the EU met.", GAZETTEER, "en", running=True).regions == ("European Union",)
+    assert find_places("What does the AU recommend?", GAZETTEER, "en").regions == ("Africa",)
+
+
 def test_an_adjective_before_a_noun_is_a_country() -> None:
     assert countries("duties in Italian law") == ("Italy",)
 
