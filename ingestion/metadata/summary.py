@@ -36,8 +36,9 @@ _LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|\||\]\(|https?:")
 _NUMBER = re.compile(r"(?:\(?\d{1,2}[a-z]?\)|\d{1,2}(?:\.\d{1,2})+\.?|\d{1,2}\.|\(?[a-z]\)|[•–-])\s+(?=[^\W\d_])")
 # "1 See decision 4" at the head of a paragraph is a footnote, "2 Purpose The ..." a heading that has run into it.
 _FOOTNOTE = re.compile(r"\d{1,3}\s+\W?([^\W\d_])")
-# Where in a sentence the document names itself, or what it is for, in characters.
-_BEGINNING = 60
+# How far into a sentence the document names itself, and how far into the document it says what it is for.
+_BEGINNING = 12
+_OPENING = 12_000
 _PATTERNS = load_patterns("summary")
 
 
@@ -60,7 +61,7 @@ def _target(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the first sentences in which the document says whom it addresses and what for."""
     chosen: list[_Candidate] = []
     for one in candidates:
-        if _says_its_purpose(one.text):
+        if one.place[0] < _OPENING and _says_its_purpose(one.text):
             if sum(other.words for other in chosen) + one.words > _LONGEST_TARGET:
                 break
             chosen.append(one)
@@ -75,7 +76,7 @@ def _says_its_purpose(sentence: str) -> bool:
     before = _PATTERNS["audience"].search(sentence, 0, itself.start())
     after = _PATTERNS["audience"].search(sentence, itself.end())
     return (itself.start() < _BEGINNING and after is not None) or (
-        before is not None and before.start() < _BEGINNING / 2
+        before is not None and before.start() < 2 * _BEGINNING
     )
 
 

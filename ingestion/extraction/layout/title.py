@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ingestion.extraction.assemble import one_line
-from ingestion.extraction.layout.title_block import LONGEST_TITLE, is_furniture, printed_titles
+from ingestion.extraction.layout.title_block import LONGEST_TITLE, is_furniture, is_part_or_sentence, printed_titles
 from ingestion.patterns import load_patterns
 from rag_engine.types import Block
 
 _PATTERNS = load_patterns("titles")
 _WORD = re.compile(r"(?<!\S)[^\W\d_]{3,}")
-# The headings of an excerpt that has lost its first page.
-_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){1,4}\.?\s+[^\W\d_]{2}")
 _NAME = re.compile(r"[^\W\d_]{3,30}(?:_[^\W_]{2,30}){1,8}")
 _LONGEST = 250
 _LONGEST_HEADING = 120
@@ -31,6 +29,7 @@ def looks_like_title(text: str) -> bool:
         and len(text) <= _LONGEST
         and not _PATTERNS["program"].match(text)
         and not _PATTERNS["file_name"].search(text)
+        and not is_part_or_sentence(text)
     )
 
 
@@ -72,9 +71,8 @@ def first_line(text: str, blocks: Sequence[Block]) -> str:
     lines = [
         (block, one_line(text[block.start : min(block.end, block.start + LONGEST_TITLE)])) for block in blocks[:200]
     ]
-    numbered = [line for _, line in lines[:40] if _NUMBERED.match(line) and len(line) <= _LONGEST_HEADING]
     headings = [line for block, line in lines if block.kind == "heading"]
-    for line in [*numbered, *headings] or [line for _, line in lines[:20]]:
+    for line in headings or [line for _, line in lines[:20]]:
         whole = line[:1].isalnum() and not line[:1].islower() and not line.endswith((".", ";", ":", ","))
         if whole and looks_like_title(line) and not is_furniture(line):
             return line

@@ -17,6 +17,7 @@ _FRONT = 80
 _SIZELESS_FRONT = 25
 _PROSE = 200
 _LONGEST_ALONE = 100
+_SENTENCE_WORDS = 6
 
 _PATTERNS = load_patterns("titles")
 _ADDRESS = re.compile(r"\w@\w|https?://|\bwww\.")
@@ -49,7 +50,19 @@ def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
     """Return possible titles on the first page that has text, the likeliest first; none where running text begins."""
     front = _front(text, blocks)
     found = _by_size(front, _body_size(blocks)) if any(piece.size for piece in front) else _by_order(front)
-    return sorted(found, key=lambda title: -title.strength)
+    whole = (title for title in found if not is_part_or_sentence(title.text))
+    return sorted(whole, key=lambda title: -title.strength)
+
+
+def is_part_or_sentence(line: str) -> bool:
+    """Return whether a title is only a chapter's, a sentence, a line of a memo's head or markup."""
+    if _PATTERNS["no_title"].search(line):
+        return True
+    if _PATTERNS["work"].search(line) or _PATTERNS["document"].match(line):
+        return False
+    sentence = line.endswith(".") and len(_WORD.findall(line)) >= _SENTENCE_WORDS and line[:1].isupper()
+    small = sum(word[0].islower() for word in _WORD.findall(line))
+    return (sentence and 2 * small > len(_WORD.findall(line))) or bool(_PATTERNS["chapter"].match(line))
 
 
 def is_furniture(line: str) -> bool:
@@ -61,6 +74,7 @@ def is_furniture(line: str) -> bool:
         or _PATTERNS["month"].fullmatch(line)
         or (len(line) < 80 and _PATTERNS["dated"].match(line))
         or _PATTERNS["contents"].fullmatch(line.strip(" .:"))
+        or _PATTERNS["no_title"].search(line)
         or line.startswith(_LINKS)
         or "](#" in line
         or _ADDRESS.search(line)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from ingestion.extraction.table_text import table
 from ingestion.metadata.titles import find_titles, without_site
 from ingestion.types import FileProperties, SeedSource
 from rag_engine.types import Block, BlockKind, ExtractedText
+from tests.ingestion.texts import extracted_from
 
 BODY = "The services prepare for floods, warn the people and bring them to safety when the river rises. " * 4
 
@@ -188,3 +190,32 @@ def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
     )
     found = find_titles(ExtractedText(text, 1, (), blocks, "text/plain"), SeedSource("A"), FileProperties())
     assert found[0].value == "Action plan on bridges"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "10. Financing: investment in human resources",
+        "3.2. Campylobacter in humans",
+        "Chapter 4 The flood of the century",
+        "To: All regional directors",
+        "Subject: Heat in hospitals",
+        "MEMORANDUM FOR the heads of departments",
+        "This page intentionally left blank",
+        "Diese Seite wurde absichtlich leer gelassen",
+        "{{ page.title }} of the agency",
+        "<b>Flood plan</b> of the region",
+        "Heat &amp; health in cities",
+        "The mayor orders the evacuation when the gauge passes four metres.",
+    ],
+)
+def test_what_is_no_title_of_a_document_is_none(line: str) -> None:
+    extracted = replace(extracted_from(f"# {line}\n\n{BODY}"), title="")
+    found = find_titles(extracted, SeedSource("A"), FileProperties(title=line))
+    assert line not in [value.value for value in found]
+
+
+@pytest.mark.parametrize("line", ["11. Kalkınma Planı (2019-2023)", "6. Bericht der Landesregierung zur Dürre"])
+def test_the_number_of_a_report_or_plan_makes_it_no_chapter(line: str) -> None:
+    extracted = replace(extracted_from(f"# {line}\n\n{BODY}"), title="")
+    assert line in [value.value for value in find_titles(extracted, SeedSource("A"), FileProperties(title=line))]
