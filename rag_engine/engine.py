@@ -70,9 +70,9 @@ class Engine:
     def language_of(self, question: str) -> str:
         """Return a question's ISO 639-1 code, preferring languages of the collection; "" when it is not known."""
         snapshot = self.collection.snapshot()
-        held = snapshot.facets.get("language", {})
-        likely = [code for code, keys in held.items() if len(keys) >= _LEAST_SHARE * len(snapshot.documents)]
-        return identify_language(question, likely)
+        held, documents = snapshot.facets.get("language", {}), max(len(snapshot.documents), 1)
+        shares = {code: len(keys) / documents for code, keys in held.items()}
+        return identify_language(question, {code: share for code, share in shares.items() if share >= _LEAST_SHARE})
 
     def search(self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """Find the passages that bear on the question, in the documents that the filter allows."""

@@ -11,7 +11,7 @@ import math
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -39,12 +39,17 @@ _WORD_WEIGHT = 3.0
 _USUAL = frozenset({"de", "en", "es", "fr", "it", "pt", "tr"})
 _USUAL_WEIGHT = 2.0
 _LIKELY_WEIGHT = 3.0
+_RAREST = -1.5
+# A text of so few words, none of them a function word, may be hardly more than a citation.
+_CITATION = 6
 # No other language of the list opens a question or an exclamation with a sign of its own.
 _SPANISH_SIGNS = re.compile("[¿¡]")
 _SPANISH_WEIGHT = 4.0
 _LEAST = 1e-6
 _ABBREVIATION = 5
 _WORD = re.compile(r"[^\W\d_]+")
+# An abbreviation has two capitals.
+_CITED = re.compile(r"(?<!\w)(?=\w*[A-ZÄÖÜÇĞİŞ]\w*[A-ZÄÖÜÇĞİŞ])\w{2,8}(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,11 @@ class _Identifier:
     weights: Mapping[str, float]
 
 
-def identify_language(text: str, likely: Collection[str] = ()) -> str:
+def identify_language(text: str, likely: Mapping[str, float] | None = None) -> str:
     """ISO 639-1 code of the language of a text, "" when it is unknown.
 
-    `likely` are the languages of the collection that is asked: a short question is rather in one of them.
+    `likely` has the languages of the collection that is asked, each with its share: a short question is rather in one
+    of them, and in the most common one where nothing else tells.
 
     Of a long text six samples spread over it are read; of two languages in one text the one that fills more of it
     wins. Norwegian is "no".
@@ -68,6 +74,8 @@ def identify_language(text: str, likely: Collection[str] = ()) -> str:
     if all(word.isupper() and len(word) <= _ABBREVIATION for word in words) and len(words) < 3:
         return ""
     identifier = _identifier()
+    if len(words) <= _CITATION and not any(fold(word) in identifier.weights for word in words):
+        sample = _uncited(sample)
     trigrams = _by_trigrams(sample, identifier)
     if not any(trigrams.values()):
         return ""
@@ -78,10 +86,23 @@ def identify_language(text: str, likely: Collection[str] = ()) -> str:
             listed = identifier.words.get(language, frozenset())
             scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
             scores[language] += _USUAL_WEIGHT if language in _USUAL else 0.0
-            scores[language] += _LIKELY_WEIGHT if language in likely else 0.0
+            scores[language] += _likelihood(language, likely or {})
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best
+
+
+def _uncited(sample: str) -> str:
+    """Return a text without abbreviations, whose letters look like those of some language, if enough is left."""
+    plain = _CITED.sub(" ", sample)
+    return plain if len(_WORD.findall(plain)) > 1 else sample
+
+
+def _likelihood(language: str, likely: Mapping[str, float]) -> float:
+    """Return what a language gains for being one of the collection's, a little less the fewer documents it has."""
+    if language not in likely:
+        return 0.0
+    return _LIKELY_WEIGHT + max(_RAREST, math.log(likely[language] / max(likely.values())))
 
 
 def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:

@@ -89,6 +89,28 @@ def test_of_two_languages_in_a_text_the_one_that_fills_more_of_it_wins() -> None
 
 def test_a_short_question_is_rather_in_a_language_of_the_collection() -> None:
     question = "Quais são os cursos?"
-    assert identify_language("Cursos de verano", likely=("pt",)) in ("es", "pt")
-    assert identify_language(question, likely=("pt",)) == "pt"
-    assert identify_language("How are losses and damages financed?", likely=("pt",)) == "en"
+    assert identify_language("Cursos de verano", likely={"pt": 1.0}) in ("es", "pt")
+    assert identify_language(question, likely={"pt": 1.0}) == "pt"
+    assert identify_language("How are losses and damages financed?", likely={"pt": 1.0}) == "en"
+
+
+COLLECTION = {"en": 0.6, "fr": 0.1, "de": 0.12, "it": 0.06, "es": 0.06, "tr": 0.06}
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("CrPC 173 final report", "en"),
+        ("article 226", "en"),
+        ("IPCC report on oceans", "en"),
+        ("flood risk maps", "en"),
+        ("StGB 211 Mord", "de"),
+        ("BGB 823 Schadensersatz", "de"),
+        ("KMK madde 12 kapıcı", "tr"),
+        ("art. 2043 c.c. danno", "it"),
+        ("L. 125-1 code de l'environnement", "fr"),
+        ("Mapa inundaciones", "es"),
+    ],
+)
+def test_a_short_citation_is_in_no_language_that_its_abbreviations_look_like(question: str, language: str) -> None:
+    assert identify_language(question, COLLECTION) == language
