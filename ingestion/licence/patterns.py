@@ -189,6 +189,8 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
     bare = statement.plain
     for other in statement.names:
         bare = bare[: other.start] + " " * (other.end - other.start) + bare[other.end :]
+    # "Licensed under CC BY for non-commercial use only" limits a licence and takes nothing back.
+    bare = blank(words["limit_nd"], blank(words["limit_nc"], bare))
     around = bare[max(0, one.start - 160) : one.end + 120]
     before = statement.folded[: one.start]
     works = words["work"].finditer
