@@ -17,7 +17,7 @@ from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
-from ingestion.extraction.layout.ruled_tables import PlacedWord, rows_with_tables
+from ingestion.extraction.layout.ruled_tables import placed_word, rows_with_tables
 from ingestion.extraction.layout.rules import Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
@@ -112,23 +112,29 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
     drawn: list[Shape] = []
-    bold: list[Box] = []
     content = page.get_textpage(flags=FLAGS | pymupdf.TEXT_COLLECT_VECTORS)
-    for index, block in enumerate(content.extractDICT()["blocks"]):
+    blocks = content.extractDICT()["blocks"]
+    for index, block in enumerate(blocks):
         if block["type"] == _VECTOR:
-            drawn.append(Shape(_box(block["bbox"], turn), block["stroked"]))
-        for line in block.get("lines", ()):
+            drawn.append(Shape(_turned(block["bbox"], turn), block["stroked"]))
+            continue
+        for line in block["lines"]:
             spans = line["spans"]
             text = one_line(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
-                bold += [_box(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     width, height = page.rect.width, page.rect.height
     frames = frames_of(drawn, width, height)
     if not frames:
         return PageRows(number, width, height, rows_of(lines))
-    words = [PlacedWord(one_line(word[4]), _box(word[:4], turn)) for word in content.extractWORDS()]
+    words = [placed_word(one_line(word[4]), _turned(word[:4], turn)) for word in content.extractWORDS()]
+    spans = (span for block in blocks for line in block.get("lines", ()) for span in line["spans"])
+    bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number))
+
+
+def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
+    return Box(*(bbox if turn is None else pymupdf.Rect(bbox) * turn))
 
 
 def _box(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:

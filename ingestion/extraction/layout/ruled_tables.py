@@ -26,16 +26,18 @@ _MOSTLY = 0.6
 
 @dataclass(frozen=True, slots=True)
 class PlacedWord:
-    """A word with its place."""
+    """A word with its box and the middle of that."""
 
     text: str
     box: Box
+    x: float
+    y: float
     bold: bool = False
 
-    @property
-    def middle(self) -> tuple[float, float]:
-        """The centre of its box."""
-        return (self.box.x0 + self.box.x1) / 2, (self.box.y0 + self.box.y1) / 2
+
+def placed_word(text: str, box: Box) -> PlacedWord:
+    """Return a word at a place, and the middle of that."""
+    return PlacedWord(text, box, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
 
 
 _TextLine = list[PlacedWord]
@@ -56,8 +58,9 @@ def rows_with_tables(
         inside = [line for line in left if _within(box, line.box)]
         if len(inside) < _FEWEST_ROWS or any(_within(box, taken) for _, taken, _ in tables.values()):
             continue
+        within = [one for one in bold if _within(box, one)]
         held = [
-            replace(word, bold=_is_in(word.box, bold))
+            replace(word, bold=_is_in(word.box, within))
             for word in words
             if _holds(box, word) and not _is_in(word.box, [taken for _, taken, _ in tables.values()])
         ]
@@ -87,6 +90,8 @@ def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:
     """
     if frame.down:
         return [frame]
+    box = frame.box
+    words = [word for word in words if _holds(box, word)]
     rules = sorted(frame.across, key=lambda rule: rule.at)
     pieces: list[list[RuledLine]] = [[]]
     for above, below in pairwise(rules):
@@ -156,7 +161,7 @@ def _filled(columns: list[float], words: Sequence[PlacedWord], frame: Frame) -> 
     """Return the edges of columns without those between which nothing is written, as between two lines of a border."""
     kept = list(columns)
     for start, end in pairwise(columns):
-        if not any(start <= word.middle[0] < end for word in words):
+        if not any(start <= word.x < end for word in words):
             drawn = [
                 sum(rule.end - rule.start for rule in frame.down if abs(rule.at - at) <= SNAP) for at in (start, end)
             ]
@@ -178,16 +183,15 @@ def _apart(places: Iterable[float]) -> list[float]:
 
 
 def _holds(box: Box, word: PlacedWord) -> bool:
-    x, y = word.middle
-    return box.x0 - 1 <= x <= box.x1 + 1 and box.y0 - 1 <= y <= box.y1 + 1
+    return box.x0 - 1 <= word.x <= box.x1 + 1 and box.y0 - 1 <= word.y <= box.y1 + 1
 
 
 def _lines(words: Iterable[PlacedWord]) -> list[_TextLine]:
     """Return the words by the height at which they stand, each line from left to right."""
     lines: list[_TextLine] = []
-    for word in sorted(words, key=lambda word: word.middle[1]):
+    for word in sorted(words, key=lambda word: word.y):
         first = lines[-1][0].box if lines else None
-        if first is not None and word.middle[1] - (first.y0 + first.y1) / 2 < 0.5 * (first.y1 - first.y0):
+        if first is not None and word.y - (first.y0 + first.y1) / 2 < 0.5 * (first.y1 - first.y0):
             lines[-1].append(word)
         else:
             lines.append([word])
@@ -239,9 +243,9 @@ def _is_prose(lines: Sequence[_TextLine], columns: Sequence[float]) -> bool:
     full = 0
     for start, end in pairwise(columns):
         lengths = [
-            sum(len(word.text) + 1 for word in line if start <= word.middle[0] < end)
+            sum(len(word.text) + 1 for word in line if start <= word.x < end)
             for line in lines
-            if any(start <= word.middle[0] < end for word in line)
+            if any(start <= word.x < end for word in line)
         ]
         full += bool(lengths) and median(lengths) > 0.7 * _LONGEST_LINE
     return full > 1
@@ -267,13 +271,14 @@ class _Grid:
     def __init__(
         self, frame: Frame, words: Sequence[PlacedWord], columns: Sequence[float], levels: Sequence[float], ruled: bool
     ) -> None:
-        self._frame = frame
         self._columns = columns
         self._levels = levels
         self._ruled = ruled
+        self._down = [[rule for rule in frame.down if abs(rule.at - at) <= SNAP] for at in columns]
+        self._across = [[rule for rule in frame.across if abs(rule.at - at) <= SNAP] for at in levels]
         self._words: dict[_Place, list[PlacedWord]] = {}
         for word in words:
-            x, y = word.middle
+            x, y = word.x, word.y
             self._words.setdefault((_at(levels, y), _at(columns, x)), []).append(word)
         self._width = len(columns) - 1
         bands = range(len(levels) - 1)
@@ -331,8 +336,8 @@ class _Grid:
 
     def _is_upright(self, band: int, column: int) -> bool:
         """Return whether a line is drawn at the left of a column, at the height of a band."""
-        x, y = self._columns[column], (self._levels[band] + self._levels[band + 1]) / 2
-        return any(abs(rule.at - x) <= SNAP and rule.start - 1 <= y <= rule.end + 1 for rule in self._frame.down)
+        y = (self._levels[band] + self._levels[band + 1]) / 2
+        return any(rule.start - 1 <= y <= rule.end + 1 for rule in self._down[column])
 
     def _crosses(self, band: int, column: int) -> bool:
         edge = self._columns[column]
@@ -353,8 +358,8 @@ class _Grid:
         """Return whether no line is drawn below a cell of a band, within the frame."""
         if not 0 <= band < len(self._levels) - 2:
             return False
-        y, x = self._levels[band + 1], (self._columns[column] + self._columns[column + 1]) / 2
-        return not any(abs(rule.at - y) <= SNAP and rule.start - 1 <= x <= rule.end + 1 for rule in self._frame.across)
+        x = (self._columns[column] + self._columns[column + 1]) / 2
+        return not any(rule.start - 1 <= x <= rule.end + 1 for rule in self._across[band + 1])
 
     def _split(self, cells: Sequence[Sequence[PlacedWord]]) -> list[list[list[PlacedWord]]]:
         """Return the words of a band's cells by rows."""

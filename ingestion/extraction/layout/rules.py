@@ -18,6 +18,8 @@ _NEAR = 40.0
 SNAP = 3.0
 _MOST_OF_PAGE = 0.9
 _MOST_RULES = 4_000
+_FEWEST_LEVELS = 3
+_FEWEST_RULES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,12 @@ def _touching(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[Fr
     members: defaultdict[int, tuple[list[RuledLine], list[RuledLine]]] = defaultdict(lambda: ([], []))
     for at, rule in enumerate((*across, *down)):
         members[groups.root(at)][at >= len(across)].append(rule)
-    frames = [Frame(tuple(levels), tuple(uprights)) for levels, uprights in members.values() if len(levels) > 1]
+    # One line below the head of a page and one above its foot are no table, nor is a single box.
+    frames = [
+        Frame(tuple(levels), tuple(uprights))
+        for levels, uprights in members.values()
+        if len(levels) > 1 and len(levels) + len(uprights) >= (_FEWEST_RULES if uprights else _FEWEST_LEVELS)
+    ]
     return sorted(frames, key=lambda frame: (not frame.down, frame.box.y0))
 
 

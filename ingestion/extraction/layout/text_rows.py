@@ -141,7 +141,7 @@ def _apart(a: Box, b: Box) -> bool:
 def _row(group: list[PrintedLine]) -> TextRow:
     if len(group) == 1:
         only = group[0]
-        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1, (_cell(only.text, group),))
+        return TextRow(only.text, only.box, only.size, only.bold, only.block, 1)
     columns = _columns(group)
     widest = max(group, key=lambda line: len(line.text))
     text = _cell_text(columns[0])
