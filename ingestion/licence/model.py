@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ingestion.licence.names import name_of_text, names_in
 from ingestion.licence.patterns import RESERVED, UNCLEAR, read_statements, says_reserved
+from ingestion.licence.statement import statement_of
 from ingestion.licence.table import load_licences, score_of, tidy_text
 from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
 from ingestion.types import LicenceMark
@@ -77,6 +78,8 @@ def _disbelief(quote: str, text: str, green: bool) -> str:
         return "its quotation is taken back, conditional, or about licences at large"
     if words["purpose"].search(quoted) or (words["part"].search(plain) and not words["work"].search(plain)):
         return "its quotation frees only a part or a purpose"
+    if statement_of(quote).subject in ("part", "data", "quoted"):
+        return "its quotation is not about the document"
     if any(mark.light == "YELLOW" and mark.score > 0 for mark in read_statements(quote, "")):
         return "its quotation does not say which licence"
     return ""

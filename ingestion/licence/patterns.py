@@ -101,7 +101,8 @@ def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
     folded = fold_in_place(sentence)
     for kind, name in _LIMITS.items():
         if found := words[kind].search(blank(words["lifted"], folded)):
-            facts: Facts = {"lifted": lambda: bool(words["lifted"].search(folded))}
+            # What is made of a work is licensed as contributions; that limits the work itself.
+            facts: Facts = {"part": lambda: False} if kind == "limit_sa" else {}
             for one in _decided("limit", statement_of(sentence), facts, row=row_of(kind, found), licence=name):
                 yield LicenceMark("pattern", one.light, one.licence, one.score, sentence[:_QUOTE], place, one.rule)
 
@@ -233,6 +234,7 @@ def _grants(statement: Statement) -> Iterator[_Finding]:
         yield from _decided("public_domain", statement, facts, row=row_of("public_domain", found))
     elif found := words["granted"].search(statement.plain):
         rest = statement.plain[found.end() :]
+        near = statement.plain[max(0, found.start() - 80) : found.end() + 60]
         # "... if the source is named and it is not sold" limits a permission and takes nothing back.
         unlimited = statement.plain
         for kind in ("other_noncommercial", "limit_nc", "limit_nd"):
@@ -243,6 +245,7 @@ def _grants(statement: Statement) -> Iterator[_Finding]:
             "hypothetical": lambda: statement.says_plainly("hypothetical"),
             "but": lambda: bool(words["but"].search(rest)),
             "of_data": lambda: statement.of_data(found.start()),
+            "partial": lambda: bool(words["partial"].search(near)),
         }
         restrictions = [token for token, kinds in _LIMITING.items() if any(map(statement.says, kinds))]
         for one in _decided("granted", statement, facts, row=row_of("granted", found)):

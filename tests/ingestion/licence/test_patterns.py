@@ -120,6 +120,7 @@ def test_what_only_sounds_free_is_not_green(text: str) -> None:
     [
         "TÜM HAKLARI SAKLIDIR",
         "BONDY BLOG TOUS DROITS RESERVES Mentions légales",
+        "Prohibida su reproducción total o parcial sin autorización.",
         "©RIPRODUZIONE RISERVATA",
         "All rights\nreserved.",
         "All rights re\u00adserved.",
