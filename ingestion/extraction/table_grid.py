@@ -17,7 +17,6 @@ _MOST_SPAN = 1_000
 # Names longer than this in sum would be most of every row.
 _LONGEST_HEADER = 400
 _PATTERNS = load_patterns("tables")
-_FIGURE = re.compile(r"\d")
 _LEADER = re.compile(r"\s?(?:\.\s?){3,}$|\s?…{2,}$")
 _ENDED = re.compile(r"[.!?;:]$")
 
@@ -266,12 +265,10 @@ def _goes_on(row: GridRow, below: Sequence[GridRow], aligned: bool) -> bool:
     names = [cell for cell in following if cell.text]
     if any(len(cell.text) > _LONGEST_NAME for cell in names) or not names:
         return False
-    numbers = all(_FIGURE.search(cell.text) for cell in names if cell not in row)
-    years = numbers and all(_PATTERNS["year"].fullmatch(cell.text) for cell in names if cell not in row)
     if aligned and not merged:
         alike = _is_bold(row) == _is_bold(following)
         return alike and (_is_bold(row) or any(map(_mostly_figures, zip(*below[1:], strict=True))))
-    return _is_of_units(following) or (merged and (years or not numbers))
+    return _is_of_units(following) or merged
 
 
 def _with_unit(table: TableGrid) -> TableGrid:

@@ -127,10 +127,22 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     frames = frames_of(drawn, width, height)
     if not frames:
         return PageRows(number, width, height, rows_of(lines))
-    words = [placed_word(one_line(word[4]), _turned(word[:4], turn)) for word in content.extractWORDS()]
-    spans = (span for block in blocks for line in block.get("lines", ()) for span in line["spans"])
+    spans = [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]]
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
+    noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
+    words = [placed_word(_unnoted(word, noted), _turned(word[:4], turn)) for word in content.extractWORDS()]
     return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number))
+
+
+def _unnoted(word: Sequence[Any], noted: Sequence[dict[str, Any]]) -> str:
+    """Return the text of a word, parted from the raised number of a note that the library takes for its end."""
+    text = one_line(word[4])
+    for span in noted if text[-1:].isdecimal() else ():
+        number, (x0, y0, _, y1) = span["text"].strip(), span["bbox"]
+        inside = word[0] < x0 < word[2] and word[1] <= (y0 + y1) / 2 <= word[3]
+        if inside and text.endswith(number) and _NOTED_WORD.search(text[: -len(number)]):
+            return f"{text[: -len(number)]} {number}"
+    return text
 
 
 def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:

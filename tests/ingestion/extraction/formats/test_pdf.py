@@ -164,7 +164,7 @@ def test_a_table_with_lines_below_its_names_alone_is_read_by_its_columns(corpus:
 
 def test_a_table_goes_on_under_its_names_on_the_next_page(corpus: Path) -> None:
     text = extract(corpus / "de_bw_zuwendungen_feuerwehr_vwv.pdf", LIMITS, None).text
-    assert "Drohne nach technischer Beschreibung1; Förderbetrag Euro: 10 000" in text
+    assert "Drohne nach technischer Beschreibung 1; Förderbetrag Euro: 10 000" in text
     page_16 = "GW-L2; Massenklasse: -; Förderbetrag Euro: 11 000; Förderbetrag Rahmenvertrag Euro: -"
     assert page_16 in text
 
