@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
@@ -108,13 +109,25 @@ def _links(root: html.HtmlElement, url: str) -> Iterator[LicenceMark]:
             yield LicenceMark("mark", light, licence, score, href[:_QUOTE], place, "licence-link", "document")
             yield from read_limits(_words_beside(element), "beside the licence link")
         if licence != UNSTATED:
-            yield from _against_its_words(licence, href, _words_beside(element))
+            words = _words_beside(element)
+            yield from _against_its_words(licence, href, words)
+            if not rel and not element.get("property") and not element.get("itemprop"):
+                yield from _named_by_its_link(licence, " ".join(map(str, element.itertext())), words)
 
 
 def _words_beside(element: html.HtmlElement) -> str:
     """Return the text of a link with what is around it in its paragraph."""
     block = next((above for above in element.iterancestors() if above.tag in BREAKS), None)
     return "" if block is None or element.tag == "link" else " ".join(map(str, block.itertext()))[:_BESIDE]
+
+
+def _named_by_its_link(licence: str, linked: str, words: str) -> Iterator[LicenceMark]:
+    """Find "licensed under a Creative Commons licence" where the link alone says which of them."""
+    if not linked.strip() or any(one.name != UNSTATED for one in names_in(words)):
+        return
+    for mark in read_statements(words.replace(linked, f" {licence} ", 1), "link in its sentence"):
+        if mark.light == "GREEN" and mark.licence == licence:
+            yield replace(mark, layer="mark")
 
 
 def _against_its_words(licence: str, href: str, words: str) -> Iterator[LicenceMark]:

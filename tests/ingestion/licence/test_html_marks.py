@@ -44,6 +44,8 @@ def ld(value: object) -> str:
         ld([{"@type": "Report", "url": "/report", "license": BY}, {"@type": "Article", "url": "/other"}]),
         ld({"@graph": [{"@type": "WebSite", "url": "https://example.org/", "license": BY}, {"@type": "WebPage"}]}),
         f'<aside class="widget"><a rel="license" href="{BY}">Creative Commons</a></aside>',
+        f'<footer><p>This site is licensed under a <a href="{BY}">Creative Commons licence</a>.</p></footer>',
+        f'<p>Alle Inhalte dieser Website stehen unter <a href="{BY}">dieser Lizenz</a>.</p>',
     ],
 )
 def test_machine_readable_licences_are_read(page: str) -> None:
@@ -68,6 +70,7 @@ def test_machine_readable_licences_are_read(page: str) -> None:
         ld({"@graph": [{"@type": "Report", "url": URL}, {"@type": "Article", "license": BY}]}),
         f'<div itemscope itemtype="https://schema.org/Article"><a itemprop="license" href="{BY}">l</a></div>' * 2,
         f'<p>Read more about <a href="{BY}">this licence</a></p>',
+        f'<p>The photographs are licensed under a <a href="{BY}">Creative Commons licence</a></p>',
         '<a rel="license" href="https://creativecommons.org.evil.example/licenses/by/4.0/">CC BY</a>',
         '<script type="application/ld+json">{"@type": "Article", "license": "' + BY + "</script>",
         '<script type="application/ld+json">' + "[" * 100_000 + "</script>",
