@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -18,15 +18,7 @@ from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Prompt, Source
 
-_MOST = 6  # quotations
-_FEWEST = 3
-_OF_ONE_SOURCE = 3
 _SENTENCES = 128  # encoded at most: the wait for an answer is this many
-_SOURCES = 8
-_KEYWORDS = 0.3  # share of the words in common, against that of the meaning
-_RANK = 0.1  # what retrieval thought of the source counts a little: it saw the question's other wordings too
-_MARGIN = 0.25  # below the best score (0 to 1) a sentence is shown only to reach the fewest
-_ABOUT_AS_GOOD = 0.35  # and a second source is brought in within this
 _SAME = 0.75  # words in common from which two sentences say the same
 _TABLE = re.compile(r"\||\t|\.{4,}|(?:\s\d[\d.,%]*){4,}")
 # A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ? ; and :
@@ -34,8 +26,30 @@ _SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!?;:。！？])[\"'”’»)\]]*$
 
 
 @dataclass(frozen=True, slots=True)
-class _Quotation:
-    """A sentence of a source, ready to be shown on one line."""
+class Quoting:
+    """How sentences are chosen, measured by benchmarks/quotations.py.
+
+    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources` that are at least
+    `near` as near to the question as the nearest. A score is (1 - `keywords`) x meaning + `keywords` x shared words,
+    both 0..1, + `rank` / the source's number. A sentence more than `margin` below the best is only shown to reach the
+    fewest; a second source is brought in within `second`. With `header` a sentence is read under its document's.
+    """
+
+    most: int = 6
+    fewest: int = 3
+    of_one: int = 3
+    sources: int = 8
+    near: float = 0.5
+    keywords: float = 0.3
+    rank: float = 0.1
+    margin: float = 0.25
+    second: float = 0.35
+    header: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A sentence of a source, ready to be shown on one line; `start` counts in the source's text."""
 
     source: Source
     start: int
@@ -49,34 +63,46 @@ class ExtractiveAnswerer:
     quotes_only = True
     context_window = sys.maxsize
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, embedder: Embedder, quoting: Quoting = Quoting()) -> None:
+        self._embedder, self._quoting = embedder, quoting
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Yield a line that says what follows, then three to six quotations, each with its source."""
-        candidates = _candidates(_near_enough(prompt.sources)[:_SOURCES])
-        if not candidates:
+        chosen = self.choose(prompt.plan.question, prompt.sources)
+        if not chosen:
             raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
         yield QUOTATIONS_ONLY.get(prompt.plan.language, QUOTATIONS_ONLY["en"]) + "\n"
-        chosen = _choose(candidates, self._scores(prompt.plan.question, candidates))
         ordered = sorted(chosen, key=lambda quotation: (quotation.source.n, quotation.start))
         for _, group in groupby(ordered, key=lambda quotation: quotation.source.n):
             yield "\n"
             for quotation in group:
                 yield f"- “{quotation.text}” [Source {quotation.source.n}]\n"
 
+    def choose(self, question: str, sources: Sequence[Source]) -> list[Quotation]:
+        """Return the sentences to quote, the best first; none where the sources hold no sentence.
+
+        Where the question names sections, nothing else is quoted.
+        """
+        quoting = self._quoting
+        named = [source for source in sources if any(hit.named for hit in source.hits)]
+        if named:
+            quoting = replace(quoting, near=0.0, of_one=quoting.most, margin=1.0)
+        candidates = _candidates(_near_enough(named or sources, quoting.near)[: quoting.sources])
+        return _choose(candidates, self._scores(question, candidates), quoting) if candidates else []
+
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:  # noqa: ARG002
         """Never: without a language model there is nothing to complete."""
         raise BackendError("No language model is connected.", help="Start Ollama, or set SEXTANT_OPENAI_URL.")
 
-    def _scores(self, question: str, candidates: Sequence[_Quotation]) -> list[float]:
+    def _scores(self, question: str, candidates: Sequence[Quotation]) -> list[float]:
         """How well each sentence fits the question: meaning and words make 1 together, the source's rank adds to it.
 
         A sentence is read under the header of its document, as its passage was when it was indexed: who decided
         and where is often in the title alone.
         """
         query = self._embedder.encode_queries([question])[0]
-        headers = {c.source.n: context_header(c.source.document.metadata) for c in candidates}
+        quoting = self._quoting
+        headers = {c.source.n: context_header(c.source.document.metadata) if quoting.header else "" for c in candidates}
         read = [under_header(headers[candidate.source.n], candidate.text) for candidate in candidates]
         cosines = self._embedder.encode_passages(read) @ query
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
@@ -85,21 +111,21 @@ class ExtractiveAnswerer:
         titles = {c.source.n: words(c.source.document.metadata.title) & asked for c in candidates}
         shares = np.array([shared_words(asked, words(c.text) | titles[c.source.n]) for c in candidates])
         keywords = shares / (shares.max() or 1.0)
-        found = np.array([_RANK / candidate.source.n for candidate in candidates])
-        return [float(score) for score in (1 - _KEYWORDS) * meaning + _KEYWORDS * keywords + found]
+        found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
+        return [float(score) for score in (1 - quoting.keywords) * meaning + quoting.keywords * keywords + found]
 
 
-def _near_enough(sources: Sequence[Source]) -> list[Source]:
-    """Return the sources at least half as near to the question as the nearest one, the best first."""
+def _near_enough(sources: Sequence[Source], share: float) -> list[Source]:
+    """Return the sources at least that share as near to the question as the nearest one, the best first."""
 
     def nearness(source: Source) -> float:
         return max((hit.similarity for hit in source.hits), default=0.0)
 
     nearest = max(map(nearness, sources), default=0.0)
-    return [source for source in sorted(sources, key=lambda source: source.n) if nearness(source) >= nearest / 2]
+    return [source for source in sorted(sources, key=lambda source: source.n) if nearness(source) >= share * nearest]
 
 
-def _candidates(sources: Sequence[Source]) -> list[_Quotation]:
+def _candidates(sources: Sequence[Source]) -> list[Quotation]:
     """Whole sentences around what was found, the best sources first; other pieces only if there are no sentences."""
     every = [_quotations(source) for source in sources]
     whole = [[quotation for quotation in group if _is_sentence(quotation.text)] for group in every]
@@ -108,7 +134,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Quotation]:
     return [quotation for group in groups for quotation in group[:each]]
 
 
-def _quotations(source: Source) -> list[_Quotation]:
+def _quotations(source: Source) -> list[Quotation]:
     """Return a source's sentences, those inside its hits first, best hit first, then in reading order."""
 
     def distance(span: tuple[int, int]) -> tuple[int, int]:
@@ -118,7 +144,7 @@ def _quotations(source: Source) -> list[_Quotation]:
 
     spans = sorted(sentence_spans(source.text, source.document.metadata.language), key=distance)
     shown = ((start, one_line(source.text[start:end], limit=None).strip()) for start, end in spans)
-    return [_Quotation(source, start, text) for start, text in shown if text]
+    return [Quotation(source, start, text) for start, text in shown if text]
 
 
 def _is_sentence(text: str) -> bool:
@@ -134,29 +160,31 @@ def _is_sentence(text: str) -> bool:
     )
 
 
-def _choose(candidates: Sequence[_Quotation], scores: Sequence[float]) -> list[_Quotation]:
+def _choose(candidates: Sequence[Quotation], scores: Sequence[float], quoting: Quoting) -> list[Quotation]:
     """Return the sentences to show: best first, nothing twice, a few of one source, two sources if about as good."""
     ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
     best = ranked[0][0]
-    chosen: list[_Quotation] = []
+    chosen: list[Quotation] = []
     for score, quotation in ranked:
-        if len(chosen) >= (_MOST if score >= best - _MARGIN else _FEWEST):
+        if len(chosen) >= (quoting.most if score >= best - quoting.margin else quoting.fewest):
             break
-        if _fits(quotation, chosen):
+        if _fits(quotation, chosen, quoting.of_one):
             chosen.append(quotation)
     if len({quotation.source.n for quotation in chosen}) == 1:
         others = (
             quotation
             for score, quotation in ranked
-            if quotation.source.n != chosen[0].source.n and score >= best - _ABOUT_AS_GOOD and _fits(quotation, chosen)
+            if quotation.source.n != chosen[0].source.n
+            and score >= best - quoting.second
+            and _fits(quotation, chosen, quoting.of_one)
         )
         chosen += list(others)[:1]
     return chosen
 
 
-def _fits(quotation: _Quotation, chosen: Sequence[_Quotation]) -> bool:
+def _fits(quotation: Quotation, chosen: Sequence[Quotation], of_one: int) -> bool:
     """Whether a sentence adds something, and its source is not quoted enough."""
-    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= _OF_ONE_SOURCE:
+    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= of_one:
         return False
     mine = words(quotation.text)
     return all(shared_words(mine, words(other.text)) < _SAME for other in chosen)

@@ -104,6 +104,14 @@ def test_what_does_exist_is_answered_beside_it(engine: Engine) -> None:
     assert answer.evidence.absent == (AbsentSection("Article 9", "Geneva Agreement", "1", "5"),)
 
 
+def test_only_what_is_named_is_quoted(engine: Engine) -> None:
+    *_, answer = engine.ask("What does Article 3 of the Geneva Agreement say about grass on the slope?")
+    assert isinstance(answer, Answer)
+    named = {source.n for source in answer.evidence.sources if any(hit.named for hit in source.hits)}
+    assert {citation.n for citation in answer.citations} == named
+    assert "item 3" in answer.text
+
+
 def test_nothing_is_claimed_of_a_section_whose_heading_the_pages_print(engine: Engine) -> None:
     assert engine.search("Article 7 of the Geneva Agreement").absent == ()
 
