@@ -246,6 +246,8 @@ def _grants(statement: Statement) -> Iterator[_Finding]:
             "but": lambda: bool(words["but"].search(rest)),
             "of_data": lambda: statement.of_data(found.start()),
             "partial": lambda: bool(words["partial"].search(near)),
+            # "Reproduction authorised" is said of the document that prints it, "free use" of anything.
+            "copied": lambda: bool(words["copying"].search(found.group())),
         }
         restrictions = [token for token, kinds in _LIMITING.items() if any(map(statement.says, kinds))]
         for one in _decided("granted", statement, facts, row=row_of("granted", found)):
