@@ -6,8 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import lru_cache
 
 from ingestion.deduplication.compare import relate
+from ingestion.deduplication.pairs import ReadText
 from ingestion.deduplication.signatures import SIGNATURE_VERSION, ComparedSource, candidate_of
 from ingestion.extraction.dates import find_dates
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
@@ -17,9 +19,12 @@ from ingestion.types import Outcome, Progress
 from rag_engine.errors import SextantError
 
 # Raised when the comparison gives something else for the same documents.
-_VERSION = "1"
+_VERSION = "2"
 # Names under which the store caches what a document is compared by, and what the last comparison was made of.
 _CANDIDATE, _COMPARED, _ALL = "candidate", "compared", "*"
+
+# Texts held at once while nearly equal ones are compared.
+_TEXTS = 16
 
 
 def run_all(run: CollectionRun) -> Iterator[Batch]:
@@ -32,7 +37,8 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     entries = {code: entry for (code, phase), entry in run.entries.items() if phase == "deduplication"}
     again = run.again or bool(failed) or any(record.source.code not in entries for record in run.ready)
     if again or run.store.kept(_COMPARED).get(_ALL, ("", ""))[0] != compared:
-        outcomes = {**relate(candidates, run.tools.config.deduplication, run.tools.encode), **failed}
+        texts = _texts(run)
+        outcomes = {**relate(candidates, run.tools.config.deduplication, run.tools.encode, texts), **failed}
         yield {
             code: (outcome, compared)
             for code, outcome in outcomes.items()
@@ -40,6 +46,21 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
         }
     run.store.keep(_COMPARED, _ALL, compared, "")
     run.progress(Progress(total, total, 0, 0, "", "deduplication"))
+
+
+def _texts(run: CollectionRun) -> ReadText:
+    """Return a reader of the cleaned text of a source, which remembers those read last."""
+    records = {record.source.code: record for record in run.ready}
+
+    @lru_cache(maxsize=_TEXTS)
+    def text_of(code: str) -> str:
+        try:
+            reading = run.tools.read(records[code])
+        except SextantError:  # gone since it was compared; likeness alone decides
+            return ""
+        return reading.cleaned or reading.extracted.text
+
+    return text_of
 
 
 def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Outcome], dict[str, str]]:
@@ -71,7 +92,9 @@ def _made_of(record: SourceRecord) -> str:
     assert download is not None, "the comparison follows acquisition"
     score = record.quality.score if record.quality else 0.0
     facts = [extraction.text_hash, extraction.title, extraction.language, score]
-    return json.dumps([SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title])
+    return json.dumps(
+        [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
+    )
 
 
 def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:

@@ -14,11 +14,13 @@ import numpy as np
 from datasketch import MinHash
 from numpy.typing import NDArray
 
+from ingestion.deduplication.versions import consolidation_date
 from ingestion.types import Extraction, SeedSource
+from ingestion.web.urls import registered_name
 from rag_engine.types import ExtractedText
 
 # Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
-SIGNATURE_VERSION = 1
+SIGNATURE_VERSION = 2
 
 TEXT_HASHES = 128
 NUMBER_HASHES = 64
@@ -63,7 +65,8 @@ class ComparedSource:
     `signature` is the MinHash of the text's word 5-shingles and `numbers` that of its pairs of successive numbers
     (both hexadecimal, 4 bytes a hash), of which there are `shingles` and `number_pairs`; `symbols` are the document
     symbols of its first pages, parted by blanks; `length` weighs the characters by what they say; `profile` holds the
-    lengths of its first paragraphs. `lead` is how the text begins. `characters` are the analyst's.
+    lengths of its first paragraphs. `lead` is how the text begins. `characters` are the analyst's. `as_of` is the date
+    on which a consolidated text stood as it does; `names_host` how often the text names the site that it comes from.
     """
 
     code: str
@@ -84,6 +87,9 @@ class ComparedSource:
     symbols: str = ""
     length: int = 0
     profile: str = ""
+    as_of: str = ""
+    names_host: int = 0
+    from_portal: bool = False
 
 
 def candidate_of(
@@ -105,6 +111,7 @@ def candidate_of(
     signature, shingles = _min_hash(_shingles(text), TEXT_HASHES)
     numbers, number_pairs = _min_hash(_number_pairs(extracted.text), NUMBER_HASHES)
     title = extraction.title or source.title
+    file_name = source.path.replace("\\", "/").rpartition("/")[2]
     return ComparedSource(
         code=source.code,
         url=url or source.url,
@@ -117,13 +124,16 @@ def candidate_of(
         score=score,
         signature=signature,
         lead=" ".join(text[: 2 * _LEAD].split())[:_LEAD],
-        file_name=source.path.replace("\\", "/").rpartition("/")[2],
+        file_name=file_name,
         shingles=shingles,
         numbers=numbers,
         number_pairs=number_pairs,
         symbols=" ".join(_symbols(f"{title}\n{extracted.text[:_HEAD]}")),
         length=len(text) + (_LETTERS_OF_A_HAN - 1) * sum(1 for _ in _HAN.finditer(text)),
         profile=_profile(block.end - block.start for block in extracted.blocks),
+        as_of=consolidation_date(extracted.text[:_HEAD], (url or source.url, file_name)),
+        names_host=_mentions(extracted.text, registered_name(url or source.url)),
+        from_portal=bool(source.parent),
     )
 
 
@@ -197,3 +207,17 @@ def _symbols(head: str) -> list[str]:
     found |= {f"EU:{match[1]}" for match in _ACT.finditer(head)}
     found |= {"ISBN:" + re.sub(r"\D", "", match[0]) for match in _ISBN.finditer(head)}
     return sorted(one.replace(" ", "") for one in found)
+
+
+def _mentions(text: str, site: str) -> int:
+    """Return how often a text names a site: by its address (who.int), or by an acronym that is the site's (WHO).
+
+    Who publishes a document names himself in it; who copies it does not.
+    """
+    if not site:
+        return 0
+    label = site.partition(".")[0]
+    named = sum(1 for _ in re.finditer(rf"(?<![\w-]){re.escape(site)}(?![\w-])", text, re.IGNORECASE))
+    # A word of the language in capitals is no acronym.
+    acronym = len(label) > 2 and not re.search(rf"\b{re.escape(label)}\b", text)
+    return named + (len(re.findall(rf"\b{re.escape(label.upper())}\b", text)) if acronym else 0)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from ingestion.extraction.date_patterns import written_dates
 from ingestion.patterns import load_words
-from rag_engine.text.folding import fold_title
+from rag_engine.text.folding import fold_in_place, fold_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,12 @@ _MARKERS = tuple(
     (label, addition, re.compile(rf"\b(?:{_WORDS[label]})(?: (\d{{1,2}})(?! ?[./]?\d))?\b"))
     for label, addition in (("draft", -0.5), ("consolidated", 1.0), ("revised", 1.0), ("updated", 1.0), ("final", 0.25))
 )
+_AS_OF = re.compile(rf"\b(?:{_WORDS['as_of']})\b")
+_PERIODICAL = re.compile(rf"\b(?:{_WORDS['periodical']})\b")
+# How far behind such words their date begins: "last amended by Article 3 of the Act of 8 October 2022".
+_REACH = 90
+# 02016R0679-20230101.pdf, ukpga/2004/36/2023-01-01.
+_ADDRESS_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 _SPACES = re.compile(r"\s+")
 _EMPTY_WORDS = re.compile(r"\b(?:version|versione|versao|fassung|edition|del|of|vom|du|de)\b\s*$")
 
@@ -66,6 +73,23 @@ def version_of(title: str, file_name: str = "", url: str = "") -> Version:
     if marked is None:
         return Version(year, 0.0, named.work_title, year)
     return Version(marked.label, marked.rank, named.work_title, year, marked=True)
+
+
+def consolidation_date(head: str, addresses: Iterable[str]) -> str:
+    """Return the latest date on which a text says, or its addresses say, that it stood as it does; "" for none.
+
+    A law keeps the date of its adoption through all its consolidations; this one tells them apart.
+    """
+    found = ["-".join(match.group(1, 3, 4)) for address in addresses for match in _ADDRESS_DATE.finditer(address)]
+    for words in _AS_OF.finditer(fold_in_place(head)):
+        behind = written_dates(head[words.end() : words.end() + _REACH])
+        found += [one.value for one in behind[:1]]
+    return max(found, default="")
+
+
+def is_periodical(work_title: str) -> bool:
+    """Return whether a title is that of a work which comes out anew for each period, such as an annual report."""
+    return _PERIODICAL.search(work_title) is not None
 
 
 def order_versions(members: Iterable[tuple[str, Version, str]]) -> list[str]:

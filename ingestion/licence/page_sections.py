@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
 
 from ingestion.licence.table import load_licences
 from ingestion.web.html import HIDDEN
+from ingestion.web.urls import registered_name
 from rag_engine.text.folding import fold_in_place
-
-if TYPE_CHECKING:
-    from tldextract import ExtractResult
 
 HEAD, FOOT = 1_000, 1_000
 _SCRIPTS = ("script", "style", "noscript", "template", "svg")
@@ -112,22 +108,12 @@ def terms_link(root: html.HtmlElement, url: str) -> str:
     return best[1] if best else ""
 
 
-@cache
-def _registered_names() -> Callable[[str], ExtractResult]:
-    from tldextract import TLDExtract
-
-    # The list that comes with the package, so that nothing is asked of the network.
-    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-
-
 def _site(url: str) -> str:
     """Return the part of the host's name that one registers: example.org, example.co.uk, a.github.io.
 
     Of a number or a name without a registry it is the whole host, with its port.
     """
-    parts = urlsplit(url)
-    host = (parts.hostname or "").rstrip(".")
-    return _registered_names()(host).top_domain_under_public_suffix or parts.netloc.lower()
+    return registered_name(url) or urlsplit(url).netloc.lower()
 
 
 def _text(root: html.HtmlElement, without: Sequence[html.HtmlElement] = ()) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from rag_engine.config import DATA
 from rag_engine.text.languages import names_to_codes
+
+if TYPE_CHECKING:
+    from tldextract import ExtractResult
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX_PAGES = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?|jsp)$", re.IGNORECASE)
@@ -94,6 +98,23 @@ def _is_language(value: str) -> bool:
 
 def _joined(host: str, path: str, query: list[tuple[str, str]]) -> str:
     return urlunsplit(("https", host, path, urlencode(query, quote_via=quote, safe=""), ""))
+
+
+def registered_name(url: str) -> str:
+    """Return the part of the host's name that one registers: example.org, example.co.uk, a.github.io; "" for none."""
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+    return _registered_names()(host).top_domain_under_public_suffix
+
+
+@cache
+def _registered_names() -> Callable[[str], ExtractResult]:
+    from tldextract import TLDExtract
+
+    # The list that comes with the package, so that nothing is asked of the network.
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
 def _split(url: str) -> tuple[str, str, list[tuple[str, str]]] | None:

@@ -1,0 +1,183 @@
+"""Judgement of two sources with like texts: copies, versions of one work, or two works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz
+
+from ingestion.config import DeduplicationConfig
+from ingestion.deduplication.differences import Differences, find_differences
+from ingestion.deduplication.signatures import ComparedSource, hashes
+from ingestion.deduplication.versions import Version, is_periodical, version_of
+
+# Code of a source to its text.
+ReadText = Callable[[str], str]
+
+# Likeness (Jaccard of word 5-shingles) from which texts of one title are one work. Reports of two years share their
+# frame, a revised text most of its sentences; an agreement and the decision that it is annexed to, about half.
+SAME_WORK = 0.6
+_LIKE_ENOUGH = {"marked": 0.1, "years": 0.3, "dates": 0.5, "amended": 0.7}
+LEAST_LIKENESS = min(_LIKE_ENOUGH.values())
+# From which similarity (0-100) two words of titles are one, misread or inflected.
+_SAME_WORD = 75
+# From here on another date of the same title is a mistake and no version, unless the texts say otherwise themselves.
+_IDENTICAL = 0.98
+
+# Numbers, Roman numerals and single letters tell Volume 1 from Volume 2, Part I from Part II, Annex A from Annex B.
+_NUMBERING = re.compile(r"[\d./-]*\d[\d./-]*|[ivxl]{1,6}|[a-z]")
+_SMALL_WORDS = frozenset({"a", "e", "o", "y", "i", "d", "l", "n", "s"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A candidate with what is compared again and again."""
+
+    candidate: ComparedSource
+    version: Version
+    hashes: NDArray[np.uint32]
+    numbering: frozenset[str]
+
+    @property
+    def code(self) -> str:
+        """The code of its source."""
+        return self.candidate.code
+
+
+def member_of(candidate: ComparedSource) -> Member:
+    """Return the candidate with the version and the numbers that its title names."""
+    title = candidate.title
+    # A list may carry the code in the title: ADM001 Flood plan.
+    if candidate.code:
+        title = re.sub(rf"\A{re.escape(candidate.code)}(?!\w)", "", title, flags=re.IGNORECASE)
+    version = version_of(title, candidate.file_name, candidate.url)
+    words = version.work_title.split()
+    numbering = frozenset(word for word in words if word not in _SMALL_WORDS and _NUMBERING.fullmatch(word))
+    return Member(candidate, version, hashes(candidate.signature), numbering)
+
+
+class Pairs:
+    """Judge of pairs; it reads the texts of those that are nearly alike, each pair once.
+
+    Without `text_of` only likeness, titles and dates decide. `dates` gathers by code from when a version is.
+    """
+
+    def __init__(self, config: DeduplicationConfig, text_of: ReadText | None) -> None:
+        self._config = config
+        self._text_of = text_of
+        self._found: dict[tuple[str, str], Differences] = {}
+        self._today = datetime.now(UTC).year
+        self.dates: dict[str, str] = {}
+
+    def are_copies(self, one: Member, other: Member, similarity: float) -> bool:
+        """Return whether two texts are so alike that one stands for the other, whatever their titles.
+
+        Of forms on one pattern few words and the number of the title differ: they are no copies. Nor are texts of
+        which each says something that the other does not.
+        """
+        least = self._config.text_similarity if one.numbering == other.numbering else 1.0
+        if similarity < least or self.are_versions(one, other, similarity):
+            return False
+        return not self._differences(one, other).contradict
+
+    def are_one_work(self, one: Member, other: Member, similarity: float) -> float:
+        """Return similarity 0..1 of the titles where one is the other reformatted or in part, 0 where it is not."""
+        if similarity < SAME_WORK or _years_apart(one, other):
+            return 0.0
+        alike = _title_similarity(one, other, self._config.title_similarity)
+        return 0.0 if not alike or self._differences(one, other).contradict else alike
+
+    def are_versions(self, one: Member, other: Member, similarity: float) -> bool:
+        """Return whether two texts are versions of one work.
+
+        A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it says so itself; years in
+        titles need more; dates alone need most of the text, and so does a law that was amended.
+        """
+        if _title_similarity(one, other, max(self._config.title_similarity, 0.9)) == 0:
+            return False
+        marked = one.version.marked or other.version.marked
+        if not marked and (is_periodical(one.version.work_title) or is_periodical(other.version.work_title)):
+            return False
+        if self._by_title_and_date(one, other, similarity, marked=marked):
+            return similarity < SAME_WORK or not self._differences(one, other).renamed
+        return self._by_text(one, other, similarity)
+
+    def date_of(self, member: Member) -> str:
+        """Return since when a version is, as far as it is known."""
+        return self.dates.get(member.code) or member.candidate.as_of or member.candidate.date
+
+    def _by_title_and_date(self, one: Member, other: Member, similarity: float, *, marked: bool) -> bool:
+        dates = one.candidate.date, other.candidate.date
+        if len(dates[0]) == 10 and dates[0] == dates[1] and not marked:
+            # One in a year's folder, the other not: two files of one version.
+            return False
+        if _years_apart(one, other):
+            return similarity >= _LIKE_ENOUGH["years"]
+        if one.version.rank != other.version.rank or one.version.label != other.version.label:
+            return similarity >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or similarity < _IDENTICAL)
+        differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
+        if not differ or not _LIKE_ENOUGH["dates"] <= similarity < _IDENTICAL:
+            return False
+        # A cover page has the date on which somebody fetched the copy.
+        return self._text_of is None or self._differences(one, other).inside
+
+    def _by_text(self, one: Member, other: Member, similarity: float) -> bool:
+        """Return whether one text is the other amended: the same act, and it is known which came later."""
+        if similarity < _LIKE_ENOUGH["amended"]:
+            return False
+        found = self._differences(one, other)
+        if found.renamed or not (found.contradict or found.inside):
+            return False
+        stated = [member.candidate.as_of or member.candidate.date for member in (one, other)]
+        consolidated = any(member.candidate.as_of for member in (one, other))
+        if consolidated and all(stated) and len({date[: min(map(len, stated))] for date in stated}) > 1:
+            return True
+        years = found.latest_years(self._today)
+        if years[0] == years[1]:
+            return False
+        for member, year in zip((one, other), years, strict=True):
+            if year:
+                self.dates[member.code] = max(self.dates.get(member.code, ""), str(year), self.date_of(member)[:4])
+        return True
+
+    def _differences(self, one: Member, other: Member) -> Differences:
+        if self._text_of is None:
+            return Differences()
+        pair = one.code, other.code
+        if pair not in self._found:
+            self._found[pair] = find_differences(self._text_of(one.code), self._text_of(other.code))
+        return self._found[pair]
+
+
+def _title_similarity(one: Member, other: Member, least: float) -> float:
+    """Return similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
+    if one.candidate.language != other.candidate.language or one.numbering != other.numbering:
+        return 0.0
+    titles = one.version.work_title, other.version.work_title
+    if not all(titles) or _named_apart(*titles):
+        return 0.0
+    return float(fuzz.ratio(*titles, score_cutoff=least * 100)) / 100
+
+
+def _named_apart(one: str, other: str) -> bool:
+    """Return whether each of two titles has a word that the other has nothing like.
+
+    Plans made after one pattern ("Emergency plan of Aix", "Emergency plan of Pau") differ in just that word.
+    """
+    left = [word for word in one.split() if word not in other.split()]
+    right = [word for word in other.split() if word not in one.split()]
+    return _unmatched(left, right) and _unmatched(right, left)
+
+
+def _unmatched(words: Sequence[str], others: Sequence[str]) -> bool:
+    return any(all(fuzz.ratio(word, other) < _SAME_WORD for other in others) for word in words)
+
+
+def _years_apart(one: Member, other: Member) -> bool:
+    years = one.version.year, other.version.year
+    return all(years) and years[0] != years[1]
