@@ -384,7 +384,8 @@ def exported_bytes(desk: Desk, suffix: str) -> bytes:
 
 def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
-    return _run(desk, replace(request, codes=check_codes(desk.store, request.codes)))
+    codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
+    return _run(desk, replace(request, codes=codes, without=without))
 
 
 def control(desk: Desk, what: Control, id: int = 0) -> Run:

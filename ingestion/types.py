@@ -397,13 +397,15 @@ class RunRequest:
     """Request for a run: phases, sources by code (none means all), which of them, whether to look for newer files.
 
     "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
-    everything. `refresh` asks the addresses of downloaded files whether they have changed.
+    everything. `refresh` asks the addresses of downloaded files whether they have changed. `without` are codes that
+    are left out, with what is under them.
     """
 
     phases: tuple[Phase, ...] = PHASES
     codes: tuple[str, ...] = ()
     which: Which = "due"
     refresh: bool = False
+    without: tuple[str, ...] = ()
 
     def describe(self, named: int = 3) -> str:
         """Return the request as a sentence that names up to so many sources, and counts more."""
@@ -412,6 +414,7 @@ class RunRequest:
         which = {"due": "what is new or changed", "failed": "what failed", "all": "everything, also what is done"}
         codes = ", ".join(self.codes) if len(self.codes) <= named else f"{len(self.codes):,} sources"
         whose = f" of {codes}" if codes else ""
+        whose += f", except {', '.join(self.without)}" if self.without else ""
         newer = "; ask known addresses for newer files" if self.refresh else ""
         return f"Run {phases} for {which[self.which]}{whose}{newer}."
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ingestion.jobs.negation import split_request
 from ingestion.patterns import load_words
 from ingestion.prompts import COMMAND_RULES, COMMAND_SCHEMA
 from ingestion.protocols import LanguageModel
-from ingestion.types import PHASES, RunRequest, Which
+from ingestion.types import PHASES, Phase, RunRequest, Which
 from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold
 
@@ -39,18 +40,51 @@ def interpret(
     return Command(asked, "rules") if asked else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What a text names: phases, codes, and whether it speaks of failures, of newer files, of all, or of a run."""
+
+    phases: tuple[Phase, ...]
+    codes: tuple[str, ...]
+    failed: bool
+    newer: bool
+    everything: bool
+    run: bool
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.phases or self.codes or self.failed or self.newer or self.everything or self.run)
+
+
 def _by_rules(words: str, codes: Collection[str]) -> RunRequest | None:
-    folded, known = fold(words), load_words("commands")
+    parts = split_request(words)
+    asked, excepted, forbidden = (_named(text, codes) for text in (parts.asked, parts.excepted, parts.forbidden))
+    if parts.excepted and not (excepted.phases or excepted.codes or excepted.newer):
+        # An exception that no request can hold, as of what failed: nothing is better than too much.
+        return None
+    if parts.forbidden and not (forbidden.phases or forbidden.codes or forbidden.newer):
+        return None
+    if not asked.anything and not (excepted.phases or excepted.codes):
+        return None
+    left_out = frozenset(excepted.phases) | frozenset(forbidden.phases)
+    phases = tuple(phase for phase in asked.phases or PHASES if phase not in left_out)
+    without = tuple(dict.fromkeys(excepted.codes + forbidden.codes))
+    named = tuple(code for code in asked.codes if code not in without)
+    if not phases or (asked.codes and not named):
+        return None
+    which: Which = "failed" if asked.failed else "all" if asked.everything else "due"
+    return RunRequest(phases, named, which, asked.newer and not (excepted.newer or forbidden.newer), without)
+
+
+def _named(text: str, codes: Collection[str]) -> _Named:
+    folded, known = fold(text), load_words("commands")
 
     def has(key: str) -> bool:
         return re.search(rf"\b(?:{known.get(key, key)})", folded) is not None
 
+    everything = re.search(known["all"], folded) is not None
     phases = tuple(filter(has, PHASES))
-    failed, newer, named = has("failed"), has("newer"), _codes(words, codes)
-    if not (phases or failed or newer or named or has("run")):
-        return None
-    which: Which = "failed" if failed else "all" if re.search(known["all"], folded) else "due"
-    return RunRequest(phases or PHASES, named, which, newer)
+    return _Named(phases, _codes(text, codes), has("failed"), has("newer"), everything, has("run"))
 
 
 def _by_model(words: str, codes: Collection[str], language_model: LanguageModel, seconds: float) -> RunRequest | None:
@@ -60,6 +94,10 @@ def _by_model(words: str, codes: Collection[str], language_model: LanguageModel,
         return None
     phases, which = reply.get("phases"), reply.get("which")
     if not reply.get("understood") or not isinstance(phases, list) or which not in ("due", "failed", "all"):
+        return None
+    parts = split_request(words)
+    if parts.excepted or parts.forbidden:
+        # Models lose a "not": what is left out is read by rules alone.
         return None
     chosen = tuple(phase for phase in PHASES if phase in phases)
     # Codes that the words do not hold are an invention.

@@ -64,6 +64,7 @@ class Run:
             codes=tuple(self.arguments.get("codes") or ()),
             which=self.arguments.get("which", "due"),
             refresh=bool(self.arguments.get("refresh", False)),
+            without=tuple(self.arguments.get("without") or ()),
         )
 
     @property

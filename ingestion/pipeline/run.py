@@ -110,7 +110,7 @@ class _Run:
         run = CollectionRun(
             ready=[record for record in records.values() if is_ready(name, record)],
             stopped=[record for record in records.values() if not is_ready(name, record)],
-            chosen=_chosen(self._request.codes, records) if self._request.codes else None,
+            chosen=_chosen(self._request, records) if self._request.codes or self._request.without else None,
             again=self._request.which == "all",
             entries=self._store.entries(),
             store=self._store,
@@ -141,7 +141,7 @@ class _Run:
 
     def _pending(self, name: Phase, phase: SourcePhase, tools: Tools) -> dict[str, str]:
         """Return the sources that the phase is to be run for, with the fingerprint of what it is run on."""
-        entries, chosen = self._store.entries(), _chosen(self._request.codes, tools.records)
+        entries, chosen = self._store.entries(), _chosen(self._request, tools.records)
         pending: dict[str, str] = {}
         for code, record in tools.records.items():
             if code not in chosen or (name, code) in self._taken or not is_ready(name, record):
@@ -209,11 +209,14 @@ def _try(phase: SourcePhase, record: SourceRecord, tools: Tools) -> Outcome:
         return Outcome("failed", "unexpected", f"{type(error).__name__}: {error}", retryable=True)
 
 
-def _chosen(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> frozenset[str]:
+def _chosen(request: RunRequest, records: Mapping[str, SourceRecord]) -> frozenset[str]:
     """Return the codes asked for with the documents found under them; all where none is asked for."""
-    if not codes:
-        return frozenset(records)
-    return frozenset(code for code, one in records.items() if code in codes or one.source.parent in codes)
+
+    def is_under(codes: Sequence[str], code: str) -> bool:
+        return code in codes or records[code].source.parent in codes
+
+    asked = (code for code in records if not request.codes or is_under(request.codes, code))
+    return frozenset(code for code in asked if not is_under(request.without, code))
 
 
 def _by_turns(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> list[str]:

@@ -33,6 +33,58 @@ def test_words_in_several_languages_name_phases_sources_and_a_choice(words: str,
     assert command.request == request_
 
 
+def _all_but(*left_out: str) -> tuple[str, ...]:
+    return tuple(phase for phase in PHASES if phase not in left_out)
+
+
+@pytest.mark.parametrize(
+    ("words", "request_"),
+    [
+        ("only check licences, do not download", RunRequest(("licence",))),
+        ("don't download, extract or index, only check licences", RunRequest(("licence",))),
+        ("everything except ADM001", RunRequest(which="all", without=("ADM001",))),
+        ("all but the downloads", RunRequest(_all_but("acquisition"), which="all")),
+        ("run all except ocr and dedup", RunRequest(_all_but("extraction", "deduplication"), which="all")),
+        ("download what is not yet there", RunRequest(("acquisition",))),
+        ("download ADM001 but not ADM002", RunRequest(("acquisition",), ("ADM001",), without=("ADM002",))),
+        ("retry what failed without downloading", RunRequest(_all_but("acquisition"), which="failed")),
+        ("controlla solo le licenze, non scaricare", RunRequest(("licence",))),
+        ("tutto tranne ADM001", RunRequest(which="all", without=("ADM001",))),
+        ("descarga todo, pero no indexes", RunRequest(("acquisition",), which="all")),
+        ("todo menos UN-7", RunRequest(which="all", without=("UN-7",))),
+        ("n'indexe pas, télécharge seulement", RunRequest(("acquisition",))),
+        ("tout télécharger sauf ADM001, ADM002", RunRequest(
+            ("acquisition",), which="all", without=("ADM001", "ADM002"))),
+        ("Lizenzen prüfen, nichts herunterladen", RunRequest(("licence",))),
+        ("Lade nichts herunter, prüfe die Lizenzen", RunRequest(("licence",))),
+        ("alles außer ADM001 und ADM002", RunRequest(which="all", without=("ADM001", "ADM002"))),
+        ("não baixar, apenas verificar licenças", RunRequest(("licence",))),
+        ("tudo exceto ADM001", RunRequest(which="all", without=("ADM001",))),
+        ("lisansları kontrol et ama indirme", RunRequest(("licence",))),
+        ("ADM001 hariç hepsi", RunRequest(which="all", without=("ADM001",))),
+        ("indirmeden sadece lisansları kontrol et", RunRequest(("licence",))),
+    ],
+)  # fmt: skip
+def test_negations_and_exceptions_mean_what_they_say(words: str, request_: RunRequest) -> None:
+    command = interpret(words, CODES)
+    assert command is not None
+    assert command.request == request_
+
+
+@pytest.mark.parametrize(
+    "words", ["do not run anything", "do not download", "everything except what failed", "all except the French ones"]
+)
+def test_a_request_that_forbids_all_or_excepts_what_no_run_can_is_not_understood(words: str) -> None:
+    assert interpret(words, CODES) is None
+
+
+def test_a_model_that_loses_a_not_does_not_get_its_way() -> None:
+    said: dict[str, object] = {"phases": ["licence", "acquisition"], "which": "due", "understood": True}
+    command = interpret("only check licences, do not download", CODES, _Model(said))
+    assert command is not None
+    assert (command.by, command.request) == ("rules", RunRequest(("licence",)))
+
+
 @pytest.mark.parametrize("words", ["", "   ", "what is the weather?", "hello"])
 def test_what_is_not_about_the_phases_is_not_understood(words: str) -> None:
     assert interpret(words, CODES) is None
