@@ -206,7 +206,11 @@ def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
         return
     for source in report.new:
         out.print(f"{verb:9} {source.code}  {source.title}  {source.url or source.path}", markup=False)
+    for source in report.corrected:
+        out.print(f"{'corrected':9} {source.code}  {source.title}  {source.url}", markup=False)
     for row in report.rejected:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
-    out.print(f"{len(report.new)} {verb}, {report.known} known already, {len(report.rejected)} rows not usable.")
+    corrected = f", {len(report.corrected)} addresses corrected" if report.corrected else ""
+    known = f"{report.known} known already, {len(report.rejected)} rows not usable"
+    out.print(f"{len(report.new)} {verb}{corrected}, {known}.")
     warn(report.warnings)

@@ -222,12 +222,16 @@ def read_list(desk: Desk, file: Path) -> SeedReport:
 def add_list(desk: Desk, file: Path) -> SeedReport:
     """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
     report = read_list(desk, file)
-    add_sources(desk, report.new)
+    add_sources(desk, report.new, report.corrected)
     return report
 
 
-def add_sources(desk: Desk, new: Sequence[SeedSource]) -> None:
-    """Put sources on the list; InputError where somebody else has just given their codes to others."""
+def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
+    """Put sources on the list, and give those that are `corrected` their new addresses.
+
+    InputError where somebody else has just given the codes of new ones to others.
+    """
+    desk.store.correct_addresses(corrected)
     lost = len(new) - desk.store.add(new)
     if lost:
         raise InputError(

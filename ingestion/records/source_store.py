@@ -150,6 +150,20 @@ class SourceStore:
                     count += 1
         return count
 
+    def correct_addresses(self, corrected: Sequence[SeedSource]) -> None:
+        """Give known sources other addresses; the next run takes them from there.
+
+        A decision on the licence was made on what stood at the former address, and goes with it.
+        """
+        self._require([one.code for one in corrected])
+        with self._catalog.begin() as connection:
+            for one in corrected:
+                connection.execute(sql.update(sources).where(sources.c.code == one.code).values(url=one.url))
+                connection.execute(
+                    sql.delete(decisions).where(decisions.c.code == one.code, decisions.c.phase == "licence")
+                )
+                _note(connection, one.code, "address", message=one.url)
+
     def sources(self) -> list[SeedSource]:
         """All sources in the order in which they came, children behind their portal."""
         columns = [sources.c[field.name] for field in fields(SeedSource)]

@@ -23,12 +23,16 @@ def whole(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SeedReport:
-    """New sources in the order of the list, how many rows were known already, and what could not be used."""
+    """New sources in the order of the list, how many rows were known already, and what could not be used.
+
+    `corrected` are sources of the workspace that the list gives another address.
+    """
 
     new: tuple[SeedSource, ...]
     known: int
     rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
+    corrected: tuple[SeedSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
     first_places: dict[str, str] = {}
     taken: dict[str, str] = {}
     new: list[SeedSource] = []
+    corrected: list[SeedSource] = []
     known_rows, refused, warnings = reading.known, list(reading.rejected), list(reading.warnings)
     for candidate in candidates:
         source = candidate.source
@@ -88,6 +93,11 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
         if key in first_places:
             refused.append(RejectedRow(candidate.place, f"it repeats the address of {first_places[key]}"))
             continue
+        before = sources.get(code.casefold()) if candidate.part == 1 and code.casefold() not in taken else None
+        if before is not None and _is_correction(source, before):
+            first_places[key] = taken[code.casefold()] = candidate.place
+            corrected.append(replace(before, url=source.url))
+            continue
         if code and (reason := why_refused_code(code) or _in_use(code, taken, sources)):
             refused.append(RejectedRow(candidate.place, reason))
             continue
@@ -97,7 +107,7 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
     if (rest := len(warnings) - _MOST_WARNINGS) > 0:
         warnings[_MOST_WARNINGS:] = [f"... and {rest:,} more of this kind."]
     reported = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
-    return SeedReport(tuple(new), known_rows, reported, tuple(map(whole, warnings)))
+    return SeedReport(tuple(new), known_rows, reported, tuple(map(whole, warnings)), tuple(corrected))
 
 
 def key_of(url: str, path: str = "") -> str:
@@ -108,6 +118,15 @@ def key_of(url: str, path: str = "") -> str:
 def _whole(candidate: SeedCandidate) -> SeedCandidate:
     source = SeedSource(**{name: whole(text) for name, text in asdict(candidate.source).items()})
     return replace(candidate, place=whole(candidate.place), source=source)
+
+
+def _is_correction(row: SeedSource, before: SeedSource) -> bool:
+    """Return whether a row gives a source its right address: the code is the same, and no title says otherwise.
+
+    What was found under a portal or is a file has no address that a list could correct.
+    """
+    titles = {" ".join(one.title.casefold().split()) for one in (row, before) if one.title.strip()}
+    return bool(row.url and before.url) and not before.parent and len(titles) < 2
 
 
 def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSource]) -> str:

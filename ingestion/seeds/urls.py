@@ -6,12 +6,22 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from rag_engine.text.folding import fold
+
 _START = re.compile(r"(?:https?://|www\.)", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]{1,20}):", re.IGNORECASE)
 _FOREIGN = ("mailto", "javascript", "file", "ftp", "ftps", "data", "tel", "sftp", "vbscript", "about", "blob")
 _SEPARATORS = re.compile(r"[\n\r\t]|[;,|](?=\s*(?:https?://|www\.))", re.IGNORECASE)
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0]")
 _CLOSING = {")": "(", "]": "[", "}": "{"}
+_FILE = re.compile(r"\w\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|html?|rtf|epub|txt|csv|md)[)\]>'\".,]*$", re.IGNORECASE)
+# A remark on an address, folded: in brackets, behind a dash, or when somebody looked at it.
+_REMARK = re.compile(
+    r"[(\[\u2013\u2014]|-\s|"
+    r"(?:(?:last|ultimo|ultima|derniere|zuletzt|stand|on|am|il|le|el|em)\b.{0,12})?\b(?:"
+    r"visited|accessed|retrieved|viewed|checked|seen|abgerufen|aufgerufen|besucht|zugriff|consult\w+|acces\w+|visitat\w+|"
+    r"visite\w*|visitad\w+|acess\w+|erisim\w*|geraadpleegd|bezocht|besokt|lest)\b"
+)
 _LONGEST = 4_000
 _SHOWN = 80
 
@@ -27,8 +37,9 @@ class Addresses:
 def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
     """Return the addresses of a cell, separated by line ends, semicolons, commas, bars or spaces; each once.
 
-    A cell of addresses holds nothing behind an address, so that words there mean a space inside of it, which is
-    refused and not cut off; a line of free text (`with_words`) may go on.
+    Behind the address of a cell may stand a remark ("see https://... (visited 3 May 2021)"). Other words there mean
+    spaces inside of the address: they are read where it ends in the name of a file, and refused otherwise, never cut
+    off. A line of free text (`with_words`) may go on.
     """
     found: list[str] = []
     refused: list[str] = []
@@ -40,6 +51,10 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
             if scheme and scheme.group(1).lower() in _FOREIGN:
                 refused.append(f"{_short(piece)} is a {scheme.group(1).lower()}: address; only http and https are read")
             continue
+        if not with_words:
+            if len(starts) == 1 and _FILE.search(words[-1]) and not _FILE.search(words[starts[0]]):
+                words = [*words[: starts[0]], "%20".join(words[starts[0] :])]
+            words = _without_remark(words, starts[-1])
         if not with_words and starts[-1] < len(words) - 1:
             refused.append(f"{_short(piece)} holds a space; write it as %20 or remove what is not the address")
             continue
@@ -50,6 +65,14 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
             else:
                 found.append(address)
     return Addresses(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(refused)))
+
+
+def _without_remark(words: list[str], last: int) -> list[str]:
+    """Return the words up to a remark behind the last address, all of them where there is none."""
+    for place in range(last + 1, len(words)):
+        if _REMARK.match(fold(" ".join(words[place:]))):
+            return words[:place]
+    return words
 
 
 def why_refused(address: str) -> str:

@@ -42,9 +42,9 @@ def draw_seed_upload() -> None:
         rejected.metric("Rejected rows", f"{len(report.rejected):,}")
         # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
-            label = f"Add {pluralised(len(report.new), 'source')}"
-            if st.button(label, type="primary", icon=":material/playlist_add:", disabled=not report.new):
-                add_sources(report.new)
+            nothing = not report.new and not report.corrected
+            if st.button(_label(report), type="primary", icon=":material/playlist_add:", disabled=nothing):
+                add_sources(report.new, report.corrected)
                 leave("seed")
             if st.button("Discard", key="leave seeds"):
                 leave("seed")
@@ -59,16 +59,31 @@ def draw_added() -> None:
             st.button("Go to Run", icon=":material/play_circle:", on_click=_go_to_run, type="primary", key="go to run")
 
 
-def add_sources(new: Sequence[SeedSource]) -> None:
-    """Add the sources to the list, and report it at the next drawing."""
-    operations.add_sources(resources.desk(), new)
-    _remember_added(len(new))
+def _label(report: SeedReport) -> str:
+    """Return what the button does with a list."""
+    corrected = f"correct {_addresses(len(report.corrected))}"
+    if report.corrected and not report.new:
+        return corrected.capitalize()
+    return f"Add {pluralised(len(report.new), 'source')}" + (f", {corrected}" if report.corrected else "")
+
+
+def _addresses(count: int) -> str:
+    return "1 address" if count == 1 else f"{count:,} addresses"
+
+
+def add_sources(new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
+    """Add the sources to the list, correct the addresses of others, and report it at the next drawing."""
+    operations.add_sources(resources.desk(), new, corrected)
+    _remember_added(len(new), len(corrected))
 
 
 def draw_rows(report: SeedReport) -> None:
     """Draw the new sources, and the rejected rows with their reasons."""
     if report.new:
         draw_table([_source(one) for one in report.new], "seeds new", "The sources that would be added", 300)
+    if report.corrected:
+        st.markdown(":material/edit: **Corrected addresses**")
+        draw_table([_source(one) for one in report.corrected], "seeds corrected", "Sources with new addresses", 200)
     draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {escape(warning)}")
@@ -185,5 +200,6 @@ def draw_document_upload() -> None:
     draw_rejected(st.session_state.get(_REJECTED, ()))
 
 
-def _remember_added(count: int) -> None:
-    st.session_state[_ADDED] = f"{pluralised(count, 'source')} added. Their licences are checked by the next run."
+def _remember_added(count: int, corrected: int = 0) -> None:
+    also = f", {_addresses(corrected)} corrected" if corrected else ""
+    st.session_state[_ADDED] = f"{pluralised(count, 'source')} added{also}. Their licences are checked by the next run."

@@ -186,3 +186,13 @@ def test_files_of_a_workspace_made_before_files_were_noted_are_known(desk: Desk)
 
 def _records(desk: Desk) -> list[SourceRecord]:
     return list(desk.store.records().values())
+
+
+def test_a_list_corrects_an_address_and_drops_the_decision_on_the_former_one(desk: Desk, tmp_path: Path) -> None:
+    add_sources(desk, [SeedSource("B1", "https://a.example/wrong", title="Plan")])
+    decide(desk, ["B1"], "GREEN", "Ada", "seen")
+    (tmp_path / "list.csv").write_text("Code,URL\nB1,https://a.example/right\n", encoding="utf-8")
+    report = operations.add_list(desk, tmp_path / "list.csv")
+    assert [one.url for one in report.corrected] == ["https://a.example/right"]
+    record = desk.store.records()["B1"]
+    assert (record.source.url, record.source.title, record.decisions) == ("https://a.example/right", "Plan", ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_a_formula_without_its_value_is_told_with_its_cell(tmp_path: Path) -> No
         ("javascript:alert(1)", "only http and https are read"),
         ("mailto:a@b.org", "only http and https are read"),
         ("file:///etc/passwd", "only http and https are read"),
-        ("https://a.org/my plan.pdf", "holds a space"),
+        ("https://a.org/my plan 2020", "holds a space"),
         ("https:///nothing", "names no valid host"),
         ("https://a.org:port/", "no valid address"),
         ("https://me:secret@a.org/", "lists keep no passwords"),
@@ -151,10 +152,34 @@ def test_the_same_list_again_adds_nothing_however_the_addresses_are_spelt(tmp_pa
     assert (report.new, report.known, report.rejected) == ((), 3, ())
 
 
-def test_a_known_code_with_another_address_overwrites_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("cell", "address"),
+    [
+        ("see https://a.org/plan.pdf (visited 3 May 2021)", "https://a.org/plan.pdf"),
+        ("Available at: https://a.org/plan, last accessed 3 May 2021", "https://a.org/plan"),
+        ("https://a.org/plan abgerufen am 3.5.2021", "https://a.org/plan"),
+        ("https://a.org/plan – consultado el 3 de mayo", "https://a.org/plan"),
+        ("https://a.org/my plan.pdf", "https://a.org/my%20plan.pdf"),
+        ("https://a.org/Heat Plan (final) 2020.pdf", "https://a.org/Heat%20Plan%20(final)%202020.pdf"),
+    ],
+)
+def test_spaces_and_remarks_in_cells_are_read(tmp_path: Path, cell: str, address: str) -> None:
+    report = read_seeds(seed_workbook(tmp_path / "s.xlsx", ("Name", "URL"), ("Plan", cell)), [])
+    assert (urls_of(report), report.rejected) == ([address], ())
+
+
+def test_a_known_code_with_another_address_corrects_it(tmp_path: Path) -> None:
     path = seed_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("a1", "https://other.org"))
-    report = read_seeds(path, [SeedSource("A1", "https://a.org")])
-    assert report.new == ()
+    before = SeedSource("A1", "https://a.org", title="Flood plan", notes="kept")
+    report = read_seeds(path, [before])
+    assert (report.new, report.rejected) == ((), ())
+    assert report.corrected == (replace(before, url="https://other.org"),)
+
+
+def test_a_known_code_with_another_address_and_title_overwrites_nothing(tmp_path: Path) -> None:
+    path = seed_workbook(tmp_path / "s.xlsx", ("Code", "Title", "URL"), ("a1", "Heat plan", "https://other.org"))
+    report = read_seeds(path, [SeedSource("A1", "https://a.org", title="Flood plan")])
+    assert (report.new, report.corrected) == ((), ())
     assert "the code a1 is known with another address (https://a.org)" in report.rejected[0].reason
 
 
