@@ -13,6 +13,7 @@ from ingestion.types import PageKind
 from ingestion.web.link_vocabulary import PageWords, load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
 from ingestion.web.page import Page
+from ingestion.web.urls import url_of_any_language
 from rag_engine.errors import BackendError
 
 _SHOWN_LINKS = 20
@@ -95,7 +96,13 @@ def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) 
         )
         if (named and link.file) or (own < limits.whole_text and (named or more or (direct and link.standing))):
             offers.append(link)
-    return offers
+    return offers or (_only_file(page) if own < limits.whole_text else [])
+
+
+def _only_file(page: Page) -> list[PageLink]:
+    """Return the only file that a page leads to, in all its languages, whatever its link says ("Español")."""
+    files = [link for link in page.links if link.file and not is_excluded(link)]
+    return files if len({url_of_any_language(link.url) for link in files}) == 1 else []
 
 
 def _asked(

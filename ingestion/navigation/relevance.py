@@ -60,6 +60,16 @@ def policy_word(link: PageLink, page_address: str = "") -> str:
     return policy.first(words_of(link.name)) or policy.first(words_of(_own_path(link.url, page_address)))
 
 
+def names_document(link: PageLink, page_address: str = "") -> bool:
+    """Return whether a link to a file names a policy, or a programme, report or standard."""
+    genre = load_page_words().genre
+    return bool(
+        policy_word(link, page_address)
+        or genre.first(words_of(link.name))
+        or genre.first(words_of(_own_path(link.url, page_address)))
+    )
+
+
 def _own_path(url: str, page_address: str) -> str:
     try:
         path, page = unquote(urlsplit(url).path), unquote(urlsplit(page_address).path)

@@ -19,7 +19,7 @@ from ingestion.navigation.link_choice import (
     title_similarity,
 )
 from ingestion.navigation.page_kind import is_policy_link, page_kind
-from ingestion.navigation.relevance import is_excluded, policy_word, why_off_topic
+from ingestion.navigation.relevance import is_excluded, names_document, policy_word, why_off_topic
 from ingestion.tools import Tools
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of
@@ -183,7 +183,7 @@ def _collect(walk: _Walk, page: Page) -> None:
     for one in _ranked(walk, [link for link in links if link.url in files], page):
         if is_excluded(one.link):
             continue
-        wanted = one.similarity >= walk.config.portals.direct_similarity or policy_word(one.link, page.address)
+        wanted = one.similarity >= walk.config.portals.direct_similarity or names_document(one.link, page.address)
         if wanted or _asked(walk, one.link, page):
             walk.take(_found(one.link, page))
         else:
@@ -293,7 +293,7 @@ def _judged(walk: _Walk, page: Page, link: PageLink, above: Page) -> Page | None
 def _take_if_wanted(walk: _Walk, link: PageLink, led: PageLink, above: Page) -> None:
     """Take a document whose name, or that of the link which led to it, is on the subject."""
     title, least = walk.source.title or above.name, walk.config.portals.direct_similarity
-    wanted = any(link_similarity(one, title) >= least or policy_word(one, above.address) for one in (link, led))
+    wanted = any(link_similarity(one, title) >= least or names_document(one, above.address) for one in (link, led))
     if wanted or _asked(walk, link, above):
         walk.take(_found(link, above))
     else:

@@ -75,6 +75,7 @@ class PageWords:
     """
 
     policy: Lexicon
+    genre: Lexicon
     document: Lexicon
     more: Lexicon
     excluded: Lexicon
@@ -106,6 +107,7 @@ def load_page_words() -> PageWords:
 
     return PageWords(
         policy=all_of("policy"),
+        genre=all_of("genre"),
         document=all_of("document"),
         more=all_of("more"),
         excluded=all_of("excluded"),

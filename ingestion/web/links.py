@@ -36,6 +36,15 @@ _PDF_STATEMENTS = ("citation_pdf_url", "bepress_citation_pdf_url", "eprints.docu
 _REFRESH = re.compile(r"^\s{0,9}(\d{1,6})[^;,]{0,9}[;,]\s{0,9}(?:url\s{0,9}=\s{0,9})?[\"']?([^\"'>]{1,2000})", re.I)
 
 
+# How a script sends a reader on: location.href = '...', window.open('...'), location.assign('...').
+_SCRIPTED = re.compile(
+    r"(?:location(?:\.href)?\s{0,9}=|location\.(?:assign|replace)\(|window\.open\()\s{0,9}([\"'])([^\"']{1,2000})\1"
+)
+# Parameters in which a viewer on a page gets the document that it shows (pdf.js: viewer.html?file=/plan.pdf).
+_VIEWED = frozenset({"doc", "document", "file", "pdf", "pdfurl", "src", "url"})
+_VIEWER = re.compile(r"view|embed|reader|pdfjs|flip", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class PageLink:
     """A link with absolute address, its visible text (else title or label) and the language it names, if any.
@@ -76,7 +85,7 @@ def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLi
     found: dict[str, PageLink] = {}
     blocks: dict[Element, _Block] = {}
     for anchor in content.iter("a", "area"):
-        url = absolute(anchor.get("href"), base)
+        url = viewed_document(absolute(anchor.get("href"), base))
         key = normal_url(url)
         if not key or key == own:
             continue
@@ -120,9 +129,35 @@ def _embedded(root: html.HtmlElement, base: str) -> Iterator[PageLink]:
                 if found and int(found[1]) <= 10 and (url := absolute(found[2], base)):
                     yield PageLink(url, "", file=promises_document(url))
         else:
-            url = absolute(element.get("data") if element.tag == "object" else element.get("src"), base)
+            url = viewed_document(absolute(element.get("data" if element.tag == "object" else "src"), base))
             if url and (promises_document(url) or any(kind in declared for kind in _DOCUMENT_TYPES)):
                 yield PageLink(url, "", file=True)
+
+
+def make_links(root: html.HtmlElement, base: str) -> None:
+    """Turn what leads to a document by a script or a form into a link, before scripts and forms are removed."""
+    for element in root.xpath("//body//*[@onclick or self::form[@action]]"):
+        scripted = _SCRIPTED.search((element.get("onclick") or "")[:_LONGEST_ADDRESS])
+        url = absolute(scripted[2] if scripted else element.get("action"), base)
+        text = text_of(element) or element.get("value") or element.get("title") or ""
+        # What holds more than a label is content that can be clicked as well.
+        if len(text) <= _LONGEST_ENTRY and promises_document(viewed_document(url)):
+            tail = element.tail
+            element.clear()
+            element.tag, element.text, element.tail = "a", text, tail
+            element.set("href", url)
+
+
+def viewed_document(url: str) -> str:
+    """Return the document that a viewer's address names, of any other address itself."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    if not parts.query or not _VIEWER.search(f"{parts.netloc}{parts.path}"):
+        return url
+    named = (value for key, value in parse_qsl(parts.query) if key.lower() in _VIEWED)
+    return next((found for value in named if promises_document(found := absolute(value, url))), url)
 
 
 def base_of(root: html.HtmlElement, address: str) -> str:

@@ -11,7 +11,7 @@ from lxml import etree, html
 
 from ingestion.web.html import CONTROLS, clean, main_content, parse, text_of
 from ingestion.web.link_vocabulary import load_page_words, words_of
-from ingestion.web.links import PageLink, absolute, base_of, embedded_documents, links_of, without_session
+from ingestion.web.links import PageLink, absolute, base_of, embedded_documents, links_of, make_links, without_session
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}")
 # A page with less text shows nothing without its scripts.
@@ -76,6 +76,7 @@ def read_page(body: bytes, charset: str, address: str) -> Page:
         if "alternate" in (element.get("rel") or "").lower() and (feed := absolute(element.get("href"), base))
     )
     language = _LANGUAGE.match(root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or "")
+    make_links(root, base)
     clean(root, menus=True)
     main = main_content(root)
     text = text_of(main)

@@ -191,3 +191,29 @@ def test_a_table_whose_links_only_say_pdf_is_a_directory() -> None:
 def test_a_list_of_teasers_is_no_landing_page() -> None:
     teasers = "".join(f'<div><p>News {n} on water.</p><a href="/{n}">Read more</a></div>' for n in range(5))
     assert kind(teasers).kind == "content"
+
+
+@pytest.mark.parametrize(
+    ("main", "target"),
+    [
+        ('<p>Available in <a href="/f/x9.pdf">Español</a></p>', "/f/x9.pdf"),
+        ('<p>The text, adopted last year by the council, is kept <a href="/f/x9.pdf">here</a>.</p>', "/f/x9.pdf"),
+        ('<p>Die Vorschrift: <a href="/m/3.pdf">FwDV 3 herunterladen (PDF)</a>, gültig seit 2008.</p>', "/m/3.pdf"),
+        ('<p><a href="/f/deck.pptx">Download presentation</a></p>', "/f/deck.pptx"),
+        ('<iframe src="/pdfjs/web/viewer.html?file=%2Fdocs%2Fplan.pdf"></iframe>', "/docs/plan.pdf"),
+        ('<p><a href="/pdfjs/web/viewer.html?file=../../docs/plan.pdf">Ansehen</a></p>', "/docs/plan.pdf"),
+        ("<button onclick=\"location.href='/docs/plan.pdf'\">Open</button>", "/docs/plan.pdf"),
+        ("<div onclick=\"window.open('/docs/plan.pdf', '_blank')\">Ver</div>", "/docs/plan.pdf"),
+        ('<object data="/docs/plan.pdf"></object>', "/docs/plan.pdf"),
+        ('<form action="/docs/plan.pdf"><button>Get it</button></form>', "/docs/plan.pdf"),
+    ],
+)
+def test_a_landing_page_s_only_file_is_taken_however_it_is_reached(main: str, target: str) -> None:
+    found = kind(f"<h1>Flood plan</h1><p>{WORDS}</p>{main}")
+    assert found.kind == "landing"
+    assert [one.link.url for one in found.candidates] == [f"https://water.example{target}"]
+
+
+def test_two_files_in_sentences_are_references_and_no_offer() -> None:
+    files = '<p>It refers to <a href="/a.pdf">note one</a> and to <a href="/b.pdf">note two</a> in all it says.</p>'
+    assert kind(f"<p>{WORDS}</p>{files}").kind == "content"
