@@ -1,4 +1,4 @@
-"""What a request in plain language asks for, excepts and forbids, in seven languages."""
+"""Negations and exceptions of a request in plain language, in seven languages."""
 
 from __future__ import annotations
 
