@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -78,7 +77,9 @@ def _language_model(engine: Engine) -> Check:
 
 
 def _ocr() -> Iterator[Check]:
+    from ingestion.extraction.ocr.easyocr import readable_languages
     from ingestion.extraction.ocr.tesseract import installed_languages
+    from rag_engine.config import easyocr_folder
     from rag_engine.text.languages import READ_LANGUAGES
 
     languages = installed_languages()
@@ -93,10 +94,12 @@ def _ocr() -> Iterator[Check]:
         yield Check("OCR", "note", f"Tesseract lacks {', '.join(missing)}", remedy)
     else:
         yield Check("OCR", "good", f"Tesseract with {', '.join(languages)}")
-    if importlib.util.find_spec("easyocr") is None:
-        yield Check(
-            "EasyOCR", "note", "not installed; not needed", "pip install 'sextant[easyocr]' in its own environment"
-        )
+    found = readable_languages()
+    if found:
+        yield Check("EasyOCR", "good", f"weights for {', '.join(found)}; SEXTANT_OCR=easyocr uses them")
+    else:
+        remedy = "Put craft_mlt_25k.pth and latin_g2.pth there, or set SEXTANT_EASYOCR_MODELS."
+        yield Check("EasyOCR", "note", f"no weights in {easyocr_folder()}; not needed", remedy)
 
 
 def _browser() -> Check:

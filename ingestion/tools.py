@@ -14,6 +14,7 @@ from ingestion import workspace as folders
 from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.formats.legacy_office import office_program
+from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
@@ -144,5 +145,6 @@ def _remove_leftovers(workspace: Path) -> None:
 
 def _reader(engine: Engine, config: IngestionConfig) -> str:
     """Return a hash of what decides how a file is read; a file that another reader read is read again."""
-    made_of = [EXTRACTION_VERSION, engine.config.ocr, installed_languages(), asdict(config.limits)]
+    weights = readable_languages() if engine.config.ocr == "easyocr" else ()
+    made_of = [EXTRACTION_VERSION, engine.config.ocr, installed_languages(), weights, asdict(config.limits)]
     return hash_of([*made_of, table_hash("boilerplate.toml"), office_program() or ""])[:16]

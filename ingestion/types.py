@@ -490,6 +490,10 @@ class OcrLine:
 class OcrEngine(Protocol):
     """Pictures of pages to lines of text."""
 
+    @property
+    def note(self) -> str:
+        """What the analyst should know of the engine that read; "" for nothing."""
+
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """For each picture of one document its lines in reading order; BackendError when the engine is unavailable."""
         ...

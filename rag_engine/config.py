@@ -215,6 +215,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("SEXTANT_CACHE", "~/.cache/sextant")).expanduser()
 
 
+def easyocr_folder() -> Path:
+    """Return where EasyOCR's weights lie: SEXTANT_EASYOCR_MODELS or the folder that EasyOCR itself uses."""
+    return Path(os.environ.get("SEXTANT_EASYOCR_MODELS", "~/.EasyOCR/model")).expanduser()
+
+
 def shared_folder() -> Path:
     """Return the folder of the real documents that evaluations read: SEXTANT_SHARED or ../shared."""
     return Path(os.environ.get("SEXTANT_SHARED", "../shared"))

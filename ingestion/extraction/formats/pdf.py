@@ -66,6 +66,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         recognised: list[int] = []
         if pictured and ocr is not None:
             recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
+            warnings += [ocr.note] if ocr.note else []
             warnings += [f"Page {number} could not be drawn for OCR: {cause}." for number, cause in undrawn.items()]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if missed and ocr is None:

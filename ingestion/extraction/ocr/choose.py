@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ingestion.extraction.layout.reading_order import columns_first
+from ingestion.extraction.ocr.easyocr import load_easyocr, readable_languages
 from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
 from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture
-from rag_engine.config import OcrChoice
-from rag_engine.errors import BackendError
-from rag_engine.text.languages import READ_LANGUAGES
+from rag_engine.config import OcrChoice, easyocr_folder
 from rag_engine.types import Box
 
 # A grey picture to its lines: the corners of each, its text and how sure that is.
@@ -24,21 +23,24 @@ _Network = Callable[[Any], Iterable[tuple[Any, str, float]]]
 def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
     """Return the engine by name; "auto" is Tesseract when installed, else RapidOCR; None for "none".
 
-    BackendError when Tesseract is asked for and not installed.
+    Where EasyOCR has no weights, the engine of "auto" reads and says so. BackendError when Tesseract is asked for and
+    not installed.
     """
-    if choice == "tesseract" or (choice == "auto" and installed_languages()):
-        return TesseractOcr(limits.ocr_seconds)
-    if choice == "easyocr":
-        return _NeuralOcr(_load_easyocr, 0.3)
-    return None if choice == "none" else _NeuralOcr(_load_rapidocr, 0.5)
+    if choice == "easyocr" and readable_languages():
+        return _NeuralOcr(load_easyocr, 0.3)
+    note = f"EasyOCR found no weights in {easyocr_folder()}; {{}} read instead." if choice == "easyocr" else ""
+    if choice == "tesseract" or (choice in ("auto", "easyocr") and installed_languages()):
+        return TesseractOcr(limits.ocr_seconds, note.format("Tesseract"))
+    return None if choice == "none" else _NeuralOcr(_load_rapidocr, 0.5, note.format("RapidOCR"))
 
 
 class _NeuralOcr:
     """Lines with a score above `least`, column by column; the network is loaded at the first picture."""
 
-    def __init__(self, load: Callable[[], _Network], least: float) -> None:
+    def __init__(self, load: Callable[[], _Network], least: float, note: str = "") -> None:
         self._load = load
         self._least = least
+        self.note = note
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """For each picture its lines, columns from left to right; BackendError when the engine is not usable."""
@@ -64,24 +66,6 @@ def _load_rapidocr() -> _Network:
         return () if found.boxes is None else zip(found.boxes, found.txts, found.scores, strict=True)
 
     return read
-
-
-def _load_easyocr() -> _Network:
-    """Load EasyOCR from local weights: an extra, for those who have them and a graphics card."""
-    try:
-        from easyocr import Reader
-    except ImportError as error:
-        raise BackendError(
-            "EasyOCR is not installed.", help="Run pip install 'sextant[easyocr]', or choose tesseract or rapidocr."
-        ) from error
-    try:
-        reader = Reader(list(READ_LANGUAGES), download_enabled=False, verbose=False)
-    except FileNotFoundError as error:
-        raise BackendError(
-            f"EasyOCR has no weights: {error}.", help="Put its latin_g2 and craft weights into ~/.EasyOCR/model."
-        ) from error
-    network: _Network = reader.readtext
-    return network
 
 
 def _box_around(corners: Iterable[Iterable[float]]) -> Box:

@@ -34,8 +34,9 @@ class TesseractOcr:
     turns out to be in another language, it is read again in that one. `seconds` bounds one reading.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, note: str = "") -> None:
         self._seconds = seconds
+        self.note = note
         self._languages = installed_languages()
         if not self._languages:
             raise BackendError("Tesseract is not installed or has no language that we read.", help=_CURE)

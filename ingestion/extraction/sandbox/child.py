@@ -143,6 +143,12 @@ class _LazyOcr:
         self._limits = limits
         self._parent = parent
 
+    @property
+    def note(self) -> str:
+        """What the engine has to say of itself."""
+        engine = self._choose()
+        return engine.note if engine else ""
+
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """Return the engine's lines for each picture."""
         engine = self._choose()

@@ -29,6 +29,8 @@ from ingestion.extraction.sandbox.wire import (
 from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
 from rag_engine.config import ROOT, OcrChoice
 
+_KEPT = frozenset({"SEXTANT_EASYOCR_MODELS"})
+
 
 class Sandbox:
     """One child process that reads file after file and is replaced when a file breaks it.
@@ -165,8 +167,8 @@ class Sandbox:
 
 
 def _environment() -> dict[str, str]:
-    """Our environment without our own settings: a parser has no use for keys and addresses."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SEXTANT_")}
+    """Our environment with none of our own settings but that of a model: a parser has no use for keys and addresses."""
+    kept = {name: value for name, value in os.environ.items() if name in _KEPT or not name.startswith("SEXTANT_")}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}
 
 

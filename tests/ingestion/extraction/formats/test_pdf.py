@@ -24,6 +24,7 @@ class _Reading:
     """An engine that reads the same line on every picture."""
 
     name = "reading"
+    note = ""
 
     def __init__(self, text: str) -> None:
         self._line = OcrLine(text, Box(10, 10, 200, 30), 0)
@@ -37,6 +38,7 @@ class _Broken:
     """An engine that is installed and does not run."""
 
     name = "broken"
+    note = ""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         raise BackendError("no engine", help="Install one.")

@@ -1,0 +1,60 @@
+"""EasyOCR with its English weights, and without any."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pymupdf
+import pytest
+from easyocr_en_models import model_dir
+
+from ingestion.extraction.ocr.easyocr import readable_languages
+from ingestion.extraction.sandbox.sandbox import Sandbox
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Path:
+    """Return a page of which nothing but a picture is left."""
+    with pymupdf.open() as printed, pymupdf.open() as scanned:
+        printed.new_page(width=260, height=60).insert_text((20, 36), "Leave the house at once", fontsize=18)
+        page = scanned.new_page(width=260, height=60)
+        page.insert_image(page.rect, pixmap=printed[0].get_pixmap(dpi=150))
+        scanned.save(tmp_path / "scan.pdf")
+    return tmp_path / "scan.pdf"
+
+
+def test_a_scan_is_read_by_easyocr(scan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_EASYOCR_MODELS", model_dir())
+    assert readable_languages() == ("en",)
+    with Sandbox(ocr="easyocr") as sandbox:
+        extracted = sandbox.read(scan).extracted
+    assert "Leave the house at once" in extracted.text
+    assert extracted.ocr_pages == (1,)
+    assert extracted.warnings == ()
+    [line] = extracted.lines
+    assert line.box is not None
+    assert 15 < line.box.x0 < 25
+
+
+@pytest.mark.needs("tesseract")
+def test_without_weights_tesseract_reads_and_it_is_said(
+    scan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEXTANT_EASYOCR_MODELS", str(tmp_path / "none"))
+    with Sandbox(ocr="easyocr") as sandbox:
+        extracted = sandbox.read(scan).extracted
+    assert "Leave the house at once" in extracted.text
+    assert extracted.warnings == (f"EasyOCR found no weights in {tmp_path / 'none'}; Tesseract read instead.",)
+
+
+def test_what_stands_in_for_torchvision_is_gone_when_easyocr_is_loaded() -> None:
+    code = (
+        "import sys\n"
+        "from ingestion.extraction.ocr.easyocr import load_easyocr\n"
+        "load_easyocr()\n"
+        "sys.exit('torchvision' in sys.modules)"
+    )
+    environment = {"SEXTANT_EASYOCR_MODELS": model_dir(), "PYTHONPATH": ":".join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
