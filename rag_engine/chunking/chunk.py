@@ -131,7 +131,9 @@ def _titled(text: str, title: str, blocks: Sequence[Block], lines: Sequence[Line
         return _Structure(0, "no titles", enough=False)
     levels = max(len(one.path) for one in found)
     share = 1 - found[0].start / len(text)
-    dense = len(text) <= len(found) * _PARENTS_PER_TITLE * sizes.parent_size
+    # Each row of a table says by itself what it is about.
+    prose = len(text) - sum(block.end - block.start for block in blocks if block.kind == "table")
+    dense = prose <= len(found) * _PARENTS_PER_TITLE * sizes.parent_size
     words = f"{_counted(len(found), 'title')} on {_counted(levels, 'level')} over {share:.0%} of the text"
     return _Structure(len(found), words, len(found) >= _FEWEST_TITLES and share >= _LEAST_TITLED and dense)
 

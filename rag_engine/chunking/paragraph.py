@@ -17,17 +17,22 @@ from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Block, Line, Parent
 
+_FEWEST_CONTENTS = 3
 _PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """Characters [start, end) below a title, and the path to it; `untold` when they are only titles."""
+    """Characters [start, end) below a title, and the path to it; `untold` when they are only titles.
+
+    The titles that it begins with end at `told_from`.
+    """
 
     start: int
     end: int
     path: tuple[str, ...]
     untold: bool = False
+    told_from: int = 0
 
 
 def paragraph_chunks(
@@ -61,7 +66,7 @@ def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
     if text[: starts[0]].strip():
         yield _Passage(0, starts[0], ())
     for one, beyond in zip(found, starts[1:], strict=True):
-        yield _Passage(one.start, beyond, one.path, untold=not text[one.end : beyond].strip())
+        yield _Passage(one.start, beyond, one.path, untold=not text[one.end : beyond].strip(), told_from=one.end)
 
 
 def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage]:
@@ -77,7 +82,7 @@ def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage
         place = len(held)
         while place and held[place - 1].path == passage.path[: len(held[place - 1].path)]:
             place -= 1
-        if place and held[place - 1].end - held[0].start >= config.child_minimum:
+        if place >= _FEWEST_CONTENTS and held[place - 1].end - held[0].start >= config.child_minimum:
             yield _together(held[:place])
             held = held[place:]
         yield replace(passage, start=held[0].start) if held else passage
@@ -111,7 +116,7 @@ def _together(passages: Sequence[_Passage]) -> _Passage:
     """Return neighbours as one, below the titles that all of them are under."""
     levels = zip(*(passage.path for passage in passages), strict=False)
     path = tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
-    return _Passage(passages[0].start, passages[-1].end, path)
+    return _Passage(passages[0].start, passages[-1].end, path, told_from=passages[0].told_from)
 
 
 def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkSizes) -> list[Span]:
@@ -121,8 +126,8 @@ def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkSize
     parts: list[Span] = []
     start = passage.start
     for _, end in filled((passage.start, passage.end), levels, config.parent_size):
-        # A title is not cut off from the long table below it.
-        if end - start >= config.child_minimum:
+        # A title is not cut off from the long text below it.
+        if end - start >= config.child_minimum and end > passage.told_from:
             parts.append((start, end))
             start = end
     if start < passage.end:

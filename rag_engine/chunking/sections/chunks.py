@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from rag_engine.chunking.parents import filled
 from rag_engine.chunking.sections.clauses import clause_at, clauses_of
@@ -22,6 +23,8 @@ from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans, stripped
 from rag_engine.types import Block, Parent
 
+_DECIMAL = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?")
+_FEWEST_CONTENTS = 3
 _WORD = re.compile(r"\S+")
 
 
@@ -39,10 +42,41 @@ def section_chunks(
     """
     starts = [place.start for place in places_of(text, blocks)]
     parents: list[Parent] = []
-    for section in find_outline(text, language, title=title, blocks=blocks):
+    for section in _led(find_outline(text, language, title=title, blocks=blocks), blocks):
         lines = starts[bisect_left(starts, section.start) : bisect_left(starts, section.end)]
         parents.extend(_parents_of(text, language, section, lines, config))
     return [replace(parent, index=index) for index, parent in enumerate(parents)]
+
+
+def _led(sections: Iterable[Section], blocks: Sequence[Block]) -> Iterator[Section]:
+    """Yield the sections, each with the headings before it that have nothing below them: "3 Tasks" leads to "3.1".
+
+    Many such headings in a row that do not lead to the next section are a list of contents, which stays by itself. An
+    article of which a heading is left says that it was repealed.
+    """
+    held: list[Section] = []
+    for section in sections:
+        if _is_heading(section, blocks):
+            held.append(section)
+            continue
+        place = len(held)
+        while place and section.section.startswith(f"{held[place - 1].section}."):
+            place -= 1
+        if place >= _FEWEST_CONTENTS:
+            yield replace(held[0], end=held[place - 1].end, section="", numbered=False, headings=(), inner=())
+            held = held[place:]
+        yield replace(section, start=held[0].start) if held else section
+        held = []
+    yield from held
+
+
+def _is_heading(section: Section, blocks: Sequence[Block]) -> bool:
+    """Return whether a numbered chapter, which is no article of a law, has nothing but its heading."""
+    if not _DECIMAL.fullmatch(section.section):
+        return False
+    first = bisect_left(blocks, section.start, key=attrgetter("start"))
+    inside = blocks[first : bisect_left(blocks, section.end, key=attrgetter("start"))]
+    return bool(inside) and all(block.kind == "heading" for block in inside)
 
 
 def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:

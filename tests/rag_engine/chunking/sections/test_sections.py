@@ -274,7 +274,9 @@ def test_numbered_headings_are_sections_where_nothing_else_is_cited() -> None:
         ("text", "Dykes are tested."),
     )
     parents = chunks(text, blocks=blocks)
-    assert sections(parents) == ["1", "2", "2.1", "3"]
+    assert sections(parents) == ["1", "2.1", "3"]
+    # A heading alone says nothing: it is read with the section that it leads to.
+    assert find(parents, "2.1").text.startswith("2 Terms\n\n2.1 Dyke\n\nAn embankment")
     assert find(parents, "2.1").headings == ("2 Terms", "2.1 Dyke")
     assert find(parents, "3").headings == ("3 Tests",)
 
