@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, Workspace, desk_of, out, phase_bar, print_json, print_phase, print_table
+from cli.terminal import AsJson, Workspace, desk_of, err, out, phase_bar, print_json, print_phase, print_table
 
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
@@ -134,11 +134,12 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
 
 def watch(desk: Desk, queued: Run) -> Run:
-    """Show the progress of a run until it has ended, and return it; Ctrl-C cancels it."""
+    """Show what a run waits for and its progress until it has ended, and return it; Ctrl-C cancels it."""
     from ingestion.jobs.process import follow
     from ingestion.operations import control
 
     last = ""
+    _print_turn(desk, queued)
     with phase_bar() as advance:
 
         def show(now: Run) -> None:
@@ -154,6 +155,17 @@ def watch(desk: Desk, queued: Run) -> Run:
             ended = follow(desk.engine, queued.id, show)
     _print_remaining_phases(ended, last)
     return ended
+
+
+def _print_turn(desk: Desk, run: Run) -> None:
+    """Print that the run is under way already, or which run comes before it."""
+    if run.status == "running":
+        err.print(f"Run {run.id} is doing this already, since {run.started[11:16]}; it is shown here.", markup=False)
+        return
+    before = next((one for one in desk.jobs.runs(100) if one.id < run.id and one.active), None)
+    if before is not None and run.status == "queued":
+        far = f" ({far})" if (far := _how_far(before)) else ""
+        err.print(f"Run {run.id} waits for run {before.id}{far}: {_asked(before)}", markup=False)
 
 
 def _print_run(ended: Run, as_json: bool) -> None:

@@ -46,6 +46,8 @@ _LICENCE_STATUSES = ("GREEN", "RED")
 # Rejected there, a source has no file that could pass.
 _WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
 _LISTED = "`sextant seeds list` lists the codes."
+# Among so many runs an equal one is looked for.
+_LATEST = 100
 # One call of a discovery may take so long, and all of them together.
 _CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
 
@@ -415,8 +417,18 @@ def understand(desk: Desk, words: str) -> Command | None:
 
 
 def _run(desk: Desk, request: RunRequest) -> Run:
-    """Queue a run, also for codes that were just removed and must leave the index."""
-    return _queue(desk, "run", asdict(replace(request, phases=check_phases(request.phases))))
+    """Queue a run, also for codes that were just removed and must leave the index; an equal one serves as well.
+
+    A run that a killed client asked for goes on without it. One that has begun serves only while nobody has changed
+    anything since, for it may have passed what was changed.
+    """
+    request = replace(request, phases=check_phases(request.phases))
+    for one in desk.jobs.runs(_LATEST):
+        same = one.action == "run" and one.active and not one.signal and one.request == request
+        if same and (one.status == "queued" or not desk.store.changed_since(one.started)):
+            desk.start_worker(desk.workspace)
+            return one
+    return _queue(desk, "run", asdict(request))
 
 
 def _queue(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:

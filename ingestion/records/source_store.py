@@ -18,6 +18,7 @@ from pydantic_core import PydanticSerializationError
 
 from ingestion.records.source_record import Correction, Decision, SourceRecord, decided
 from ingestion.types import (
+    PHASES,
     Description,
     Download,
     Extraction,
@@ -163,6 +164,13 @@ class SourceStore:
                     sql.delete(decisions).where(decisions.c.code == one.code, decisions.c.phase == "licence")
                 )
                 _note(connection, one.code, "address", message=one.url)
+
+    def changed_since(self, when: str) -> bool:
+        """Return whether a person changed the list, a decision or a value at that time or later."""
+        listed = sql.select(sources.c.code).where(sources.c.parent != "")
+        person = sql.or_(history.c.event != "added", history.c.code.not_in(listed))
+        changed = sql.and_(history.c.when >= when, history.c.event.not_in(PHASES), person)
+        return bool(self._catalog.read(sql.select(history.c.id).where(changed).limit(1)))
 
     def sources(self) -> list[SeedSource]:
         """All sources in the order in which they came, children behind their portal."""

@@ -19,6 +19,7 @@ from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, 
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
+from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.source_records import source_record
 
 
@@ -196,3 +197,30 @@ def test_a_list_corrects_an_address_and_drops_the_decision_on_the_former_one(des
     assert [one.url for one in report.corrected] == ["https://a.example/right"]
     record = desk.store.records()["B1"]
     assert (record.source.url, record.source.title, record.decisions) == ("https://a.example/right", "Plan", ())
+
+
+def test_a_repeated_run_joins_an_equal_one_that_is_queued(desk: Desk) -> None:
+    asked = operations.run(desk, RunRequest(("licence",)))
+    assert operations.run(desk, RunRequest(("licence",))).id == asked.id
+    assert operations.run(desk, RunRequest(("quality",))).id != asked.id
+    desk.jobs.cancel(asked.id)
+    assert operations.run(desk, RunRequest(("licence",))).id != asked.id
+
+
+def test_a_run_under_way_serves_until_a_person_changes_something(desk: Desk) -> None:
+    asked = operations.run(desk, RunRequest(("licence",)))
+    desk.jobs.next()
+    # The list was written in the second in which it began.
+    assert desk.store.changed_since(desk.jobs.runs()[0].started)
+    assert operations.run(desk, RunRequest(("licence",))).id != asked.id
+
+
+def test_what_a_run_finds_itself_is_no_change_by_a_person(tmp_path: Path) -> None:
+    catalog = open_catalog(tmp_path / "other")
+    store = SourceStore(catalog)
+    store.add([SeedSource("P1.1", "https://a.example/1", parent="P1")])
+    store.record("P1.1", "licence", Outcome("done", ""), fingerprint="f")
+    assert not store.changed_since("2000")
+    store.add([SeedSource("P2", "https://a.example/2")])
+    assert store.changed_since("2000")
+    catalog.close()
