@@ -29,8 +29,6 @@ from rag_engine.types import Source
 ROOT = Path(__file__).resolve().parents[1]
 WAYS = {
     "as it is": Quoting(),
-    "nearness does not exclude a source": Quoting(near=0.0),
-    "sources at least .75 as near": Quoting(near=0.75),
     "sentences without their document's header": Quoting(header=False),
     "the source's rank does not count": Quoting(rank=0.0),
     "the source's rank counts .3": Quoting(rank=0.3),

@@ -29,17 +29,16 @@ _SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!?;:。！？])[\"'”’»)\]]*$
 class Quoting:
     """How sentences are chosen, measured by benchmarks/quotations.py.
 
-    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources` that are at least
-    `near` as near to the question as the nearest. A score is (1 - `keywords`) x meaning + `keywords` x shared words,
-    both 0..1, + `rank` / the source's number. A sentence more than `margin` below the best is only shown to reach the
-    fewest; a second source is brought in within `second`. With `header` a sentence is read under its document's.
+    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources`. A score is
+    (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's number. A sentence more
+    than `margin` below the best is only shown to reach the fewest; a second source is brought in within `second`. With
+    `header` a sentence is read under its document's.
     """
 
     most: int = 6
     fewest: int = 3
     of_one: int = 3
     sources: int = 8
-    near: float = 0.5
     keywords: float = 0.3
     rank: float = 0.1
     margin: float = 0.25
@@ -86,8 +85,9 @@ class ExtractiveAnswerer:
         quoting = self._quoting
         named = [source for source in sources if any(hit.named for hit in source.hits)]
         if named:
-            quoting = replace(quoting, near=0.0, of_one=quoting.most, margin=1.0)
-        candidates = _candidates(_near_enough(named or sources, quoting.near)[: quoting.sources])
+            quoting = replace(quoting, of_one=quoting.most, margin=1.0)
+        best = sorted(named or sources, key=lambda source: source.n)[: quoting.sources]
+        candidates = _candidates(best)
         return _choose(candidates, self._scores(question, candidates), quoting) if candidates else []
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:  # noqa: ARG002
@@ -113,16 +113,6 @@ class ExtractiveAnswerer:
         keywords = shares / (shares.max() or 1.0)
         found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
         return [float(score) for score in (1 - quoting.keywords) * meaning + quoting.keywords * keywords + found]
-
-
-def _near_enough(sources: Sequence[Source], share: float) -> list[Source]:
-    """Return the sources at least that share as near to the question as the nearest one, the best first."""
-
-    def nearness(source: Source) -> float:
-        return max((hit.similarity for hit in source.hits), default=0.0)
-
-    nearest = max(map(nearness, sources), default=0.0)
-    return [source for source in sorted(sources, key=lambda source: source.n) if nearness(source) >= share * nearest]
 
 
 def _candidates(sources: Sequence[Source]) -> list[Quotation]:
