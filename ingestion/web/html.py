@@ -67,8 +67,9 @@ def decode(body: bytes, charset: str = "") -> str:
 def parse(page: bytes | str, charset: str = "") -> html.HtmlElement | None:
     """Return the tree of an HTML document without comments, fetching nothing; None where it holds no element."""
     text = page if isinstance(page, str) else decode(page, charset)
-    # As bytes, for lxml refuses a str that declares an encoding of its own.
-    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False, encoding="utf-8")
+    # As bytes, for lxml refuses a str that declares an encoding of its own. Without huge_tree what is nested deeper
+    # than 255 elements vanishes without a word; there are no entities in HTML that could make a small page large.
+    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=True, encoding="utf-8")
     try:
         root = html.document_fromstring(CONTROLS.sub(" ", text).encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):

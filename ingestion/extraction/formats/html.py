@@ -57,27 +57,45 @@ def _blocks(container: Element) -> Iterator[DraftBlock]:
 
 
 def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
+    """Yield the texts, breaks and blocks below an element; pages nest deeper than calls may."""
     if element.text:
         yield "text", element.text
-    for child in element:
-        tag = child.tag
-        if _HEADING.fullmatch(tag):
-            yield "block", paragraph(_on_one_line(child), kind="heading")
-        elif tag == "table" and child.find(".//table") is None:
-            if (caption := child.find("caption")) is not None:
-                yield "block", paragraph(_on_one_line(caption))
-            rows = list(child.iter("tr"))
-            named = list(takewhile(_names_columns, rows))
-            yield "block", table_block(table_of(map(_cells, rows), len(named) or None))
+    open_elements: list[tuple[Iterator[Element], Element | None]] = [(iter(element), None)]
+    while open_elements:
+        children, owner = open_elements[-1]
+        child = next(children, None)
+        if child is None:
+            open_elements.pop()
+            yield from _closed(owner)
+        elif _HEADING.fullmatch(child.tag) or (child.tag == "table" and child.find(".//table") is None):
+            yield from (("block", block) for block in _whole_blocks(child))
+            if child.tail:
+                yield "text", child.tail
         else:
-            breaks = _BREAK.fullmatch(tag)
-            if breaks:
+            if _BREAK.fullmatch(child.tag):
                 yield "break", None
-            yield from _events(child)
-            if breaks:
-                yield "break", None
-        if child.tail:
-            yield "text", child.tail
+            if child.text:
+                yield "text", child.text
+            open_elements.append((iter(child), child))
+
+
+def _closed(element: Element | None) -> Iterator[tuple[str, str | None]]:
+    if element is not None and _BREAK.fullmatch(element.tag):
+        yield "break", None
+    if element is not None and element.tail:
+        yield "text", element.tail
+
+
+def _whole_blocks(element: Element) -> Iterator[DraftBlock]:
+    """Yield a heading, or the caption and the rows of a table."""
+    if element.tag != "table":
+        yield paragraph(_on_one_line(element), kind="heading")
+        return
+    if (caption := element.find("caption")) is not None:
+        yield paragraph(_on_one_line(caption))
+    rows = list(element.iter("tr"))
+    named = list(takewhile(_names_columns, rows))
+    yield table_block(table_of(map(_cells, rows), len(named) or None))
 
 
 def _names_columns(row: Element) -> bool:
@@ -113,8 +131,14 @@ def _on_one_line(element: Element) -> str:
 
 def _pieces(element: Element) -> Iterator[str]:
     yield element.text or ""
-    for child in element:
+    open_elements: list[tuple[Iterator[Element], str]] = [(iter(element), "")]
+    while open_elements:
+        children, ending = open_elements[-1]
+        child = next(children, None)
+        if child is None:
+            open_elements.pop()
+            yield ending
+            continue
         gap = " " if _BREAK.fullmatch(child.tag) or _HEADING.fullmatch(child.tag) else ""
-        yield gap
-        yield from _pieces(child)
-        yield gap + (child.tail or "")
+        yield gap + (child.text or "")
+        open_elements.append((iter(child), gap + (child.tail or "")))
