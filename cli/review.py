@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -13,7 +15,7 @@ from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, o
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
     from ingestion.operations import Desk
-    from ingestion.status.views import ReviewReport
+    from ingestion.status.views import ReviewReport, UndecidedSource
 
 app = typer.Typer()
 
@@ -22,18 +24,27 @@ app = typer.Typer()
 def review(
     code: Annotated[str, typer.Argument(help="The source to decide on; none lists those to decide.")] = "",
     choice: Annotated[str, typer.Argument(help="GREEN or RED for its licence, restore for a rejection, undo.")] = "",
+    status: Annotated[str, typer.Option("--status", help="Only sources with this licence status, all at once.")] = "",
+    host: Annotated[str, typer.Option("--host", help="Only sources of this host, all at once.")] = "",
     note: Note = "",
     by: By = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the licences that a person must decide, with the evidence; or decide one."""
+    """List the licences that a person must decide, with the evidence; or decide one, or many at once.
+
+    With --status or --host the choice alone decides all that are listed so: `review --host example.org GREEN`.
+    """
     from ingestion.status.views import review_report
 
     with desk_of(workspace, as_json) as desk:
-        if code:
-            _decide(desk, code, choice, author_of(by), note, as_json)
+        if code and not (status or host):
+            _decide(desk, [code], choice, author_of(by), note, as_json)
         report = review_report(list(desk.store.records().values()), desk.store.decisions())
+        waiting = [one for one in report.waiting if _is_meant(one, status, host)]
+        if code:
+            _decide(desk, _codes(waiting, code, choice), choice or code, author_of(by), note, as_json)
+        report = replace(report, waiting=waiting)
     if as_json:
         print_json(asdict(report))
     else:
@@ -71,16 +82,34 @@ def correct(
         out.print(f"{code}  {name}: {done}; run `sextant run indexing` to update the index.", markup=False)
 
 
-def _decide(desk: Desk, code: str, choice: str, author: str, note: str, as_json: bool) -> None:
+def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:
+    """Return whether a source has the licence status and is of the host or below it, as far as they are given."""
+    name = (urlsplit(one.url).hostname or "").lower()
+    wanted = host.strip().lower().removeprefix("www.")
+    return (not status or one.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
+
+
+def _codes(waiting: Sequence[UndecidedSource], code: str, choice: str) -> list[str]:
+    """Return the codes of the sources that are decided at once; with a code before the choice, only that one."""
+    from rag_engine.errors import InputError
+
+    found = [one.code for one in waiting if not choice or one.code == code]
+    if not found:
+        raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
+    return found
+
+
+def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:
     """Record the decision, wait until a document that must leave the index has left it, and end the command."""
     from ingestion.operations import decide
 
-    decided = decide(desk, [code], choice, author, note)
+    decided = decide(desk, codes, choice, author, note)
     ended = watch(desk, decided.run) if decided.run else None
     if as_json:
-        print_json({"code": code, "choice": choice, "author": author, "run": asdict(ended) if ended else None})
+        run = asdict(ended) if ended else None
+        print_json({"codes": list(codes), "choice": choice, "author": author, "run": run})
     else:
-        _print_decision(f"{code}: {choice} by {author}", ended)
+        _print_decision(f"{', '.join(codes)}: {choice} by {author}", ended)
     raise typer.Exit(1 if ended is not None and ended.status != "done" else 0)
 
 
@@ -96,7 +125,8 @@ def _print_decision(decided: str, ended: Run | None) -> None:
 
 def _print_report(report: ReviewReport) -> None:
     for one in report.waiting:
-        out.print(f"{one.code}  {one.title or one.url}", style="bold", markup=False)
+        out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
+        out.print(f"  {one.url}", markup=False, soft_wrap=True)
         out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
         for mark in one.marks:
             out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
