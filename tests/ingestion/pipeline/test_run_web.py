@@ -143,7 +143,7 @@ def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: E
     assert source_records["P.2"].stopped[1].reason == "licence_reserved"
 
 
-def test_a_document_that_speaks_against_its_page_is_kept_apart_until_it_is_decided(engine: Engine, site: Site) -> None:
+def test_a_document_that_reserves_its_rights_wins_over_its_page_until_a_person_decides(engine: Engine, site: Site) -> None:
     landing = files.page(
         "Action plan on owls", '<p><a href="/owls.pdf">Download the full text</a></p>', head=META_CC_BY
     )
@@ -153,7 +153,7 @@ def test_a_document_that_speaks_against_its_page_is_kept_apart_until_it_is_decid
     _run(engine, site)
     verdict = store.records()["A1"].verdict
     assert verdict is not None
-    assert (verdict.light, verdict.conflict) == ("YELLOW", True)
+    assert verdict.light == "RED"
     assert any("All rights reserved" in mark.quote for mark in verdict.marks)
     workspace = engine.config.workspace
     assert not list((workspace / "downloads").iterdir())
