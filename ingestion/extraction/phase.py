@@ -54,7 +54,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
 
 def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[LicenceMark, ...]:
     """Return the licence evidence in a downloaded document where it speaks against that of its page."""
-    verdict = record.verdict
+    verdict = record.page_verdict
     if verdict is None or record.source.path or record.licence_decided:
         return ()
     marks = tuple(document_statements(extracted))
@@ -64,7 +64,8 @@ def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[Lice
 def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
     """Return the end of a document that contradicts its page: what it reserves wins, anything else is for a person."""
     statement = min(evidence.licence_marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
-    page = record.verdict.licence or record.verdict.light if record.verdict else ""
+    # Not `verdict`, which holds this phase's own evidence when it is run again.
+    page = record.page_verdict.licence or record.page_verdict.light if record.page_verdict else ""
     message = f"Its page says {page}, but {statement.place} says: “{statement.quote}”"
     if decide(evidence.licence_marks).light == "RED":
         return Outcome("rejected", "licence_reserved", message, evidence)

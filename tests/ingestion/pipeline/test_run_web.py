@@ -143,7 +143,7 @@ def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: E
     assert source_records["P.2"].stopped[1].reason == "licence_reserved"
 
 
-def test_a_document_that_reserves_its_rights_wins_over_its_page_until_a_person_decides(engine: Engine, site: Site) -> None:
+def test_a_document_reserving_its_rights_wins_over_its_page_until_a_person_decides(engine: Engine, site: Site) -> None:
     landing = files.page(
         "Action plan on owls", '<p><a href="/owls.pdf">Download the full text</a></p>', head=META_CC_BY
     )
@@ -155,6 +155,12 @@ def test_a_document_that_reserves_its_rights_wins_over_its_page_until_a_person_d
     assert verdict is not None
     assert verdict.light == "RED"
     assert any("All rights reserved" in mark.quote for mark in verdict.marks)
+    first = store.records()["A1"].outcomes["extraction"].message
+    assert first.startswith("Its page says CC BY 4.0, but ")
+    with open_tools(engine, IngestionConfig(use_model=False, web=site.config(browser=False))) as tools:
+        again = RunRequest(phases=("acquisition", "extraction"), codes=("A1",), which="all")
+        run_phases(store, engine, tools, again)
+    assert store.records()["A1"].outcomes["extraction"].message == first
     workspace = engine.config.workspace
     assert not list((workspace / "downloads").iterdir())
     assert not [path for path in (workspace / "readings").rglob("*") if path.is_file()]
