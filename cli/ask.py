@@ -54,8 +54,8 @@ def ask(
         print_json(answer_json(answer))
     else:
         out.print("\n")
-        for citation in answer.citations:
-            place = f"[Source {citation.n}] {citation.title}, page {citation.page} ({citation.file})"
+        places = (f"[Source {one.n}] {one.title}, page {one.page} ({one.file})" for one in answer.citations)
+        for place in dict.fromkeys(places):
             out.print(place, style="dim", markup=False)
         warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)

@@ -186,6 +186,14 @@ def test_the_installed_command_prints_readable_text(small_workspace: Path) -> No
     assert "caldo.md" in done.stdout
 
 
+def test_a_page_is_listed_once_however_often_it_is_quoted(small_workspace: Path) -> None:
+    command = [sys.executable, "-m", "cli", "ask", "What happens during a heat alert?", "-w", str(small_workspace)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    answer, _, sources = done.stdout.partition("\n[Source ")
+    assert answer.count("[Source 1]") > 1
+    assert f"[Source {sources}".count("[Source 1]") == 1
+
+
 def test_help_is_printed_without_loading_the_engine() -> None:
     loaded = "import sys, cli.main; print(*sorted({'numpy', 'sqlalchemy', 'httpx', 'ingestion'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)

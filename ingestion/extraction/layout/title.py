@@ -62,19 +62,21 @@ def is_workbook(blocks: Sequence[Block]) -> bool:
 
 
 def first_line(text: str, blocks: Sequence[Block]) -> str:
-    """Return the first line that could stand above a text; "" where there is none."""
+    """Return the first line of the first page that could stand above a text; "" where there is none."""
     if is_workbook(blocks):
         first = next(block for block in blocks if block.kind == "table")
         line = one_line(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
         alone = not first.rows or sum(map(bool, first.rows[0])) == 1
         return line if alone and looks_like_title(line) and len(line) <= 120 else ""
     lines = [
-        (block, one_line(text[block.start : min(block.end, block.start + LONGEST_TITLE)])) for block in blocks[:200]
+        (block, one_line(text[block.start : min(block.end, block.start + LONGEST_TITLE)]))
+        for block in blocks[:200]
+        if block.page == blocks[0].page
     ]
     headings = [line for block, line in lines if block.kind == "heading"]
     for line in headings or [line for _, line in lines[:20]]:
         whole = line[:1].isalnum() and not line[:1].islower() and not line.endswith((".", ";", ":", ","))
-        if whole and looks_like_title(line) and not is_furniture(line):
+        if whole and len(line) <= _LONGEST_HEADING and looks_like_title(line) and not is_furniture(line):
             return line
     # The name of a table or a variable is all that some technical files are called.
     return lines[0][1] if lines and _NAME.fullmatch(lines[0][1]) else ""

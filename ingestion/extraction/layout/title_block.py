@@ -55,8 +55,8 @@ def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
 
 
 def is_part_or_sentence(line: str) -> bool:
-    """Return whether a title is only a chapter's, a sentence, a line of a memo's head or markup."""
-    if _PATTERNS["no_title"].search(line):
+    """Return whether a title is only a chapter's, a sentence, the end of one, a line of a memo's head or markup."""
+    if _PATTERNS["no_title"].search(line) or ")" in line.partition("(")[0]:
         return True
     if _PATTERNS["work"].search(line) or _PATTERNS["document"].match(line):
         return False

@@ -10,10 +10,28 @@ from ingestion.extraction.layout.title import choose_title, looks_like_title
 
 @pytest.mark.parametrize(
     "declared",
-    ["Microsoft Word - cp7a1.doc", "untitled", "M:\\WPF\\INPUT\\G9860815.WPD", "FCCC/CP/1999/6/Add.1", "L13709", ""],
+    [
+        "Microsoft Word - cp7a1.doc",
+        "untitled",
+        "M:\\WPF\\INPUT\\G9860815.WPD",
+        "FCCC/CP/1999/6/Add.1",
+        "L13709",
+        "5.4.9 Comparison of Criteria with Values Derived in this Report",
+        "",
+    ],
 )
-def test_file_names_and_document_numbers_are_no_titles(declared: str) -> None:
+def test_file_names_document_numbers_and_sections_are_no_titles(declared: str) -> None:
     assert not looks_like_title(declared)
+
+
+def test_the_end_of_a_captions_line_is_no_title() -> None:
+    drafts = [
+        DraftBlock(1, "heading", (DraftLine("Notification rates of reported cases (cases"),), 11.0),
+        DraftBlock(1, "heading", (DraftLine("per 100,000 population), 2004-2007"),), 14.0),
+        DraftBlock(1, "text", (DraftLine("In 2007, a smaller proportion of confirmed cases was reported."),), 10.0),
+    ]
+    text, _, blocks = assemble(drafts)
+    assert "population" not in choose_title("", text, blocks, Path("zoonoses_report.pdf"))
 
 
 def test_without_a_declared_title_the_largest_heading_of_the_first_page_serves() -> None:
