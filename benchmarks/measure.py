@@ -6,7 +6,8 @@ The tables are printed and written to benchmarks/results/ with date, machine and
 cache from run to run. A part, or a set within a part, that breaks off is said in its place, the rest goes on, and the
 command ends with 1. Parts: retrieval (what the default reaches on public sets, against the paper's recipe), steps
 (every configuration on them), statutes (citations), published (BM25 as others published it), chunking and ablation
-(passages of real documents), sections, tables, named_sections, page_questions, quotations, index_tables, reranking.
+(passages of real documents), sections, tables, named_sections, page_questions, quotations, index_tables, reranking,
+translations.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ COMMANDS = (
     "quotations",
     "index_tables",
     "reranking",
+    "translations",
 )
 PARTS = (*SEARCHED, "published", *COMMANDS)
 TITLES = {

@@ -74,7 +74,7 @@ class DeduplicationConfig:
 
     title_similarity: float = 0.85
     text_similarity: float = 0.85
-    translation_similarity: float = 0.9
+    translation_similarity: float = 0.82
     preferred_languages: tuple[str, ...] = ("en",)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 import zlib
@@ -20,21 +19,20 @@ from ingestion.web.urls import registered_name
 from rag_engine.types import ExtractedText
 
 # Counted up whenever a signature of the same text becomes another one: stored candidates are then made anew.
-SIGNATURE_VERSION = 2
+SIGNATURE_VERSION = 3
 
 TEXT_HASHES = 128
 NUMBER_HASHES = 64
 _SHINGLE = 5
-_LEAD = 800
 # Where a document states its own symbols: title page and running head.
 _HEAD = 3000
 # Shingles hashed at once: the permutations of a batch take this many times 128 numbers of 4 bytes.
 _BATCH = 20_000
 
-# Paragraphs of the profile: how many, from which length, and how few say nothing.
-_PROFILE = 64
-_LEAST_PARAGRAPH = 40
-_FEW_PARAGRAPHS = 6
+# Samples of a text, each from the middle of one of so many equal parts, and their characters; a shorter text has none.
+SAMPLES = 8
+_SAMPLE = 400
+_LEAST_SAMPLED = 800
 
 # Scripts without spaces: every character counts as a word (Thai to Khmer, kana, Han).
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -64,8 +62,8 @@ class ComparedSource:
 
     `signature` is the MinHash of the text's word 5-shingles and `numbers` that of its pairs of successive numbers
     (both hexadecimal, 4 bytes a hash), of which there are `shingles` and `number_pairs`; `symbols` are the document
-    symbols of its first pages, parted by blanks; `length` weighs the characters by what they say; `profile` holds the
-    lengths of its first paragraphs. `lead` is how the text begins. `characters` are the analyst's. `as_of` is the date
+    symbols of its first pages, parted by blanks; `length` weighs the characters by what they say; `samples` are
+    SAMPLES lines from equal parts of the text, in its order, or "". `characters` are the analyst's. `as_of` is the date
     on which a consolidated text stood as it does; `names_host` how often the text names the site that it comes from.
     """
 
@@ -79,14 +77,13 @@ class ComparedSource:
     characters: int
     score: float
     signature: str
-    lead: str
     file_name: str = ""
     shingles: int = 0
     numbers: str = ""
     number_pairs: int = 0
     symbols: str = ""
     length: int = 0
-    profile: str = ""
+    samples: str = ""
     as_of: str = ""
     names_host: int = 0
     from_portal: bool = False
@@ -123,14 +120,13 @@ def candidate_of(
         characters=extraction.characters,
         score=score,
         signature=signature,
-        lead=" ".join(text[: 2 * _LEAD].split())[:_LEAD],
         file_name=file_name,
         shingles=shingles,
         numbers=numbers,
         number_pairs=number_pairs,
         symbols=" ".join(_symbols(f"{title}\n{extracted.text[:_HEAD]}")),
         length=len(text) + (_LETTERS_OF_A_HAN - 1) * sum(1 for _ in _HAN.finditer(text)),
-        profile=_profile(block.end - block.start for block in extracted.blocks),
+        samples=_samples(text),
         as_of=consolidation_date(extracted.text[:_HEAD], (url or source.url, file_name)),
         names_host=_mentions(extracted.text, registered_name(url or source.url)),
         from_portal=bool(source.parent),
@@ -149,26 +145,13 @@ def jaccard(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> float:
     return float(np.mean(one == other))
 
 
-def profile_similarity(one: ComparedSource, other: ComparedSource) -> float | None:
-    """Return correlation of the lengths of paragraphs, which a translation keeps (Gale and Church 1993).
-
-    None where either has too few; 0 where they differ in number.
-    """
-    first, second = (np.frombuffer(bytes.fromhex(text), dtype=np.uint8) for text in (one.profile, other.profile))
-    if min(first.size, second.size) < _FEW_PARAGRAPHS:
-        return None
-    if abs(first.size - second.size) > 0.1 * max(first.size, second.size):
-        return 0.0
-    count = min(first.size, second.size)
-    # The last term is for paragraphs that are all of one length.
-    x, y = (values[:count] - values[:count].mean() for values in (first, second))
-    return float((x @ y) / (np.sqrt((x @ x) * (y @ y)) + 1e-9))
-
-
-def _profile(lengths: Iterable[int]) -> str:
-    """Return 16 times the log2 of the length, as two hexadecimal digits, of each of the first longer paragraphs."""
-    longer = (length for length in lengths if length >= _LEAST_PARAGRAPH)
-    return bytes(min(255, round(16 * math.log2(length))) for length in islice(longer, _PROFILE)).hex()
+def _samples(text: str) -> str:
+    """Return the middle of each of SAMPLES equal parts, a line each; "" for a short text."""
+    if len(text) < _LEAST_SAMPLED:
+        return ""
+    middles = ((2 * part + 1) * len(text) // (2 * SAMPLES) for part in range(SAMPLES))
+    half = min(_SAMPLE, len(text) // SAMPLES) // 2
+    return "\n".join(" ".join(text[middle - half : middle + half].split()) for middle in middles)
 
 
 def _min_hash(items: Iterable[bytes], permutations: int) -> tuple[str, int]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from datasketch import MinHash, MinHashLSH
 from numpy.typing import NDArray
 
-from ingestion.deduplication.signatures import NUMBER_HASHES, ComparedSource, hashes, jaccard, profile_similarity
+from ingestion.deduplication.signatures import SAMPLES, ComparedSource, hashes, jaccard
 from ingestion.web.urls import normal_url, url_of_any_language
 
 # Texts to unit vectors of shape (len(texts), dimension).
@@ -19,20 +18,16 @@ EncodeTexts = Callable[[list[str]], NDArray[np.float32]]
 
 # A translation has .5 to 2 times the length (of characters weighed by what they say).
 _LEAST_LENGTH_RATIO = 0.5
-# Pairs of successive numbers that two texts share: far more in translations than in other documents of one body.
-_NUMBERS_AGREE = 0.5
-# Where the address or the document's own symbol says the same, numbers must only not speak against it.
-_NUMBERS_ALLOW = 0.3
-# With fewer pairs than this, numbers say nothing; then lengths must be nearer and paragraphs agree.
+# With fewer pairs of successive numbers than this, numbers say nothing.
 _FEW_NUMBERS = 8
-_CLOSE_RATIO = 0.7
-_PROFILES_AGREE = 0.8
-# How much less the meaning may agree where numbers or paragraphs do: what is first in two translations may differ
-# (a mast head, another title), and an encoder puts translations between distant languages further apart.
-_ALLOWANCE = 0.05
-# Bands and rows of the hash table for numbers: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
-# .9999 for .5 and .3 for .1.
-_NUMBER_BANDS = (32, 2)
+# Pairs of numbers that two texts share at the least: far fewer are shared by other documents of one body.
+_NUMBERS_AGREE = 0.3
+# Of samples in the order of the text (`benchmarks/translations.py`): how much nearer a sample is to that of its own
+# place than to those of other places, and how many are nearest to it.
+_LEAST_MARGIN = 0.035
+_LEAST_IN_PLACE = 0.75
+# Translations drift: the same place is one sample before or after as well.
+_DRIFT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,8 @@ def find_twins(
 ) -> list[Twin]:
     """Return pairs of candidates in different languages that are translations of one work, the surest first.
 
-    Only candidates with a partner whose numbers, or length and paragraphs, agree are encoded, by title and lead.
+    An address or a document symbol in common makes translations where the numbers of both texts do not speak against
+    it; a symbol alone, in texts without numbers, and pairs without either need samples that agree in their order.
     """
     by_code = {one.code: one for one in candidates if one.language}
     ordered = [by_code[code] for code in sorted(by_code)]
@@ -60,22 +56,15 @@ def find_twins(
         "address": lambda one: [url_of_any_language(one.url)],
         "symbol": lambda one: one.symbols.split(),
     }
+    aligned = {(twin.one, twin.other): twin for twin in _aligned(ordered, translation_similarity, encode)}
     for how, one, other in ((how, *pair) for how, key in keys.items() for pair in _sharing(ordered, key)):
-        if one.number_pairs < _FEW_NUMBERS and other.number_pairs < _FEW_NUMBERS:
-            # Two texts without numbers may cite one symbol and say different things of it.
-            allowed = how == "address" or (profile_similarity(one, other) or 0.0) >= _PROFILES_AGREE
-        else:
-            allowed = jaccard(numbers[one.code], numbers[other.code]) >= _NUMBERS_ALLOW
-        if allowed and _ratio(one, other) >= _LEAST_LENGTH_RATIO:
+        # Two texts without numbers may cite one symbol and say different things of it.
+        known = how == "address" or _has_numbers(one, other) or (one.code, other.code) in aligned
+        if known and _ratio(one, other) >= _LEAST_LENGTH_RATIO and _numbers_allow(one, other, numbers):
             twins.setdefault((one.code, other.code), Twin(one.code, other.code, how, 1.0))
-    if encode is not None:
-        pairs = [
-            (one, other)
-            for one, other in _comparable(ordered, numbers)
-            if (one.code, other.code) not in twins and _ratio(one, other) >= _LEAST_LENGTH_RATIO
-        ]
-        for twin in _by_meaning(pairs, translation_similarity, encode):
-            twins[twin.one, twin.other] = twin
+    for pair, twin in aligned.items():
+        if _numbers_allow(by_code[twin.one], by_code[twin.other], numbers):
+            twins.setdefault(pair, twin)
     return sorted(twins.values(), key=lambda twin: (-twin.similarity, twin.one, twin.other))
 
 
@@ -117,52 +106,44 @@ def _ratio(one: ComparedSource, other: ComparedSource) -> float:
     return min(one.length, other.length) / max(one.length, other.length, 1)
 
 
-def _comparable(
-    candidates: Sequence[ComparedSource], numbers: dict[str, NDArray[np.uint32]]
-) -> Iterator[tuple[ComparedSource, ComparedSource]]:
-    """Yield pairs in different languages that meaning must decide on."""
-    rich = [one for one in candidates if one.number_pairs >= _FEW_NUMBERS]
-    table = MinHashLSH(num_perm=NUMBER_HASHES, params=_NUMBER_BANDS)
-    known: dict[str, ComparedSource] = {}
-    for one in rich:
-        minimum = MinHash(hashvalues=numbers[one.code], scheme="affine32")
-        for code in sorted(table.query(minimum)):
-            other = known[code]
-            agreement = jaccard(numbers[one.code], numbers[code])
-            if other.language != one.language and agreement >= _NUMBERS_AGREE:
-                yield other, one
-        table.insert(one.code, minimum)
-        known[one.code] = one
-    # The rest by length: each is only compared with those that are about as long.
-    poor = sorted(
-        (one for one in candidates if one.number_pairs < _FEW_NUMBERS), key=lambda one: (one.length, one.code)
-    )
-    for place, one in enumerate(poor):
-        for other in poor[place + 1 :]:
-            if _ratio(one, other) < _CLOSE_RATIO:
-                break
-            if one.language != other.language:
-                profile = profile_similarity(one, other)
-                if profile is None or profile >= _PROFILES_AGREE:
-                    yield (one, other) if one.code < other.code else (other, one)
+def _has_numbers(one: ComparedSource, other: ComparedSource) -> bool:
+    return max(one.number_pairs, other.number_pairs) >= _FEW_NUMBERS
 
 
-def _by_meaning(
-    pairs: list[tuple[ComparedSource, ComparedSource]], least: float, encode: EncodeTexts
-) -> Iterator[Twin]:
-    """Yield the pairs whose title and lead, or lead alone, mean the same."""
-    wanted = {one.code: one for pair in pairs for one in pair if one.lead}
-    codes = sorted(wanted)
-    if not codes:
+def _numbers_allow(one: ComparedSource, other: ComparedSource, numbers: Mapping[str, NDArray[np.uint32]]) -> bool:
+    return not _has_numbers(one, other) or jaccard(numbers[one.code], numbers[other.code]) >= _NUMBERS_AGREE
+
+
+def _aligned(candidates: Sequence[ComparedSource], least: float, encode: EncodeTexts | None) -> Iterator[Twin]:
+    """Yield pairs in different languages and of like length whose samples mean the same, in the same order."""
+    sampled = [one for one in candidates if one.samples]
+    if encode is None or len({one.language for one in sampled}) < 2:
         return
-    row = {code: place for place, code in enumerate(codes)}
-    leads = encode([wanted[code].lead for code in codes])
-    titled = encode([f"{wanted[code].title}\n{wanted[code].lead}" for code in codes])
-    for one, other in pairs:
-        if one.code not in row or other.code not in row:
-            continue
-        first, second = row[one.code], row[other.code]
-        cosine = max(float(leads[first] @ leads[second]), float(titled[first] @ titled[second]))
-        few = one.number_pairs < _FEW_NUMBERS
-        if cosine >= least - (0.0 if few and profile_similarity(one, other) is None else _ALLOWANCE):
-            yield Twin(one.code, other.code, "meaning", min(1.0, round(cosine, 4)))
+    texts = [sample for one in sampled for sample in one.samples.split("\n")]
+    vectors = encode(texts).reshape(len(sampled), SAMPLES, -1)
+    languages = np.array([one.language for one in sampled])
+    lengths = np.array([one.length for one in sampled], dtype=np.float64)
+    for place, one in enumerate(sampled[:-1]):
+        rest = slice(place + 1, None)
+        ratio = np.minimum(lengths[rest], one.length) / np.maximum(lengths[rest], one.length)
+        others = np.flatnonzero((languages[rest] != one.language) & (ratio >= _LEAST_LENGTH_RATIO)) + place + 1
+        similarity = np.tensordot(vectors[others], vectors[place], axes=(2, 1))
+        for other, cosine in zip(others, _alignment(similarity, least), strict=True):
+            if cosine:
+                yield Twin(one.code, sampled[other].code, "meaning", min(1.0, round(float(cosine), 4)))
+
+
+def _alignment(similarity: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+    """Return how alike the samples of each pair are, place by place; 0 where they do not align.
+
+    `similarity` are cosines of shape (pairs, SAMPLES, SAMPLES). The nearest sample about the same place must be `least`
+    near on average, nearer than samples elsewhere, and mostly the nearest of all.
+    """
+    places = np.arange(SAMPLES)
+    about = np.abs(places[:, None] - places) <= _DRIFT
+    near = np.where(about, similarity, -1.0).max(axis=2).mean(axis=1)
+    far = similarity[:, ~about].mean(axis=1)
+    in_place = [np.abs(similarity.argmax(axis=axis) - places) <= _DRIFT for axis in (1, 2)]
+    share = np.concatenate(in_place, axis=1).mean(axis=1)
+    holds = (near >= least) & (near - far >= _LEAST_MARGIN) & (share >= _LEAST_IN_PLACE)
+    return np.where(holds, near, 0.0).astype(np.float32)

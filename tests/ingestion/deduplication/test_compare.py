@@ -318,6 +318,21 @@ def test_a_text_without_numbers_is_known_in_seven_languages(shared: Path) -> Non
     assert works == dict.fromkeys(works, "en")
 
 
+def test_parts_of_a_text_with_other_mastheads_are_translations_of_the_same_part_alone(shared: Path) -> None:
+    encoder = load_encoder("intfloat/multilingual-e5-small")
+    mastheads = {"en": "Ministry of Justice\nA reprint.", "tr": "Adalet Bakanlığı\nYayın kurulu."}
+    candidates = []
+    for language, masthead in mastheads.items():
+        path = shared / "data" / "benchmarks" / "udhr_parallel" / f"{language}.jsonl"
+        articles = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
+        for part in range(3):
+            text = "\n".join([masthead, *articles[10 * part : 10 * part + 10]])
+            candidates.append(_candidate(f"{language}{part}", text, "", language))
+    outcomes = relate(candidates, CONFIG, encoder.encode_passages)
+    works = {code: _relation(outcome).work for code, outcome in outcomes.items()}
+    assert works == {code: f"en{code[-1]}" for code in works}
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
