@@ -18,6 +18,7 @@ from typing import IO, Literal
 from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
 from ingestion.config import read_ingestion_config, user_name
+from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import Exported, export
 from ingestion.indexing.phase import code_of, is_former
@@ -41,7 +42,6 @@ from rag_engine.errors import InputError
 from rag_engine.storage.deletion import Erasure
 from rag_engine.types import DocumentRecord
 
-_CONTROLLED: tuple[FieldName, ...] = ("hazards", "document_type", "geographical_level", "key_criteria", "tags")
 _LICENCE_STATUSES = ("GREEN", "RED")
 # Rejected there, a source has no file that could pass.
 _WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
@@ -369,7 +369,7 @@ def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
 def vocabulary() -> dict[FieldName, tuple[str, ...]]:
     """Return the labels of every field that has a controlled vocabulary."""
     taxonomy = load_taxonomy()
-    return {field: taxonomy.labels(field) for field in _CONTROLLED}
+    return {field: taxonomy.labels(field) for field in CONTROLLED}
 
 
 def export_dataset(desk: Desk, file: Path) -> Exported:

@@ -10,7 +10,7 @@ from ingestion.status.source_status import source_status
 from ingestion.types import FieldName
 from rag_engine.config import DATA
 
-DATASET = "Estrazione Finale"
+DATASET = "Dataset"
 NOT_DOCUMENTS = "Not documents"
 # A hidden copy of what was written, so that an import can tell what a person changed from what changed meanwhile.
 EXPORTED = "Exported"

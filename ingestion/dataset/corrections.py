@@ -19,6 +19,7 @@ from ingestion.status.document_fields import shown_values
 from ingestion.types import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
+from rag_engine.text.languages import language_code
 
 FieldVocabulary = Mapping[FieldName, Sequence[str]]
 
@@ -311,8 +312,8 @@ def _date(text: str) -> str:
 
 
 def _language(text: str) -> str:
-    code = re.split("[-_]", text.lower(), maxsplit=1)[0]
-    if not re.fullmatch("[a-z]{2}", code):
+    code = language_code(text)
+    if not code:
         raise _Wrong(f"“{text[:_SHOWN]}” is no language; write its two letters from ISO 639-1, such as en or pt")
     return code
 

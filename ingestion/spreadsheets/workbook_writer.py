@@ -6,8 +6,14 @@ import datetime
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ingestion.spreadsheets.row import column_letter
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
 
 _MOMENT = datetime.datetime(2000, 1, 1)
 _ZIP_MOMENT = (1980, 1, 1, 0, 0, 0)
@@ -26,59 +32,122 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """A drop-down for the cells of a column: the rows `first` to `last` of the first column of another sheet.
+
+    A `strict` one takes nothing else; the hint is shown when a cell is entered.
+    """
+
+    sheet: str
+    first: int
+    last: int
+    strict: bool
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet by its columns (heading, width in characters) and rows; a hidden one is for the import alone."""
+    """A sheet by its columns (heading, width in characters) and rows; a hidden one is for the import alone.
+
+    `choices` gives columns a drop-down; `fills` gives columns colours (RRGGBB) by the text of their cells.
+    """
 
     name: str
     columns: tuple[tuple[str, int], ...]
     rows: list[Sequence[Cell]] = field(default_factory=list)
     hidden: bool = False
+    choices: Mapping[str, Choices] = field(default_factory=dict)
+    fills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def to_workbook(sheets: Sequence[Sheet]) -> bytes:
     """Return the bytes of an .xlsx with a frozen header, filters, wrapped text, and links that can be clicked."""
     from openpyxl import Workbook
-    from openpyxl.styles import Alignment, Font, PatternFill
-    from openpyxl.utils import get_column_letter
 
-    wrapped = Alignment(wrap_text=True, vertical="top")
-    header_font, header_fill = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="1A7F3C")
-    link_font = Font(color="0563C1", underline="single")
     workbook = Workbook()
     workbook.remove(workbook.worksheets[0])
     for sheet in sheets:
         written = workbook.create_sheet(sheet.name)
-        for number, (name, width) in enumerate(sheet.columns, 1):
-            heading = written.cell(1, number, name)
-            heading.font, heading.fill, heading.alignment = header_font, header_fill, wrapped
-            written.column_dimensions[get_column_letter(number)].width = width
-        links = 0
-        for row, cells in enumerate(sheet.rows, 2):
-            for column, given in enumerate(cells, 1):
-                if given.value is None or given.value == "":
-                    continue
-                cell = written.cell(row, column)
-                if isinstance(given.value, str):
-                    cell.value = _LOOKS_ESCAPED.sub("_x005F_", given.value)
-                    # openpyxl guesses formulas and errors from the text; here every text is one, in Excel's eyes too.
-                    cell.data_type = "s"
-                    cell.quotePrefix = True
-                else:
-                    cell.value = given.value
-                if given.link and links < _MOST_LINKS:
-                    cell.hyperlink = given.link
-                    cell.font = link_font
-                    links += 1
-                cell.alignment = wrapped
+        _write_cells(written, sheet)
+        if sheet.rows:
+            _add_choices(written, sheet)
+            _add_fills(written, sheet)
         if sheet.hidden:
             written.sheet_state = "hidden"
         written.freeze_panes = "B2"
-        written.auto_filter.ref = f"A1:{get_column_letter(len(sheet.columns))}{len(sheet.rows) + 1}"
+        written.auto_filter.ref = f"A1:{column_letter(len(sheet.columns) - 1)}{len(sheet.rows) + 1}"
     workbook.properties.creator = "Sextant"
     workbook.properties.created = _MOMENT
     packed = io.BytesIO()
     workbook.save(packed)
     return _timeless(packed)
+
+
+def _write_cells(written: Worksheet, sheet: Sheet) -> None:
+    from openpyxl.styles import Alignment, Font, PatternFill
+
+    wrapped = Alignment(wrap_text=True, vertical="top")
+    header_font, header_fill = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="1A7F3C")
+    link_font = Font(color="0563C1", underline="single")
+    for number, (name, width) in enumerate(sheet.columns, 1):
+        heading = written.cell(1, number, name)
+        heading.font, heading.fill, heading.alignment = header_font, header_fill, wrapped
+        written.column_dimensions[column_letter(number - 1)].width = width
+    links = 0
+    for row, cells in enumerate(sheet.rows, 2):
+        for column, given in enumerate(cells, 1):
+            if given.value is None or given.value == "":
+                continue
+            cell = written.cell(row, column)
+            if isinstance(given.value, str):
+                cell.value = _LOOKS_ESCAPED.sub("_x005F_", given.value)
+                # openpyxl guesses formulas and errors from the text; here every text is one, in Excel's eyes too.
+                cell.data_type = "s"
+                cell.quotePrefix = True
+            else:
+                cell.value = given.value
+            if given.link and links < _MOST_LINKS:
+                cell.hyperlink = given.link
+                cell.font = link_font
+                links += 1
+            cell.alignment = wrapped
+
+
+def _cells_of(sheet: Sheet, heading: str) -> str:
+    """Return the range of the cells below a heading."""
+    letter = column_letter([name for name, _ in sheet.columns].index(heading))
+    return f"{letter}2:{letter}{len(sheet.rows) + 1}"
+
+
+def _add_choices(written: Worksheet, sheet: Sheet) -> None:
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    for heading, choices in sheet.choices.items():
+        validation = DataValidation(
+            type="list",
+            formula1=f"'{choices.sheet}'!$A${choices.first}:$A${choices.last}",
+            allow_blank=True,
+            showErrorMessage=choices.strict,
+            showInputMessage=True,
+            error=f"Choose a value of the sheet {choices.sheet}.",
+            promptTitle=heading,
+            prompt=choices.hint,
+        )
+        validation.add(_cells_of(sheet, heading))
+        written.add_data_validation(validation)
+
+
+def _add_fills(written: Worksheet, sheet: Sheet) -> None:
+    """Colour cells by conditions, so that the colour follows what a person writes."""
+    from openpyxl.formatting.rule import Rule
+    from openpyxl.styles import PatternFill
+    from openpyxl.styles.differential import DifferentialStyle
+
+    for heading, colours in sheet.fills.items():
+        for text, colour in colours.items():
+            style = DifferentialStyle(fill=PatternFill("solid", bgColor=colour))
+            rule = Rule(type="cellIs", operator="equal", formula=[f'"{text}"'], dxf=style)
+            written.conditional_formatting.add(_cells_of(sheet, heading), rule)
 
 
 def _timeless(packed: io.BytesIO) -> bytes:

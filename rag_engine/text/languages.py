@@ -20,7 +20,7 @@ _ONE_CODE = {"nb": "no", "nn": "no"}
 
 def language_name(code: str) -> str:
     """Return the English name of an ISO 639-1 code; "" where there is none."""
-    return _english_names().get(_ONE_CODE.get(code, code), "")
+    return english_names().get(_ONE_CODE.get(code, code), "")
 
 
 def language_code(given: str) -> str:
@@ -28,7 +28,7 @@ def language_code(given: str) -> str:
     name = fold(given.strip())
     code = re.split("[-_]", name, maxsplit=1)[0]
     found = names_to_codes(_OWN_NAMES).get(name) or _by_english_name().get(name, code)
-    return _ONE_CODE.get(found, found) if found in _english_names() else ""
+    return _ONE_CODE.get(found, found) if found in english_names() else ""
 
 
 @cache
@@ -41,7 +41,8 @@ def names_to_codes(codes: tuple[str, ...]) -> Mapping[str, str]:
 
 
 @cache
-def _english_names() -> dict[str, str]:
+def english_names() -> dict[str, str]:
+    """Return the English names of languages by their codes of ISO 639-1."""
     from babel import Locale
 
     return {code: name for code, name in Locale("en").languages.items() if len(code) == 2}
@@ -49,4 +50,4 @@ def _english_names() -> dict[str, str]:
 
 @cache
 def _by_english_name() -> dict[str, str]:
-    return {fold(name): code for code, name in _english_names().items()}
+    return {fold(name): code for code, name in english_names().items()}

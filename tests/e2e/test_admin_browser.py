@@ -192,7 +192,7 @@ def test_the_dataset_is_taken_away_and_its_edited_workbook_taken_back(page: Page
         page.get_by_role("button", name="Excel workbook").click()
     downloading.value.save_as(tmp_path / "dataset.xlsx")
     book = openpyxl.load_workbook(tmp_path / "dataset.xlsx")
-    sheet = book["Estrazione Finale"]
+    sheet = book["Dataset"]
     headings = [cell.value for cell in sheet[1]]
     row = next(row for row in sheet.iter_rows(min_row=2) if row[0].value == "ADM002")
     row[headings.index("Issuing Authority")].value = "Health Service Executive"

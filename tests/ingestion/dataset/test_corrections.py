@@ -32,7 +32,7 @@ def _edited(
     known = source_records or [source_record()]
     export(tmp_path / "o.xlsx", known)
     workbook = openpyxl.load_workbook(tmp_path / "o.xlsx")
-    sheet = workbook["Estrazione Finale"]
+    sheet = workbook["Dataset"]
     headings = {cell.value: get_column_letter(at) for at, cell in enumerate(sheet[1], start=1)}
     for place, value in edits.items():
         name, _, row = place.partition("@")
@@ -66,7 +66,7 @@ def _imported(path: Path, one: SourceRecord) -> CorrectionReport:
 def _edit(path: Path, edits: dict[str, Any]) -> Path:
     """Return the exported workbook with cells of its first row edited as a person would."""
     workbook = openpyxl.load_workbook(path)
-    sheet = workbook["Estrazione Finale"]
+    sheet = workbook["Dataset"]
     headings = {cell.value: get_column_letter(at) for at, cell in enumerate(sheet[1], start=1)}
     for name, value in edits.items():
         sheet[f"{headings[name]}2"] = value
@@ -107,7 +107,7 @@ def test_an_edit_of_what_somebody_else_changed_meanwhile_is_told_and_not_taken(t
     )
     assert [(one.place, one.reason) for one in report.rejected] == [
         (
-            "Estrazione Finale, row 2, Policy Title",
+            "Dataset, row 2, Policy Title",
             "says “Heat plan”, while the value was changed from “Piano caldo” to “Summer plan” since the export; "
             "it stays. Export again and change it there",
         )
@@ -150,8 +150,8 @@ def test_a_label_outside_the_vocabulary_is_refused_with_the_nearest_one(tmp_path
     report = _edited(tmp_path, {"Document type": "Frameworks", "Hazard": "Flood; Fire of some kind"})
     assert report.corrections == ()
     assert [one.place for one in report.rejected] == [
-        "Estrazione Finale, row 2, Hazard",
-        "Estrazione Finale, row 2, Document type",
+        "Dataset, row 2, Hazard",
+        "Dataset, row 2, Document type",
     ]
     assert "did you mean “Framework”?" in report.rejected[1].reason
 
@@ -205,9 +205,9 @@ def test_what_is_no_date_is_refused(tmp_path: Path, given: str) -> None:
 def test_rows_and_columns_that_are_not_ours_are_reported_with_their_place(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"Document_Code@3": "NEW1", "Policy Title@4": "no code", "AH@1": "My remarks"})
     assert [(one.place, one.reason) for one in report.rejected] == [
-        ("Estrazione Finale, column AH", "“My remarks” is no column of the dataset"),
-        ("Estrazione Finale, row 3", "no source has the code NEW1; a new document comes in as a seed"),
-        ("Estrazione Finale, row 4", "no Document_Code; a new document comes in as a seed"),
+        ("Dataset, column AH", "“My remarks” is no column of the dataset"),
+        ("Dataset, row 3", "no source has the code NEW1; a new document comes in as a seed"),
+        ("Dataset, row 4", "no Document_Code; a new document comes in as a seed"),
     ]
 
 

@@ -10,7 +10,7 @@ import openpyxl
 import pytest
 
 from ingestion.dataset.export import export
-from ingestion.types import Outcome, Relation
+from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Relation
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import VALUES, source_record, stopped
 
@@ -28,7 +28,7 @@ def _rows(path: Path, sheet: str) -> list[dict[str, object]]:
 
 def test_the_workbook_has_the_columns_of_the_paper_in_its_order_and_ours_behind_them(tmp_path: Path) -> None:
     export(tmp_path / "out.xlsx", [source_record()])
-    row = _rows(tmp_path / "out.xlsx", "Estrazione Finale")[0]
+    row = _rows(tmp_path / "out.xlsx", "Dataset")[0]
     assert list(row)[:22] == _PAPER
     assert list(row)[22:] == [
         "Parent_Code", "Version", "Active", "Superseded", "Translation_Of", "Countries", "Licence Light", "Status",
@@ -43,7 +43,7 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
     workspace = tmp_path / "workspace"
     (tmp_path / "exports").mkdir()
     export(tmp_path / "exports" / "out.xlsx", [source_record("A 1")], workspace=workspace)
-    sheet = openpyxl.load_workbook(tmp_path / "exports" / "out.xlsx")["Estrazione Finale"]
+    sheet = openpyxl.load_workbook(tmp_path / "exports" / "out.xlsx")["Dataset"]
     assert sheet.freeze_panes == "B2"
     assert sheet.auto_filter.ref == "A1:AG2"
     assert sheet["K2"].hyperlink.target == "https://example.org/A 1.pdf"
@@ -55,7 +55,7 @@ def test_only_web_addresses_become_links(tmp_path: Path) -> None:
 
     one = source_record()
     export(tmp_path / "o.xlsx", [replace(one, source=replace(one.source, url="javascript:alert(1)"))])
-    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Estrazione Finale"]["K2"]
+    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["K2"]
     assert (cell.value, cell.hyperlink) == ("javascript:alert(1)", None)
 
 
@@ -63,7 +63,7 @@ def test_only_web_addresses_become_links(tmp_path: Path) -> None:
 def test_no_cell_is_a_formula(tmp_path: Path, text: str) -> None:
     one = source_record(values=VALUES | {"title": (text,)})
     export(tmp_path / "o.xlsx", [one])
-    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Estrazione Finale"]["B2"]
+    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["B2"]
     assert (cell.data_type, cell.quotePrefix) == ("s", True)
     export(tmp_path / "o.csv", [one])
     with (tmp_path / "o.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -75,7 +75,7 @@ def test_text_that_no_cell_can_hold_is_cut_and_told(tmp_path: Path) -> None:
     done = export(
         tmp_path / "o.xlsx", [source_record(values=VALUES | {"description": ("𝔘" * 20_000,), "title": ("a\x00b",)})]
     )
-    row = _rows(tmp_path / "o.xlsx", "Estrazione Finale")[0]
+    row = _rows(tmp_path / "o.xlsx", "Dataset")[0]
     assert len(str(row["Description"]).encode("utf-16-le")) // 2 <= 32_767
     assert row["Policy Title"] == "ab"
     assert done.warnings == ("ADM001: Description was cut to the 32,767 characters that a cell holds.",)
@@ -91,7 +91,7 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
     waiting = stopped(source_record("A5"), "licence", source_record().outcomes["licence"])
     half = stopped(source_record("A6"), "indexing", Outcome("failed", "unexpected", "Disk full."))
     done = export(tmp_path / "o.xlsx", [newer, older, small, failed, waiting, half])
-    main = _rows(tmp_path / "o.xlsx", "Estrazione Finale")
+    main = _rows(tmp_path / "o.xlsx", "Dataset")
     assert [(row["Document_Code"], row["Active"], row["Status"]) for row in main] == [
         ("A1", "yes", "indexed"), ("A2", "no", "indexed"), ("A6", "yes", "failed"),
     ]  # fmt: skip
@@ -117,9 +117,9 @@ def test_what_was_written_is_kept_out_of_sight_for_the_import(tmp_path: Path) ->
     export(tmp_path / "o.xlsx", [source_record()])
     book = openpyxl.load_workbook(tmp_path / "o.xlsx")
     assert {name: book[name].sheet_state for name in book.sheetnames} == dict.fromkeys(
-        ("Estrazione Finale", "Not documents", "Licence evidence", "About"), "visible"
+        ("Dataset", "Not documents", "Field evidence", "Licence evidence", "Allowed values", "About"), "visible"
     ) | {"Exported": "hidden"}
-    shown, kept = _rows(tmp_path / "o.xlsx", "Estrazione Finale")[0], _rows(tmp_path / "o.xlsx", "Exported")[0]
+    shown, kept = _rows(tmp_path / "o.xlsx", "Dataset")[0], _rows(tmp_path / "o.xlsx", "Exported")[0]
     assert kept == {name: value for name, value in shown.items() if name != "Source"}
 
 
@@ -150,3 +150,69 @@ def test_an_unknown_format_and_a_place_that_cannot_be_written_are_named(tmp_path
         export(tmp_path / "out.pdf", [])
     with pytest.raises(InputError, match="cannot be written: No such file"):
         export(tmp_path / "missing" / "out.csv", [])
+
+
+def _choices(path: Path) -> dict[str, tuple[list[object], bool]]:
+    """Return what the drop-down of each column offers, and whether it takes nothing else, as a spreadsheet reads it."""
+    book = openpyxl.load_workbook(path)
+    sheet, found = book["Dataset"], dict[str, tuple[list[object], bool]]()
+    for one in sheet.data_validations.dataValidation:
+        name, _, cells = one.formula1.partition("!")
+        heading = sheet.cell(1, next(iter(one.sqref.ranges)).min_col).value
+        found[str(heading)] = (
+            [row[0].value for row in book[name.strip("'")][cells.replace("$", "")]],
+            one.showErrorMessage,
+        )
+    return found
+
+
+def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_path: Path) -> None:
+    export(tmp_path / "o.xlsx", [source_record()])
+    offered = _choices(tmp_path / "o.xlsx")
+    assert set(offered) == {
+        "Geographical Level", "Hazard", "Key Criteria", "Additional Tags", "Document type", "Language", "Countries",
+    }  # fmt: skip
+    assert {"Law", "Report"} <= set(offered["Document type"][0])
+    assert {"it", "en"} <= set(offered["Language"][0])
+    assert "Law" not in offered["Hazard"][0]
+    # A drop-down gives one value: where several may stand, another text is no error.
+    assert [name for name, (_, strict) in offered.items() if strict] == ["Document type", "Language"]
+    allowed = _rows(tmp_path / "o.xlsx", "Allowed values")
+    assert {(row["Column"], row["Value"]) for row in allowed} >= {("Countries", "Italy"), ("Hazard", "Flood")}
+    assert next(row for row in allowed if row["Value"] == "it")["What it means"] == "Italian"
+
+
+def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from ingestion.records.source_record import Correction
+    from ingestion.types import Description, FieldValue
+
+    one, sentence = source_record(), "The region issued this plan."
+    values = (FieldValue("authority", "Regione Esempio", "model", sentence, 2, 0.8),)
+    described = replace(one, outcomes={**one.outcomes, "metadata": Outcome("done", "", "", Description(values))})
+    corrected = replace(described, corrections=(Correction("ADM001", "language", ("it",), "Ada", "Read it."),))
+    export(tmp_path / "o.xlsx", [corrected])
+    rows = [tuple(row.values()) for row in _rows(tmp_path / "o.xlsx", "Field evidence")]
+    assert rows == [
+        ("ADM001", "Issuing Authority", "Regione Esempio", "language model", sentence, 2, 0.8),
+        ("ADM001", "Language", "it", "a person", "Read it.", None, 1),
+    ]
+
+
+def test_licence_lights_have_their_colours(tmp_path: Path) -> None:
+    waiting = stopped(source_record("A5"), "licence", Outcome("rejected", "licence_unclear", "", _unclear()))
+    export(tmp_path / "o.xlsx", [source_record(), waiting])
+    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    for name in ("Dataset", "Not documents", "Licence evidence"):
+        (coloured,) = book[name].conditional_formatting
+        heading = book[name].cell(1, next(iter(coloured.sqref.ranges)).min_col).value
+        assert (heading, [rule.formula for rule in coloured.rules]) == (
+            "Licence Light", [['"GREEN"'], ['"YELLOW"'], ['"RED"']],
+        )  # fmt: skip
+    assert _rows(tmp_path / "o.xlsx", "Not documents")[0]["Licence Light"] == "YELLOW"
+
+
+def _unclear() -> LicenceVerdict:
+    mark = LicenceMark("pattern", "YELLOW", "CC BY 4.0", 10, "CC BY 4.0", "footer")
+    return LicenceVerdict("YELLOW", "CC BY 4.0", (mark,))
