@@ -28,7 +28,7 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 
 @app.command("import")
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Apply the corrections made in an exported workbook; they win over every extractor from then on."""
+    """Apply the corrections and licence decisions made in an exported workbook; they win over every extractor."""
     from ingestion.operations import import_corrections
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
@@ -38,8 +38,12 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
         return
     for one in report.corrections:
         out.print(f"{one.code}  {one.field}: {'; '.join(one.values) or '(emptied)'}", markup=False)
+    for decision in report.decisions:
+        out.print(f"{decision.code}  licence: {decision.choice} ({decision.note})", markup=False)
     for row in report.rejected:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     warn(report.warnings)
+    if report.decisions:
+        out.print(f"{len(report.decisions)} licences decided; run `sextant run` to take them up.", markup=False)
     remedy = "; run `sextant run indexing` to bring them into the index" if report.corrections else ""
     out.print(f"{len(report.corrections)} corrections{remedy}.")

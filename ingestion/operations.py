@@ -359,10 +359,15 @@ def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
 
 
 def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
-    """Record what a person changed in an exported workbook; return what was read."""
+    """Record what a person changed and decided in an exported workbook; return what was read."""
     _require_author(author)
     report = read_edited(desk, file, author)
     desk.store.correct(report.corrections)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in report.decisions:
+        alike.setdefault((one.choice, one.note), []).append(one.code)
+    for (choice, note), codes in alike.items():
+        decide(desk, codes, choice, author, note)
     return report
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
-from ingestion.dataset.columns import COLUMNS
+from ingestion.dataset.columns import COLUMNS, COUNTRIES, DECISION, LEVEL_AND_COUNTRIES, NOTE
+from ingestion.dataset.decisions import CHOICES
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.spreadsheets.workbook_writer import Choices
 from ingestion.types import LIST_FIELDS, FieldName
@@ -17,36 +18,35 @@ ALLOWED = "Allowed values"
 CONTROLLED: tuple[FieldName, ...] = ("geographical_level", "hazards", "key_criteria", "tags", "document_type")
 _SEVERAL = f"Several values are separated by a semicolon; the sheet {ALLOWED} says what each one means."
 _ONE = f"One value; the sheet {ALLOWED} says what each one means."
-_HINTS: Mapping[FieldName, str] = {
-    "geographical_level": "The level, with its countries behind a hyphen: National - Italy; France.",
-    "countries": "English names, separated by a semicolon.",
-    "language": "Two letters of ISO 639-1.",
+_HINTS = {
+    LEVEL_AND_COUNTRIES: "The level, with its countries behind a hyphen: National - Italy; France.",
+    COUNTRIES: "English names, separated by a semicolon.",
+    "Language": "Two letters of ISO 639-1.",
+    DECISION: f"GREEN or RED; write the reason into {NOTE}.",
 }
 
 
 @cache
-def allowed_values() -> Mapping[FieldName, Mapping[str, str]]:
-    """Return the values of every controlled field with what each one means, in the order in which they are shown."""
+def allowed_values() -> Mapping[str, Mapping[str, str]]:
+    """Return the values of every controlled column with what each one means, in the order in which they are shown."""
     taxonomy = load_taxonomy()
     labelled = {field: {one.name: one.definition for one in taxonomy.definitions(field)} for field in CONTROLLED}
     countries = {name: code for code, name in load_gazetteer().countries.items()}
-    return {**labelled, "countries": dict(sorted(countries.items())), "language": dict(sorted(english_names().items()))}
+    lists = {"countries": dict(sorted(countries.items())), "language": dict(sorted(english_names().items()))}
+    by_field = labelled | lists
+    return {one.name: by_field[one.field] for one in COLUMNS if one.field in by_field} | {DECISION: CHOICES}
 
 
-def choices_of() -> dict[str, Choices]:
-    """Return the drop-downs of the columns by their headings, over the rows of the sheet of allowed values."""
-    first, places = 2, dict[FieldName, tuple[int, int]]()
-    for field, values in allowed_values().items():
-        places[field] = first, first + len(values) - 1
+def choices_of(headings: Iterable[str]) -> dict[str, Choices]:
+    """Return the drop-downs of those of the columns that have one, over the rows of the sheet of allowed values."""
+    first, found = 2, dict[str, Choices]()
+    fields = {one.name: one.field for one in COLUMNS}
+    for name, values in allowed_values().items():
+        field = fields[name]
+        several = field in LIST_FIELDS
+        # A drop-down gives one value; what else such a cell may hold is checked by the import.
+        strict = not several and field != "geographical_level"
+        hint = _HINTS.get(name, _SEVERAL if several else _ONE)
+        found[name] = Choices(ALLOWED, first, first + len(values) - 1, strict, hint)
         first += len(values)
-    return {
-        column.name: Choices(
-            ALLOWED,
-            *places[column.field],
-            # A drop-down gives one value; what else such a cell may hold is checked by the import.
-            strict=column.field not in LIST_FIELDS and column.field != "geographical_level",
-            hint=_HINTS.get(column.field, _SEVERAL if column.field in LIST_FIELDS else _ONE),
-        )
-        for column in COLUMNS
-        if column.field in places
-    }
+    return {name: found[name] for name in headings if name in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import source_status
 from ingestion.types import FieldName
 from rag_engine.config import DATA
+from rag_engine.text.folding import fold
 
 DATASET = "Dataset"
 NOT_DOCUMENTS = "Not documents"
@@ -16,6 +18,10 @@ NOT_DOCUMENTS = "Not documents"
 EXPORTED = "Exported"
 LEVEL_AND_COUNTRIES = "Geographical Level"
 COUNTRIES = "Countries"
+LIGHT = "Licence Light"
+# Where a person decides on a licence; always empty in an export.
+DECISION = "Licence Decision"
+NOTE = "Decision Note"
 _ACTIVE = "Active"
 
 
@@ -38,9 +44,16 @@ class Column:
             return _level_and_countries(record)
         if self.name == _ACTIVE:
             return "no" if record.relation and record.relation.superseded else "yes"
+        if not self.reads and self.field is None:
+            return ""
         part, _, name = (self.reads or f"metadata.{self.field}").partition(".")
         value = getattr(source_status(record) if part == "status" else getattr(record, part), name, None)
         return "; ".join(value) if isinstance(value, tuple) else value
+
+
+def heading_key(text: str) -> str:
+    """Return a heading as headings are compared: however it is spaced, accented and written large."""
+    return re.sub(r"[\W_]+", "", fold(text))
 
 
 def _level_and_countries(record: SourceRecord) -> str:

@@ -10,7 +10,19 @@ from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from ingestion.dataset.columns import COLUMNS, COUNTRIES, DATASET, EXPORTED, LEVEL_AND_COUNTRIES, Column
+from ingestion.dataset.columns import (
+    COLUMNS,
+    COUNTRIES,
+    DATASET,
+    DECISION,
+    EXPORTED,
+    LEVEL_AND_COUNTRIES,
+    LIGHT,
+    NOTE,
+    Column,
+    heading_key,
+)
+from ingestion.dataset.decisions import LicenceChoice, read_decisions
 from ingestion.records.source_record import Correction, SourceRecord
 from ingestion.spreadsheets.read import read_rows
 from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
@@ -27,22 +39,24 @@ _HEADER_WITHIN = 30
 _SHOWN = 60
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-](\d{4})")
 _YEAR_FIRST = re.compile(r"(\d{4})(?:[./-](\d{1,2})(?:[./-](\d{1,2}))?)?(?:[T ][\d:.Z+]{1,20})?")
+_READ_ELSEWHERE = ("Document_Code", DECISION, NOTE)
 # Written by us and distinguished from what a person could have meant to change.
 _DECIDED_ELSEWHERE = {
-    "License": "the licence is decided in the licence review",
-    "Licence Light": "the licence is decided in the licence review",
+    "License": f"the licence is decided in the column {DECISION}",
+    LIGHT: f"the licence is decided in the column {DECISION}",
     "Source": "the address of a source stays; add the other one as a seed of its own",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """Corrections of a person, the number of unchanged rows, and what could not be taken over."""
+    """Corrections and decisions of a person, the number of unchanged rows, and what could not be taken over."""
 
     corrections: tuple[Correction, ...]
     unchanged: int
     rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
+    decisions: tuple[LicenceChoice, ...] = ()
 
 
 class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the loop over them
@@ -60,12 +74,17 @@ def read_corrections(
 
     A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file that
     does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
-    With a vocabulary, labels are matched without regard to case and accents and everything else is rejected.
+    Decisions on licences are read from every sheet with a column for them. With a vocabulary, labels are matched
+    without regard to case and accents and everything else is rejected.
     InputError when the file has no column Document_Code.
     """
-    rows, exported = _sheet_rows(path)
+    everything = list(read_rows(path))
+    rows, exported = _sheet_rows(everything)
     header, columns, rejected = _read_header(path, rows)
     by_code = {record.source.code.casefold(): record for record in source_records}
+    decisions, undecided = read_decisions(everything, by_code, exported)
+    rejected += undecided
+    decided = {one.code for one in decisions}
     corrections: list[Correction] = []
     seen: dict[str, str] = {}
     foreign: dict[str, int] = {}
@@ -85,7 +104,7 @@ def read_corrections(
         for field, values in changed.items():
             corrections.append(Correction(record.source.code, field, values, author, "", when))
         rejected += wrong
-        unchanged += not changed and not wrong
+        unchanged += not (changed or wrong or record.source.code in decided)
         blind |= before is None and bool(changed)
     warnings = [
         f"{name}: {count} cells differ from what was exported and were not taken over; this column cannot be edited."
@@ -96,12 +115,11 @@ def read_corrections(
             f"{path.name} does not say what was exported, as a workbook does in its hidden sheet {EXPORTED}: its cells "
             "were compared with the present values. What others corrected since the export is taken back by it."
         )
-    return CorrectionReport(tuple(corrections), unchanged, tuple(rejected), tuple(warnings))
+    return CorrectionReport(tuple(corrections), unchanged, tuple(rejected), tuple(warnings), tuple(decisions))
 
 
-def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
+def _sheet_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[str, dict[str, str]]]:
     """Return the rows of the dataset's sheet, or the first when it was renamed, and what was exported by code."""
-    rows = list(read_rows(path))
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
     copied = [row for row in rows if row.sheet == EXPORTED != chosen]
@@ -114,10 +132,10 @@ def _sheet_rows(path: Path) -> tuple[list[Row], dict[str, dict[str, str]]]:
 
 def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], list[RejectedRow]]:
     """Return the header row, the place of each column of ours in it, and the columns that are not ours."""
-    names = {_heading(column.name): column.name for column in COLUMNS}
+    names = {heading_key(column.name): column.name for column in COLUMNS}
     for row in rows[:_HEADER_WITHIN]:
-        headings = [_heading(cell) for cell in row.cells]
-        if _heading("Document_Code") not in headings:
+        headings = [heading_key(cell) for cell in row.cells]
+        if heading_key("Document_Code") not in headings:
             continue
         columns: dict[str, int] = {}
         rejected: list[RejectedRow] = []
@@ -173,7 +191,7 @@ class _Comparison:
         wrong: list[RejectedRow] = []
         for column in COLUMNS:
             place = self.columns.get(column.name)
-            if place is None or column.name == "Document_Code" or self._is_as_before(column, place):
+            if place is None or column.name in _READ_ELSEWHERE or self._is_as_before(column, place):
                 continue
             try:
                 if place in self.row.unsaved:
@@ -338,7 +356,3 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
     """Return what a person entered for the field, which it need not show: an emptied title falls back to the list's."""
     return next((one.values for one in reversed(record.corrections) if one.field == field), None)
-
-
-def _heading(text: str) -> str:
-    return re.sub(r"[\W_]+", "", fold(text))

@@ -8,13 +8,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ingestion.dataset.allowed_values import ALLOWED, allowed_values, choices_of
-from ingestion.dataset.columns import COLUMNS, DATASET, EDITING, EXPORTED, NOT_DOCUMENTS
+from ingestion.dataset.columns import COLUMNS, DATASET, DECISION, EDITING, EXPORTED, LIGHT, NOT_DOCUMENTS, NOTE
 from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable
 from ingestion.status.source_status import source_status
 
 _LINKED = ("http://", "https://")
-_LIGHT = "Licence Light"
 _FILLS = {"GREEN": "C6EFCE", "YELLOW": "FFEB9C", "RED": "FFC7CE"}
 _ORIGINS = {"model": "language model", "rule": "rule", "person": "a person", "seed": "list of sources"}
 
@@ -27,23 +26,23 @@ def workbook_sheets(
     warnings: list[str],
 ) -> list[Sheet]:
     """Return the sheets of the workbook; what had to be cut is added to the warnings."""
-    main = Sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS), choices=choices_of(), fills={_LIGHT: _FILLS})
+    main = _sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS))
     for record in documents:
         links = {"Source": _web_link(record.source.url), "Local File Path": _file_link(path, record, workspace)}
         main.rows.append(
             [text_cell(one.read(record), one.name, record, warnings, links.get(one.name, "")) for one in COLUMNS]
         )
     headings = (
-        ("Document_Code", 16), ("Title", 50), ("Address", 50), (_LIGHT, 12), ("Status", 12), ("Phase", 16),
-        ("Reason", 20), ("Message", 70), ("Origin", 30),
+        ("Document_Code", 16), ("Title", 50), ("Address", 50), (LIGHT, 12), ("Licence Evidence", 50), (DECISION, 12),
+        (NOTE, 40), ("Status", 12), ("Phase", 16), ("Reason", 20), ("Message", 70), ("Origin", 30),
     )  # fmt: skip
-    beside = Sheet(NOT_DOCUMENTS, headings, fills={_LIGHT: _FILLS})
+    beside = _sheet(NOT_DOCUMENTS, headings)
     for record in others:
         source, where, title = record.source, source_status(record), record.metadata.title
         texts = (
             source.code, "" if title == source.code else title, source.url or source.path,
-            record.verdict.light if record.verdict else "", where.status, where.phase, where.reason, where.message,
-            source.origin,
+            record.verdict.light if record.verdict else "", _best_quote(record), "", "", where.status, where.phase,
+            where.reason, where.message, source.origin,
         )  # fmt: skip
         beside.rows.append(
             [
@@ -53,7 +52,20 @@ def workbook_sheets(
         )
     everything = [*documents, *others]
     evidence = [_field_evidence(documents), _evidence(everything, warnings)]
-    return [main, beside, *evidence, _allowed(), _about(), _exported(main)]
+    return [main, beside, *evidence, _allowed(), _about(), _exported(main, beside)]
+
+
+def _sheet(name: str, columns: tuple[tuple[str, int], ...]) -> Sheet:
+    """Return an empty sheet for editing, with its drop-downs and colours."""
+    headings = [heading for heading, _ in columns]
+    fills = {heading: _FILLS for heading in headings if heading in (LIGHT, DECISION)}
+    return Sheet(name, columns, choices=choices_of(headings), fills=fills)
+
+
+def _best_quote(record: SourceRecord) -> str:
+    """Return what is said of a source's licence with the greatest weight."""
+    marks = record.verdict.marks if record.verdict else ()
+    return max(marks, key=lambda one: one.score).quote if marks else ""
 
 
 def _about() -> Sheet:
@@ -67,17 +79,24 @@ def _about() -> Sheet:
 def _allowed() -> Sheet:
     """Every value of every controlled field, one below the other as the drop-downs of the columns expect them."""
     sheet = Sheet(ALLOWED, (("Value", 40), ("Column", 24), ("What it means", 100)))
-    headings = {one.field: one.name for one in COLUMNS}
-    for field, values in allowed_values().items():
-        sheet.rows.extend([Cell(value), Cell(headings[field]), Cell(meaning)] for value, meaning in values.items())
+    for heading, values in allowed_values().items():
+        sheet.rows.extend([Cell(value), Cell(heading), Cell(meaning)] for value, meaning in values.items())
     return sheet
 
 
-def _exported(main: Sheet) -> Sheet:
-    """Return what was written, once more and out of sight; without the addresses, which make a row look like a seed."""
+def _exported(main: Sheet, beside: Sheet) -> Sheet:
+    """Return what was written, once more and out of sight; without the addresses, which make a row look like a seed.
+
+    Of the sources that are no documents, the licence statuses: on them a decision rests.
+    """
     kept = [place for place, (name, _) in enumerate(main.columns) if name != "Source"]
     rows: list[Sequence[Cell]] = [[Cell(row[place].value) for place in kept] for row in main.rows]
-    return Sheet(EXPORTED, tuple(main.columns[place] for place in kept), rows, hidden=True)
+    columns = tuple(main.columns[place] for place in kept)
+    places = {name: place for place, (name, _) in enumerate(beside.columns)}
+    for row in beside.rows:
+        known = {name: Cell(row[places[name]].value) for name in ("Document_Code", LIGHT)}
+        rows.append([known.get(name, Cell("")) for name, _ in columns])
+    return Sheet(EXPORTED, columns, rows, hidden=True)
 
 
 def _field_evidence(documents: Sequence[SourceRecord]) -> Sheet:
@@ -104,7 +123,7 @@ def _evidence(source_records: Sequence[SourceRecord], warnings: list[str]) -> Sh
         ("Document_Code", 16), ("Licence Light", 12), ("Licence", 24), ("Layer", 12), ("Quote", 70), ("Place", 30),
         ("Score", 8), ("Decided by", 20), ("Note", 50),
     )  # fmt: skip
-    sheet = Sheet("Licence evidence", headings, fills={_LIGHT: _FILLS})
+    sheet = Sheet("Licence evidence", headings, fills={LIGHT: _FILLS})
     for record in source_records:
         code, verdict = record.source.code, record.verdict
         rows: list[tuple[str | float, ...]] = [

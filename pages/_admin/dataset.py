@@ -27,6 +27,7 @@ _FORMATS = {
     ".ris": ("RIS", ":material/menu_book:", "For Zotero, EndNote, Mendeley."),
 }
 _APPLIED = "corrections applied"
+_DECIDED = "decisions applied"
 
 
 def draw_dataset() -> None:
@@ -56,6 +57,8 @@ def draw_dataset() -> None:
             )
     st.subheader("Import an edited workbook", anchor=False)
     draw_applied(_APPLIED, "applied.")
+    if count := st.session_state.get(_DECIDED, 0):
+        st.markdown(f":material/check_circle: {pluralised(count, 'licence')} decided. The next run takes them up.")
     _draw_import(draw_author())
 
 
@@ -70,9 +73,13 @@ def _draw_import(author: str) -> None:
         report = read_edited(resources.desk(), path, author)
         _draw_report(report)
         with st.container(horizontal=True):
-            label = f"Apply {pluralised(len(report.corrections), 'correction')}"
-            if st.button(label, type="primary", icon=":material/save:", disabled=not report.corrections, key="apply"):
-                st.session_state[_APPLIED] = len(import_corrections(resources.desk(), path, author).corrections)
+            kinds = {"correction": len(report.corrections), "decision": len(report.decisions)}
+            counts = [pluralised(count, kind) for kind, count in kinds.items() if count] or ["0 corrections"]
+            label, nothing = f"Apply {' and '.join(counts)}", not any(kinds.values())
+            if st.button(label, type="primary", icon=":material/save:", disabled=nothing, key="apply"):
+                applied = import_corrections(resources.desk(), path, author)
+                st.session_state[_APPLIED] = len(applied.corrections)
+                st.session_state[_DECIDED] = len(applied.decisions)
                 leave("workbook")
             if st.button("Discard changes", key="leave workbook"):
                 leave("workbook")
@@ -91,6 +98,15 @@ def _draw_report(report: CorrectionReport) -> None:
             "New": "; ".join(one.values) or "(empty)",
         }
         for one in report.corrections
+    ]
+    rows += [
+        {
+            "Code": decision.code,
+            "Field": "Licence",
+            "Now": verdict.light if (verdict := source_records[decision.code].verdict) else "",
+            "New": f"{decision.choice}: {decision.note}",
+        }
+        for decision in report.decisions
     ]
     if rows:
         draw_table(rows, "changes", "Values that would change", 360)

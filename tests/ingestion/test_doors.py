@@ -201,6 +201,11 @@ def _prepare(workspace: Path, folder: Path) -> None:
     book = load_workbook(folder / "dataset.xlsx")
     header = [cell.value for cell in book.worksheets[0][1]]
     book.worksheets[0].cell(2, header.index("Description") + 1).value = "What a person wrote."
+    beside = book["Not documents"]
+    places = {cell.value: place for place, cell in enumerate(beside[1], start=1)}
+    row = next(cells[0].row for cells in beside.iter_rows(min_row=2) if cells[0].value == "A4")
+    beside.cell(row, places["Licence Decision"]).value = "GREEN"
+    beside.cell(row, places["Decision Note"]).value = WHY
     book.save(folder / "dataset.xlsx")
 
 

@@ -203,9 +203,9 @@ def test_what_is_no_date_is_refused(tmp_path: Path, given: str) -> None:
 
 
 def test_rows_and_columns_that_are_not_ours_are_reported_with_their_place(tmp_path: Path) -> None:
-    report = _edited(tmp_path, {"Document_Code@3": "NEW1", "Policy Title@4": "no code", "AH@1": "My remarks"})
+    report = _edited(tmp_path, {"Document_Code@3": "NEW1", "Policy Title@4": "no code", "AJ@1": "My remarks"})
     assert [(one.place, one.reason) for one in report.rejected] == [
-        ("Dataset, column AH", "“My remarks” is no column of the dataset"),
+        ("Dataset, column AJ", "“My remarks” is no column of the dataset"),
         ("Dataset, row 3", "no source has the code NEW1; a new document comes in as a seed"),
         ("Dataset, row 4", "no Document_Code; a new document comes in as a seed"),
     ]
@@ -214,7 +214,7 @@ def test_rows_and_columns_that_are_not_ours_are_reported_with_their_place(tmp_pa
 def test_what_cannot_be_edited_here_is_told(tmp_path: Path) -> None:
     report = _edited(tmp_path, {"License": "CC0", "Quality Score": 99})
     assert report.corrections == ()
-    assert report.rejected[0].reason == "was changed, but the licence is decided in the licence review"
+    assert report.rejected[0].reason == "was changed, but the licence is decided in the column Licence Decision"
     assert report.warnings == (
         "Quality Score: 1 cells differ from what was exported and were not taken over; this column cannot be edited.",
     )

@@ -32,7 +32,7 @@ def test_the_workbook_has_the_columns_of_the_paper_in_its_order_and_ours_behind_
     assert list(row)[:22] == _PAPER
     assert list(row)[22:] == [
         "Parent_Code", "Version", "Active", "Superseded", "Translation_Of", "Countries", "Licence Light", "Status",
-        "Phase", "Reason", "Message",
+        "Phase", "Reason", "Message", "Licence Decision", "Decision Note",
     ]  # fmt: skip
     assert row["Geographical Level"] == "National - Italy; France"
     assert row["Hazard"] == "Heatwaves; Drought"
@@ -45,7 +45,7 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
     export(tmp_path / "exports" / "out.xlsx", [source_record("A 1")], workspace=workspace)
     sheet = openpyxl.load_workbook(tmp_path / "exports" / "out.xlsx")["Dataset"]
     assert sheet.freeze_panes == "B2"
-    assert sheet.auto_filter.ref == "A1:AG2"
+    assert sheet.auto_filter.ref == "A1:AI2"
     assert sheet["K2"].hyperlink.target == "https://example.org/A 1.pdf"
     assert sheet["P2"].hyperlink.target == "../workspace/downloads/A%201_plan.pdf"
 
@@ -171,12 +171,17 @@ def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_pat
     offered = _choices(tmp_path / "o.xlsx")
     assert set(offered) == {
         "Geographical Level", "Hazard", "Key Criteria", "Additional Tags", "Document type", "Language", "Countries",
+        "Licence Decision",
     }  # fmt: skip
     assert {"Law", "Report"} <= set(offered["Document type"][0])
     assert {"it", "en"} <= set(offered["Language"][0])
     assert "Law" not in offered["Hazard"][0]
     # A drop-down gives one value: where several may stand, another text is no error.
-    assert [name for name, (_, strict) in offered.items() if strict] == ["Document type", "Language"]
+    assert [name for name, (_, strict) in offered.items() if strict] == [
+        "Document type",
+        "Language",
+        "Licence Decision",
+    ]
     allowed = _rows(tmp_path / "o.xlsx", "Allowed values")
     assert {(row["Column"], row["Value"]) for row in allowed} >= {("Countries", "Italy"), ("Hazard", "Flood")}
     assert next(row for row in allowed if row["Value"] == "it")["What it means"] == "Italian"
@@ -205,11 +210,11 @@ def test_licence_lights_have_their_colours(tmp_path: Path) -> None:
     export(tmp_path / "o.xlsx", [source_record(), waiting])
     book = openpyxl.load_workbook(tmp_path / "o.xlsx")
     for name in ("Dataset", "Not documents", "Licence evidence"):
-        (coloured,) = book[name].conditional_formatting
-        heading = book[name].cell(1, next(iter(coloured.sqref.ranges)).min_col).value
-        assert (heading, [rule.formula for rule in coloured.rules]) == (
-            "Licence Light", [['"GREEN"'], ['"YELLOW"'], ['"RED"']],
-        )  # fmt: skip
+        coloured = {
+            book[name].cell(1, next(iter(one.sqref.ranges)).min_col).value: [rule.formula for rule in one.rules]
+            for one in book[name].conditional_formatting
+        }
+        assert coloured["Licence Light"] == [['"GREEN"'], ['"YELLOW"'], ['"RED"']]
     assert _rows(tmp_path / "o.xlsx", "Not documents")[0]["Licence Light"] == "YELLOW"
 
 

@@ -1,0 +1,93 @@
+"""Decisions on licences that people wrote into an exported dataset, on any of its sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ingestion.dataset.columns import DECISION, LIGHT, NOTE, heading_key
+from ingestion.records.source_record import SourceRecord
+from ingestion.spreadsheets.row import RejectedRow, Row
+from ingestion.spreadsheets.workbook_writer import without_apostrophe
+
+CHOICES: Mapping[str, str] = {
+    "GREEN": "The licence allows use; the source goes on with the next run.",
+    "RED": "The licence forbids use; the source stays out, its document leaves the index.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceChoice:
+    """What a person decided on the licence of a source, and why."""
+
+    code: str
+    choice: str
+    note: str
+
+
+class _NoDecision(Exception):  # noqa: N818 - says what is wrong with a row, to the loop over them
+    pass
+
+
+def read_decisions(
+    rows: Sequence[Row], records: Mapping[str, SourceRecord], exported: Mapping[str, Mapping[str, str]]
+) -> tuple[list[LicenceChoice], list[RejectedRow]]:
+    """Return the decisions in the rows of all sheets that have a column for them, and what could not be taken.
+
+    `records` and `exported`, what the file held when it was written, are by folded code. A decision that is already
+    made is none; one that somebody has made otherwise since the export stays.
+    """
+    columns: dict[str, dict[str, int]] = {}
+    made: dict[str, LicenceChoice] = {}
+    rejected: list[RejectedRow] = []
+    for row in rows:
+        if row.sheet not in columns:
+            if header := _header(row):
+                columns[row.sheet] = header
+            continue
+        try:
+            choice = _read(row, columns[row.sheet], records, exported)
+            if choice is not None and made.setdefault(choice.code, choice) != choice:
+                raise _NoDecision(f"decides otherwise on {choice.code} than a row before, which was read")
+        except _NoDecision as error:
+            rejected.append(RejectedRow(f"{row.place}, {DECISION}", str(error)))
+    return list(made.values()), rejected
+
+
+def _header(row: Row) -> dict[str, int]:
+    """Return the places of the columns that a decision needs; nothing where the row does not head them."""
+    headings = [heading_key(cell) for cell in row.cells]
+    wanted = {name: heading_key(name) for name in ("Document_Code", DECISION, NOTE, LIGHT)}
+    found = {name: headings.index(key) for name, key in wanted.items() if key in headings}
+    return found if {"Document_Code", DECISION} <= set(found) else {}
+
+
+def _read(
+    row: Row,
+    columns: Mapping[str, int],
+    records: Mapping[str, SourceRecord],
+    exported: Mapping[str, Mapping[str, str]],
+) -> LicenceChoice | None:
+    texts = {name: without_apostrophe(row.cell(place)).strip() for name, place in columns.items()}
+    if not any(columns[name] in row.unsaved or texts.get(name) for name in (DECISION, NOTE) if name in columns):
+        return None
+    choice, note, code = texts[DECISION].upper(), texts.get(NOTE, ""), texts["Document_Code"]
+    record = records.get(code.casefold())
+    if record is None:
+        raise _NoDecision(f"no source has the code {code}" if code else "no Document_Code; nothing was decided")
+    if columns[DECISION] in row.unsaved:
+        raise _NoDecision("holds a formula without its value; write GREEN or RED itself")
+    if choice not in CHOICES:
+        raise _NoDecision(f"“{texts[DECISION][:60]}” is no decision; write {' or '.join(CHOICES)}")
+    decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
+    if decided is not None and decided.choice == choice:
+        return None
+    if not note:
+        raise _NoDecision(f"{choice} needs a reason; write it in the column {NOTE}")
+    light = exported.get(code.casefold(), texts).get(LIGHT, "")
+    if decided is not None and light.upper() != decided.choice:
+        raise _NoDecision(
+            f"says {choice}, while {decided.author} decided {decided.choice} since the export; that stays. "
+            "Export again and decide there"
+        )
+    return LicenceChoice(record.source.code, choice, note)
