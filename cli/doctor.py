@@ -131,7 +131,8 @@ def _servers(engine: Engine) -> Check:
         return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={url}", remedy)
     if serving is not None:
         found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
-        return Check("Servers", "good", f"{found}, Chroma at {serving.chroma_url}")
+        chroma = f"Chroma at {serving.chroma_url}" if serving.chroma_url else "Chroma waits for who writes its folder"
+        return Check("Servers", "good", f"{found}, {chroma}")
     if url:
         return Check(
             "Servers", "good", f"Chroma answers at SEXTANT_CHROMA_URL={url}; `sextant serve` does not run here"

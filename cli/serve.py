@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cli.terminal import AsJson, Workspace, engine_of, out, print_json
+from cli.terminal import AsJson, Workspace, engine_of, out, print_json, warn
 from rag_engine.config import DATA
 
 app = typer.Typer()
@@ -38,5 +38,7 @@ def serve(
         else:
             if filling:
                 out.print("The sample collection is being indexed; the page shows how far it is.")
+            if servers.waits_for:
+                warn((f"{servers.waits_for} Questions are answered; what the page shall add waits until then.",))
             out.print(f"Sextant is at {servers.here.address}  (Ctrl-C ends it)", markup=False)
         servers.watch(stop)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -28,25 +28,35 @@ from rag_engine.errors import BackendError, InputError, WorkspaceError
 
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
-# The Chroma of a `sextant serve` that was killed ends by itself, after two seconds where it was measured.
-_PREDECESSOR_SECONDS = 6.0
 _LOOK_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
+# Loaded here: in a child between fork and exec another thread's lock may stay taken for ever.
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """The running servers: where they answer, and their processes by name."""
+    """The running servers: where they answered first, and their processes by name.
+
+    `waits_for` says who writes the collection: then Chroma is started when that process has ended.
+    """
 
     here: paths.Serving
     processes: dict[str, subprocess.Popen[bytes]]
     log: Path
+    workspace: Path
+    waits_for: str
 
     def watch(self, stop: threading.Event) -> None:
         """Wait until stopped; BackendError when a server ends by itself."""
+        waiting = bool(self.waits_for)
         while not stop.wait(_LOOK_SECONDS):
             for name, process in self.processes.items():
                 _check_alive(name, process, self.log)
+            if waiting and not _who_writes(self.workspace):
+                url = _start_chroma(self.workspace, self.processes, self.log)
+                paths.announce(self.workspace, replace(self.here, chroma_url=url))
+                waiting = False
 
 
 @contextmanager
@@ -62,43 +72,43 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
     address = f"http://127.0.0.1:{_take_port(port)}"
     log = config.workspace / "serving.log"
     processes: dict[str, subprocess.Popen[bytes]] = {}
-    with ExitStack() as at_end, log.open("ab") as output:
+    with ExitStack() as at_end:
+        at_end.callback(_end_all, processes)
         chroma_url = config.chroma_url
-        if not chroma_url:
-            _check_free(paths.chroma(config.workspace))
-            chroma_port = _take_port(0)
-            chroma_url = f"http://127.0.0.1:{chroma_port}"
-            command = [sys.executable, "-m", "cli.servers", str(config.workspace), str(chroma_port)]
-            processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, output.fileno())
-            at_end.callback(_end, processes["Chroma"])
-            _wait_for(f"{chroma_url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
+        waits_for = "" if chroma_url else _who_writes(config.workspace)
+        if not chroma_url and not waits_for:
+            chroma_url = _start_chroma(config.workspace, processes, log)
         here = paths.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
         # Announced before the page runs, so that the page finds Chroma's address.
         paths.announce(config.workspace, here)
         at_end.callback(paths.withdraw, config.workspace)
-        processes["page"] = _start_page(config, address, output.fileno())
-        at_end.callback(_end, processes["page"])
+        processes["page"] = _start_page(config, address, log)
         _wait_for(f"{address}/_stcore/health", "page", processes["page"], log)
         try:
-            yield Servers(here, processes, log)
+            yield Servers(here, processes, log, config.workspace, waits_for)
         finally:
             # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
             paths.withdraw(config.workspace)
             end_worker(engine, _WORKER_SECONDS)
 
 
-def _check_free(folder: Path) -> None:
-    """Raise WorkspaceError that names who holds the folder. The lock itself is for the server to take."""
-    deadline = time.monotonic() + _PREDECESSOR_SECONDS
-    while True:
-        try:
-            lock_folder(folder).release()
-        except WorkspaceError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return
+def _who_writes(workspace: Path) -> str:
+    """Return who holds the folder of Chroma, in words; "" when it is free. The lock itself is for the server."""
+    try:
+        lock_folder(paths.chroma(workspace)).release()
+    except WorkspaceError as error:
+        return str(error.args[0])
+    return ""
+
+
+def _start_chroma(workspace: Path, processes: dict[str, subprocess.Popen[bytes]], log: Path) -> str:
+    """Start the Chroma server beside the other processes; return its address when it answers."""
+    port = _take_port(0)
+    command = [sys.executable, "-m", "cli.servers", str(workspace), str(port)]
+    processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, log)
+    url = f"http://127.0.0.1:{port}"
+    _wait_for(f"{url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
+    return url
 
 
 def _take_port(port: int) -> int:
@@ -118,25 +128,26 @@ def _take_port(port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def _start_page(config: Config, address: str, output: int) -> subprocess.Popen[bytes]:
+def _start_page(config: Config, address: str, log: Path) -> subprocess.Popen[bytes]:
     port = address.rpartition(":")[2]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", port]
-    return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, output)
+    return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, log)
 
 
-def _start(command: list[str], extra: dict[str, str], output: int) -> subprocess.Popen[bytes]:
+def _start(command: list[str], extra: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
     # A session of its own, so that Ctrl-C reaches us alone and we end the servers in order.
-    return subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=os.environ | extra,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-        preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - no thread runs yet
-    )
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | extra,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
+        )
 
 
 def _end_with_parent() -> None:
@@ -144,7 +155,8 @@ def _end_with_parent() -> None:
 
     A Chroma server left alone would continue to write a folder that the next one opens.
     """
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    assert _LIBC is not None
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait_for(url: str, name: str, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -169,6 +181,13 @@ def _check_alive(name: str, process: subprocess.Popen[bytes], log: Path) -> None
         raise BackendError(
             f"The {name} server ended with code {process.returncode}.", help=f"See {log}.", retryable=True
         )
+
+
+def _end_all(processes: dict[str, subprocess.Popen[bytes]]) -> None:
+    """End the page, then the Chroma that it asks."""
+    for name in ("page", "Chroma"):
+        if name in processes:
+            _end(processes[name])
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

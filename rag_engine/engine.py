@@ -20,7 +20,7 @@ from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config, RetrievalConfig, changed
-from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
@@ -194,6 +194,7 @@ class _DiskBackends:
             name, url = collection_name(self._id, generation), self._chroma_url()
             if self._dense is None or (self._dense[0], self._dense[1].name) != (url, name):
                 self._close_dense()
+                self._require_turn(url)
                 self._dense = url, open_chroma(paths.chroma(self._config.workspace), name, url=url)
             return self._dense[1]
 
@@ -236,6 +237,15 @@ class _DiskBackends:
         if self._dense is not None:
             self._dense[1].close()
             self._dense = None
+
+    def _require_turn(self, url: str) -> None:
+        """Raise WorkspaceError where the folder is about to be served: opened here, it would keep the server out."""
+        if not url and paths.find_serving(self._config.workspace) is not None:
+            raise WorkspaceError(
+                f"Chroma of {self._config.workspace} starts when the process that writes the collection has ended.",
+                help="Wait until it is done.",
+                retryable=True,
+            )
 
     def _chroma_url(self) -> str:
         """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""

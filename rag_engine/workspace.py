@@ -27,7 +27,10 @@ _CLOCK_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A running `sextant serve`: its process, the page's address and the Chroma server's."""
+    """A running `sextant serve`: its process, the page's address and the Chroma server's.
+
+    The latter is "" while another process writes the folder: Chroma is started when that one has ended.
+    """
 
     process: int
     address: str
@@ -95,13 +98,13 @@ def withdraw(workspace: Path) -> None:
 
 
 def find_serving(workspace: Path) -> Serving | None:
-    """Return the `sextant serve` that runs on this workspace, whose page and Chroma answer, or None."""
+    """Return the `sextant serve` that runs on this workspace, whose servers answer, or None."""
     stored = read_json(workspace / "serving.json")
     if stored.keys() != Serving.__dataclass_fields__.keys():
         return None
     serving = Serving(**stored)
-    alive = _lives(serving) and _listens(serving.address) and chroma_answers(serving.chroma_url)
-    return serving if alive else None
+    alive = _lives(serving) and _listens(serving.address)
+    return serving if alive and (not serving.chroma_url or chroma_answers(serving.chroma_url)) else None
 
 
 def _lives(serving: Serving) -> bool:

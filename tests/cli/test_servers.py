@@ -11,8 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from ingestion import workspace as folders
+from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
@@ -104,6 +105,40 @@ def test_commands_work_beside_the_server_and_its_end_leaves_nothing_running(
     assert process.wait(30) == 0
     assert not [server for server in servers if server.is_running() and server.status() != psutil.STATUS_ZOMBIE]
     assert run("search", "flood gate", "-w", str(workspace)).returncode == 0
+
+
+def test_beside_a_process_that_adds_files_the_page_answers_and_what_it_shall_add_waits(
+    small_workspace: Path, tmp_path: Path
+) -> None:
+    workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+    (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
+    folder = lock_folder(paths.chroma(workspace))
+    with ExitStack() as adding, closing(open_catalog(workspace)) as catalog:
+        adding.callback(folder.release)
+        adding.enter_context(paths.write_lock(workspace))
+        with serving(workspace) as (_, address):
+            assert httpx.get(address, timeout=20).status_code == 200
+            assert run("search", "flood", "-w", str(workspace)).returncode == 0
+            jobs = JobQueue(catalog)
+            id = jobs.queue("add", {"paths": [str(tmp_path / "new.txt")]})
+            ensure_worker(workspace)
+            _wait_until(
+                lambda: (one := jobs.find(id)) and one.progress and f"process {os.getpid()}" in one.progress.current
+            )
+            adding.close()
+            _wait_until(lambda: (one := jobs.find(id)) and one.status == "done")
+            running = paths.find_serving(workspace)
+            assert running is not None
+            assert running.chroma_url
+            found = run("search", "harbour master", "-w", str(workspace), "--json")
+            assert "new.txt" in found.stdout
+
+
+def _wait_until(happened: Callable[[], object], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.1)
 
 
 def test_servers_whose_owner_was_killed_end_too_and_a_new_one_can_follow_at_once(
