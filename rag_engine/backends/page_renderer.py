@@ -74,8 +74,11 @@ class PageRenderer:
     def close(self) -> None:
         """End the processes; what is not drawn yet is cancelled."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        self._end_children()
+        # A thread that waits for one closes its connection; closed by two, it might be another's by then.
+        for child in tuple(self._children):
+            child.kill()
         self._threads.shutdown()
+        self._end_children()
 
     def _begin(self, name: str, request: str, _state: object) -> Future[bytes]:
         return self._threads.submit(self._draw, name, request)
@@ -131,10 +134,14 @@ class _Child:
         except (EOFError, OSError):
             return b""
 
+    def kill(self) -> None:
+        """End the process; whoever waits for its answer hears so at once."""
+        self._process.kill()
+
     def end(self) -> int:
-        """End the process, and return its exit code."""
+        """End the process, close the connection, and return the exit code."""
         with self._process, self._connection:
-            self._process.kill()
+            self.kill()
         return self._process.returncode
 
 
