@@ -23,7 +23,7 @@ EXACT_UP_TO = 500_000
 # Candidates of each retriever for one result that is asked for.
 DEPTH_PER_RESULT = 5
 # In characters; an encoder of 512 tokens reads about three times as many of most languages.
-_LONGEST_PIECE = 1_200
+LONGEST_PIECE = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +176,12 @@ def _pieces(query: str, language: str) -> list[str]:
 
     The facts of a case fill pages, and each of them may be what a passage answers.
     """
-    if len(query) <= _LONGEST_PIECE:
+    if len(query) <= LONGEST_PIECE:
         return [query]
     pieces: list[str] = []
     start = end = 0
     for first, beyond in sentence_spans(query, language):
-        if end > start and beyond - start > _LONGEST_PIECE:
+        if end > start and beyond - start > LONGEST_PIECE:
             pieces.append(query[start:end])
             start = first
         end = beyond
