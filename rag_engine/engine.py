@@ -195,7 +195,8 @@ class _DiskBackends:
             if self._dense is None or (self._dense[0], self._dense[1].name) != (url, name):
                 self._close_dense()
                 self._require_turn(url)
-                self._dense = url, open_chroma(paths.chroma(self._config.workspace), name, url=url)
+                folder, elsewhere = paths.chroma(self._config.workspace), bool(self._config.chroma_url)
+                self._dense = url, open_chroma(folder, name, url=url, elsewhere=elsewhere)
             return self._dense[1]
 
     def sparse(self, generation: int, *, writable: bool = False) -> TantivyIndex:

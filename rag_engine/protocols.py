@@ -12,6 +12,8 @@ from rag_engine.types import Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
+# What describes a child; a list is never empty.
+ChildFacets = Mapping[str, str | int | float | list[str]]
 Scores = NDArray[np.float32]
 
 
@@ -62,8 +64,11 @@ class VectorFile(Protocol):
 class VectorIndex(Protocol):
     """The dense index: derived, and rebuilt from the catalog and the vectors at any time."""
 
-    def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
-        """Store children with their vectors (n, dimension) and facets; `document` is the key of each one's document."""
+    def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
+        """Store children with vectors (n, dimension), texts and facets; `document` is the key of each one's document.
+
+        Of the texts and facets a search reads `document` alone: the others are for whoever else opens the index.
+        """
 
     def delete(self, keys: Keys) -> None:
         """Remove children; unknown keys are ignored."""
@@ -78,6 +83,12 @@ class VectorIndex(Protocol):
 
     def keys(self) -> set[int]:
         """Return the keys of all children."""
+
+    def compact(self, *, at_most: int | None = None) -> bool:
+        """Write the files anew so that what was deleted leaves the disk; False where it may still be there.
+
+        They are not where they have more than `at_most` bytes.
+        """
 
 
 class SparseIndex(Protocol):

@@ -83,6 +83,7 @@ class Metadata:
     `work` is shared by the versions and translations of one work, empty for a single document. `version`
     is a label; `superseded` the ISO date or its prefix from which a newer version replaces it ("unknown" where that has
     no date), empty for the newest; `translation_of` the code of the translation that answers in its place.
+    `quality_score` is ingestion's, from 0 to 100; None for a file that was added by itself.
     """
 
     title: str
@@ -105,6 +106,7 @@ class Metadata:
     version: str = ""
     superseded: str = ""
     translation_of: str = ""
+    quality_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,7 @@ class SourceRecord:
             year=int(date[:4]) if date[:4].isdecimal() else None,
             licence=self.verdict.licence if self.verdict else source.licence,
             source_url=source.url,
+            quality_score=self.quality.score if self.quality else None,
         )
 
 

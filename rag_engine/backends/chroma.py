@@ -6,8 +6,9 @@ is only ever opened by the one that holds its lock.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,11 +18,22 @@ import numpy as np
 from filelock import FileLock
 
 from rag_engine.errors import BackendError, WorkspaceError
-from rag_engine.protocols import Keys, Vectors
+from rag_engine.protocols import ChildFacets, Keys, Vectors
 from rag_engine.workspace import lock_or_name_holder
 
 # Chroma refuses more than 5,461 records in one call.
 _BATCH = 5000
+# What leaves the words of deleted records out of its database: those that wait to be written to its index of vectors,
+# of which only the last of an id counts; the full-text index; free pages.
+_WITHOUT_DELETED = (
+    "DELETE FROM embeddings_queue WHERE EXISTS (SELECT 1 FROM embeddings_queue AS later WHERE "
+    "later.topic = embeddings_queue.topic AND later.id = embeddings_queue.id AND "
+    "later.seq_id > embeddings_queue.seq_id AND later.operation IN (2, 3))",
+    "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES('optimize')",
+    "VACUUM",
+)
+# How long Chroma may be busy with its database before it is not compacted.
+_COMPACTION_SECONDS = 30
 # Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval_scale.py.
 _SEARCH_EFFORT = 400
 
@@ -32,9 +44,11 @@ class ChromaIndex:
     Every call raises BackendError when the server is unavailable or Chroma fails.
     """
 
-    def __init__(self, client: Any, name: str, lock: FileLock | None = None) -> None:
+    def __init__(self, client: Any, name: str, lock: FileLock | None = None, *, database: Path | None = None) -> None:
+        """`database` is the file in which the client, or the server that it asks, keeps texts, where it is known."""
         self._client = client
         self._lock = lock
+        self._database = database
         self.name = name
         with _reported(name):
             self._collection = client.get_or_create_collection(
@@ -43,13 +57,14 @@ class ChromaIndex:
                 embedding_function=None,
             )
 
-    def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
-        """Put the vectors in, instead of those of the same keys."""
+    def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
+        """Put the children in, instead of those of the same keys."""
         for some in _batches(len(keys)):
             with _reported(self.name):
                 self._collection.upsert(
                     ids=[str(key) for key in keys[some].tolist()],
                     embeddings=vectors[some],
+                    documents=list(texts[some]),
                     metadatas=[dict(one) for one in facets[some]],
                 )
 
@@ -85,12 +100,28 @@ class ChromaIndex:
                 found.update(int(id) for id in self._collection.get(limit=_BATCH, offset=first, include=[])["ids"])
         return found
 
+    def compact(self, *, at_most: int | None = None) -> bool:
+        """Write Chroma's database anew, without the words of what was deleted; False where it is not here or larger.
+
+        SQLite lets two programs do so, unlike Chroma's own files, in which there are no words. `at_most` is in bytes.
+        """
+        if self._database is None or (at_most is not None and self._database.stat().st_size > at_most):
+            return False
+        try:
+            with closing(sqlite3.connect(self._database, timeout=_COMPACTION_SECONDS)) as connection:
+                for statement in _WITHOUT_DELETED:
+                    connection.execute(statement)
+                    connection.commit()
+        except sqlite3.Error:
+            return False
+        return True
+
     def sibling(self, name: str) -> ChromaIndex:
         """Return an empty collection of the same client beside this one."""
         with _reported(name):
             if name in self._names():
                 self._client.delete_collection(name)
-        return ChromaIndex(self._client, name)
+        return ChromaIndex(self._client, name, database=self._database)
 
     def keep_only(self, name: str) -> None:
         """Remove every other generation of this collection: those named alike but for the number at the end."""
@@ -99,6 +130,7 @@ class ChromaIndex:
             for other in self._names():
                 if other != name and other.startswith(family) and other.removeprefix(family).isdigit():
                     self._client.delete_collection(other)
+        self.compact()
 
     def _names(self) -> list[str]:
         return [collection.name for collection in self._client.list_collections()]
@@ -115,13 +147,17 @@ def collection_name(workspace: str, generation: int) -> str:
     return f"policy_documents-{workspace}-{generation}"
 
 
-def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
-    """Return the collection `name`: of the server at `url`, else of the folder, locked for this process alone."""
+def open_chroma(folder: Path, name: str, *, url: str = "", elsewhere: bool = False) -> ChromaIndex:
+    """Return the collection `name`: of the server at `url`, else of the folder, locked for this process alone.
+
+    `elsewhere` says that the server keeps its files in another folder.
+    """
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False)
+    database = None if elsewhere else folder / "chroma.sqlite3"
     if url:
         address = urlsplit(url)
         if not address.hostname:
@@ -130,12 +166,12 @@ def open_chroma(folder: Path, name: str, *, url: str = "") -> ChromaIndex:
             client = chromadb.HttpClient(
                 address.hostname, port=address.port or 8000, ssl=address.scheme == "https", settings=settings
             )
-        return ChromaIndex(client, name)
+        return ChromaIndex(client, name, database=database)
     lock = lock_folder(folder)
     try:
         with _reported(name):
             client = chromadb.PersistentClient(str(folder), settings=settings)
-        return ChromaIndex(client, name, lock)
+        return ChromaIndex(client, name, lock, database=database)
     except BackendError:
         # Chroma would hand out the client that could not be opened again.
         SharedSystemClient.clear_system_cache()

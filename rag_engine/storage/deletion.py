@@ -16,6 +16,8 @@ from rag_engine.types import DocumentRecord
 
 # Children that an erasure may write again to the keyword index, which takes about half a minute.
 _WRITTEN_AGAIN = 20_000
+# Bytes of Chroma's database that it may write again, in about a quarter of a minute.
+_WRITTEN_BYTES = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     left = []
     if stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN) is None:
         left.append("words in the files of the keyword index, where no search finds them, until `sextant rebuild`")
+    if keys and not stores.dense.compact(at_most=_WRITTEN_BYTES):
+        left.append("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
     stores.catalog.checkpoint()
     if keys & stores.dense.keys():
         left.append("entries of the dense index")

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from itertools import accumulate, chain
+from itertools import accumulate
 
 import numpy as np
 import sqlalchemy as sql
@@ -74,7 +74,7 @@ class Indexer:
         self._former: list[FormerVersion] = []
         self._group_children = 0
         self._group_since = time.monotonic()
-        self._waiting: list[tuple[Keys, Vectors, list[dict[str, str | int]]]] = []
+        self._waiting: list[tuple[DocumentRecord, Vectors]] = []
 
     def add(
         self,
@@ -132,8 +132,7 @@ class Indexer:
         found = anchors(records, extracted, chunked.parents, language)
         listed = [*listed, *entries_at(records, found, OWN_INDEX)]
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
-        places = [(parent.index, child.index) for parent, child in children]
-        self._waiting.append((keys, vectors, dense_facets(record, key, places)))
+        self._waiting.append((replace(record, key=key), vectors))
         self._stores.sparse.add(
             (child_key, key, language, keyword_text(title, parent, child.clause, child.text))
             for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
@@ -191,8 +190,17 @@ class Indexer:
         """Put the waiting children into Chroma, whose every call costs 20 ms however little it is given."""
         if not self._waiting:
             return
-        keys, vectors, facets = zip(*self._waiting, strict=True)
-        self._stores.dense.upsert(np.concatenate(keys), np.concatenate(vectors), list(chain.from_iterable(facets)))
+        described = [
+            (record, child)
+            for record, _ in self._waiting
+            for child in self._stores.catalog.document_children(record.key)
+        ]
+        self._stores.dense.upsert(
+            np.array([child.key for _, child in described], np.int64),
+            np.concatenate([vectors for _, vectors in self._waiting]),
+            [child.text for _, child in described],
+            [dense_facets(record, child) for record, child in described],
+        )
         self._waiting = []
 
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> dict[str, int]:

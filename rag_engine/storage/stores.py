@@ -10,10 +10,13 @@ import numpy as np
 import sqlalchemy as sql
 
 from rag_engine.chunking.indexed_text import child_id, keyword_text
-from rag_engine.protocols import SparseIndex, VectorFile, VectorIndex
+from rag_engine.protocols import ChildFacets, SparseIndex, VectorFile, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord
 from rag_engine.types import DocumentRecord
+
+# As in Buriasco 2026; a section may be longer.
+_PARENT_CHARACTERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +50,34 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
         yield child.key, record.key, record.metadata.language, text
 
 
-def dense_facets(record: DocumentRecord, key: int, places: Iterable[tuple[int, int]]) -> list[dict[str, str | int]]:
-    """Return what Chroma keeps of a document's children, given by parent and index; the catalog alone has the text."""
-    m = record.metadata
-    shared: dict[str, str | int] = {
-        "document": key,
+def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
+    """Return what the dense index keeps of a child beside its text, for whoever opens it with a Chroma client.
+
+    The names of Buriasco 2026, section 5.2.2, where it has one. What is not known is left out.
+    """
+    m, parent = record.metadata, child.parent
+    facets: dict[str, str | int | float | list[str] | None] = {
+        "document": child.document_key,
         "document_id": record.document_id,
-        "title": m.title,
-        "authority": m.authority,
-        "hazard": " | ".join(m.hazards),
+        "content_hash": record.sha256,
+        "policy_title": m.title,
+        "issuing_authority": m.authority,
+        "hazard": list(m.hazards),
         "geographical_level": m.geographical_level,
-        "country": " | ".join(m.countries),
+        "country": list(m.countries),
         "document_type": m.document_type,
         "language": m.language,
-        "year": m.year or 0,
+        "year": m.year,
+        "quality_score": m.quality_score,
+        "child_id": child_id(record.sha256, parent.index, child.index),
+        "parent_idx": parent.index,
+        "child_idx": child.index,
+        "parent_text": parent.text[:_PARENT_CHARACTERS],
+        "page": child.page,
+        "act": parent.act,
+        "section": parent.section,
     }
-    return [shared | {"child_id": child_id(record.sha256, parent, index)} for parent, index in places]
+    return {name: value for name, value in facets.items() if value not in (None, "", [])}
 
 
 def put_dense(stores: Stores, record: DocumentRecord) -> list[ChildRecord]:
@@ -72,7 +87,7 @@ def put_dense(stores: Stores, record: DocumentRecord) -> list[ChildRecord]:
     held = sql.select(c.vector_row).where(c.document_key == record.key).order_by(c.key)
     rows = [row for (row,) in stores.catalog.read(held)]
     if children:
-        facets = dense_facets(record, record.key, ((child.parent.index, child.index) for child in children))
         keys = np.array([child.key for child in children], np.int64)
-        stores.dense.upsert(keys, np.array(stores.vectors.all()[rows]), facets)
+        facets = [dense_facets(record, child) for child in children]
+        stores.dense.upsert(keys, np.array(stores.vectors.all()[rows]), [child.text for child in children], facets)
     return children

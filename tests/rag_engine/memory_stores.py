@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.protocols import Keys, SparseIndex, Vectors
+from rag_engine.protocols import ChildFacets, Keys, SparseIndex, Vectors
 
 
 class MemoryVectors:
@@ -42,9 +42,10 @@ class MemoryVectorIndex:
     def __init__(self) -> None:
         self._held: dict[int, tuple[Vectors, int]] = {}
 
-    def upsert(self, keys: Keys, vectors: Vectors, facets: Sequence[Mapping[str, str | int]]) -> None:
+    def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
+        del texts
         for key, vector, facet in zip(keys.tolist(), vectors, facets, strict=True):
-            self._held[key] = vector, int(facet["document"])
+            self._held[key] = vector, int(str(facet["document"]))
 
     def delete(self, keys: Keys) -> None:
         for key in keys.tolist():
@@ -63,6 +64,9 @@ class MemoryVectorIndex:
 
     def keys(self) -> set[int]:
         return set(self._held)
+
+    def compact(self, *, at_most: int | None = None) -> bool:
+        return True
 
 
 class MemoryBackends:

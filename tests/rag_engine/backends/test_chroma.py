@@ -1,0 +1,79 @@
+"""What Chroma holds of a collection, seen by its own client."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import chromadb
+import pytest
+
+from rag_engine import workspace as paths
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.types import Document, Metadata
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import DYKES, REPORT, document_of
+
+
+def described(document: Document) -> Document:
+    metadata = Metadata(
+        "Dyke Protection Act", "en", authority="Parliament", hazards=("Flood", "Storm"), quality_score=81.5, year=2019
+    )
+    return replace(document, metadata=metadata)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Return a workspace of two documents whose engine is closed."""
+    engine = Engine(read_config(tmp_path), embedder=CountingEmbedder())
+    with engine.indexer() as indexer:
+        for document in (described(document_of(DYKES)), document_of(REPORT)):
+            indexer.add(document, document.sha256)
+        indexer.finish()
+    engine.close()
+    return tmp_path
+
+
+def test_any_client_of_chroma_finds_the_text_and_its_description(workspace: Path) -> None:
+    client = chromadb.PersistentClient(str(paths.chroma(workspace)))
+    [collection] = client.list_collections()
+    found = collection.get(
+        where={"$and": [{"hazard": {"$contains": "Storm"}}, {"section": "Article 4"}]},
+        where_document={"$contains": "Wardens walk along the crest"},
+    )
+    assert found["documents"] is not None
+    assert found["metadatas"] is not None
+    [text], [facets] = found["documents"], found["metadatas"]
+    sha256 = hashlib.sha256(DYKES.pages[0].encode()).hexdigest()
+    assert text.startswith("Article 4")
+    assert str(facets["parent_text"]).startswith("Article 4")
+    assert facets["child_id"] == f"{sha256[:12]}_p{facets['parent_idx']}_c{facets['child_idx']}"
+    expected = {"policy_title": "Dyke Protection Act", "issuing_authority": "Parliament", "hazard": ["Flood", "Storm"]}
+    expected |= {"page": 1, "section": "Article 4", "content_hash": sha256, "quality_score": 81.5, "language": "en"}
+    assert {name: facets[name] for name in (*expected, "year")} == {**expected, "year": 2019}
+    client.close()
+
+
+def test_an_erased_documents_words_leave_the_files_of_chroma(workspace: Path) -> None:
+    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
+    [act] = [one for one in engine.collection.documents() if one.metadata.authority]
+    assert engine.collection.erase(act).left_behind == ()
+    # Both while the client that erased is open and after it has ended.
+    assert words_in_database(workspace) == {"sandbags"}
+    engine.close()
+    assert words_in_database(workspace) == {"sandbags"}
+
+    again = Engine(read_config(workspace), embedder=CountingEmbedder())
+    [left] = again.collection.documents()
+    evidence = again.search("Where had sandbags burst?", None, again.retrieval(profile="paper", similarity_floor=0.0))
+    assert [hit.document for hit in evidence.hits] == [left]
+    assert evidence.hits[0].dense_rank == 1
+    again.close()
+
+
+def words_in_database(workspace: Path) -> set[str]:
+    """Return which of the words of both documents stand in Chroma's database."""
+    content = (paths.chroma(workspace) / "chroma.sqlite3").read_bytes()
+    return {word for word in ("Wardens", "Parliament", "sandbags") if word.encode() in content}
