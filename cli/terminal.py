@@ -37,12 +37,17 @@ out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 @contextmanager
 def engine_of(
-    workspace: Path | None, as_json: bool, shape: Callable[[str], dict[str, Any]] | None = None
+    workspace: Path | None,
+    as_json: bool,
+    shape: Callable[[str], dict[str, Any]] | None = None,
+    *,
+    profile: str = "",
+    mmr: float | None = None,
 ) -> Iterator[Engine]:
-    """Open the engine; an error ends the command with its message and remedy, and exit code 2."""
+    """Open the engine, for a recipe where one is named; errors end the command with message, remedy and exit code 2."""
     from rag_engine.engine import open_engine
 
-    with errors_end(as_json, shape), closing(open_engine(read_config(workspace))) as engine:
+    with errors_end(as_json, shape), closing(open_engine(read_config(workspace, profile, mmr))) as engine:
         yield engine
 
 

@@ -18,7 +18,7 @@ CONTEXT_STEP = 512
 
 _FITTED: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
 
-RetrievalProfile = Literal["default", "rrf", "paper"]
+RetrievalProfile = Literal["default", "rrf", "paper", "statutes"]
 RetrieverChoice = Literal["both", "dense", "sparse"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
 Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
@@ -111,7 +111,8 @@ class RankingWeights:
 class RetrievalConfig:
     """How evidence is found and ordered.
 
-    `profile` names the recipe (rag_engine/retrieval/profiles.py), `retrievers` which of the two are asked. `rerank`
+    `profile` names the recipe (rag_engine/retrieval/profiles.py); the papers' have no setting but `top_k` and
+    `similarity_floor`. `retrievers` which of the two are asked. `rerank`
     lets a cross-encoder read the best passages in the languages that it knows, as many as the machine was measured to
     read in time. `geography` boosts documents about the places that a question names.
     """
@@ -157,18 +158,43 @@ class Config:
     generation: GenerationConfig = field(default_factory=GenerationConfig)
 
 
-def read_config(workspace: Path | str | None = None) -> Config:
-    """Return configuration from SEXTANT_* environment variables; an argument wins over its variable."""
+# How many passages each recipe asks for.
+_TOP_K: dict[RetrievalProfile, int] = {"default": 10, "rrf": 10, "paper": 15, "statutes": 5}
+# 700 tokens of a whole section with an overlap of 85, at four characters each.
+_STATUTES = ChunkSizes(child_size=2800, child_overlap=340)
+
+
+def recipe_chunking(profile: RetrievalProfile) -> ChunkingConfig:
+    """Return how a recipe cuts documents where nobody chooses otherwise."""
+    if profile == "statutes":
+        return ChunkingConfig("section", sizes=_STATUTES)
+    return ChunkingConfig("semantic" if profile == "paper" else "auto")
+
+
+def read_config(workspace: Path | str | None = None, profile: str = "", mmr: float | None = None) -> Config:
+    """Return configuration from SEXTANT_* environment variables; an argument wins over its variable.
+
+    What a recipe was published with (`paper`, `statutes`) holds where no variable says otherwise.
+    """
     env = os.environ
     reranker = env.get("SEXTANT_RERANKER", "")
+    name: RetrievalProfile = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile), profile)
+    chunking = recipe_chunking(name)
+    if "SEXTANT_CHUNKING" in env:
+        chunking = ChunkingConfig(_one_of("SEXTANT_CHUNKING", get_args(Strategy)))
+    # Its encoder is one of sentence-transformers.
+    executions = ("torch", "auto", "openvino", "onnx") if name == "paper" else ("auto", "openvino", "onnx", "torch")
     return Config(
         workspace=Path(workspace or env.get("SEXTANT_WORKSPACE") or DATA / "workspace").expanduser().absolute(),
         encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
-        execution=_one_of("SEXTANT_EXECUTION", ("auto", "openvino", "onnx", "torch")),
+        execution=_one_of("SEXTANT_EXECUTION", executions),
         ocr=_one_of("SEXTANT_OCR", get_args(OcrChoice)),
-        chunking=ChunkingConfig(strategy=_one_of("SEXTANT_CHUNKING", get_args(Strategy))),
+        chunking=chunking,
         retrieval=RetrievalConfig(
-            profile=_one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile)), rerank=reranker != "none"
+            profile=name,
+            top_k=_TOP_K[name],
+            rerank=reranker != "none",
+            weights=RankingWeights(mmr_lambda=_share("SEXTANT_MMR") if mmr is None else mmr),
         ),
         reranker="" if reranker == "none" else reranker,
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
@@ -202,11 +228,28 @@ def changed(settings: Any, **changes: object) -> Any:
     return replace(settings, **values, **({inner_name: replace(inner, **deeper)} if deeper else {}))
 
 
-def _one_of(variable: str, values: tuple[str, ...]) -> Any:
-    """Return the variable's value, which must be one of the given; the first of them when it is not set."""
-    value = os.environ.get(variable) or values[0]
+def _share(variable: str) -> float | None:
+    """Return the variable's number from 0 to 1; None when it is not set."""
+    given = os.environ.get(variable)
+    if not given:
+        return None
+    try:
+        value = float(given)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise InputError(f"{variable}={given!r} is no number from 0 to 1.", help="Use .5, or do not set it.")
+    return value
+
+
+def _one_of(variable: str, values: tuple[str, ...], given: str = "") -> Any:
+    """Return what is given, else the variable's value, which must be one of these; the first of them when not set."""
+    value = given or os.environ.get(variable) or values[0]
     if value not in values:
-        raise InputError(f"{variable}={value!r} is not known.", help=f"Use {', '.join(values)}.")
+        raise InputError(
+            f"There is no profile {value!r}." if given else f"{variable}={value!r} is not known.",
+            help=f"Use {', '.join(values)}.",
+        )
     return value
 
 

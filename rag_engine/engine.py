@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -19,13 +19,14 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
-from rag_engine.config import Config, RetrievalConfig, changed
+from rag_engine.config import Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Embedder, Generator, Reranker, SparseIndex, StorageBackends
+from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
@@ -34,6 +35,7 @@ from rag_engine.storage.collection import Collection
 from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
+from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan
 
@@ -54,6 +56,8 @@ class Engine:
         self.collection = Collection(config.workspace, self.catalog, backends)
         self._models = Models(config, embedder)
         self._page_renderer = PageRenderer()
+        self._spaces: tuple[Snapshot, SparseIndex] | None = None
+        self._spaces_lock = threading.Lock()
 
     def plan(self, question: str) -> QueryPlan:
         """Take the question apart, by the language model when one answers, else by rules."""
@@ -86,8 +90,10 @@ class Engine:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
         view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
-        evidence = retrieve(plan, allowed, view, self.retrievers(), retrieval or self.config.retrieval)
-        return replace(evidence, seconds={"plan": planned, **evidence.seconds})
+        settings = retrieval or self.config.retrieval
+        evidence = retrieve(plan, allowed, view, self.retrievers(), settings)
+        warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, view.snapshot.documents.values()))
+        return replace(evidence, warnings=warnings, seconds={"plan": planned, **evidence.seconds})
 
     def ask(
         self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
@@ -128,8 +134,26 @@ class Engine:
         """Return the backends that a search asks."""
         collection = self.collection
         return Retrievers(
-            self._indexing_embedder, collection.dense, collection.sparse, self._models.reranker, self._rerank_depth
+            embedder=self._indexing_embedder,
+            dense=collection.dense,
+            sparse=collection.sparse,
+            spaces=self._words_between_spaces,
+            reranker=self._models.reranker,
+            rerank_depth=self._rerank_depth,
         )
+
+    def _words_between_spaces(self) -> SparseIndex:
+        """Return the paper's keyword index of the children that are visible now, made when the collection changes."""
+        snapshot = self.collection.snapshot()
+        with self._spaces_lock:
+            if self._spaces is None or self._spaces[0] is not snapshot:
+                index = PaperSparseIndex()
+                for record in snapshot.documents.values():
+                    children = self.catalog.document_children(record.key)
+                    index.add((child.key, record.key, record.metadata.language, child.text) for child in children)
+                index.commit()
+                self._spaces = snapshot, index
+            return self._spaces[1]
 
     def embedder(self) -> Embedder:
         """Return the configured encoder, loaded once."""
@@ -252,6 +276,17 @@ class _DiskBackends:
         """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
         serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
         return serving.chroma_url if serving else self._config.chroma_url
+
+
+def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[str]:
+    """Yield a warning where documents are not cut as a published recipe says."""
+    strategy = recipe_chunking(name).strategy
+    others = [one.strategy != strategy for one in documents] if PROFILES[name].as_published else []
+    if any(others):
+        yield (
+            f"{sum(others)} of {len(others)} documents are not cut as the recipe {name!r} cuts them: "
+            f"set SEXTANT_RETRIEVAL={name} and run `sextant rebuild --encode` for that."
+        )
 
 
 def open_backends(config: Config, workspace_id: str) -> StorageBackends:

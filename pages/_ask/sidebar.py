@@ -11,12 +11,20 @@ from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.filter_widgets import count_active, display_text, draw_filters
 from pages._shared.markdown import escape
-from rag_engine.config import RetrievalConfig
+from rag_engine.config import RetrievalConfig, RetrievalProfile
 from rag_engine.conversations import delete_conversation, recent_conversations
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 
 _THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
+_RECIPES: dict[RetrievalProfile, str] = {
+    "default": "Scores of meaning and words",
+    "rrf": "Reciprocal ranks",
+    "paper": "Policy paper, as published",
+    "statutes": "Statute paper, as published",
+}
+# Of maximal marginal relevance: as much for what is relevant as for what is new.
+_VARIED = 0.5
 
 
 def draw_conversations(workspace: Path, current: str) -> None:
@@ -68,7 +76,26 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
             help="Passages less similar to the question are left out.",
             persist_state="session",
         )
-    return replace(before, top_k=int(top_k), similarity_floor=float(floor))
+        profile = st.selectbox(
+            "Recipe",
+            list(_RECIPES),
+            list(_RECIPES).index(before.profile),
+            format_func=_RECIPES.__getitem__,
+            key="profile",
+            help="How passages are ordered. The papers' recipes are there for comparison: both find less.",
+            persist_state="session",
+        )
+        varied = st.toggle(
+            "Varied passages",
+            before.weights.mmr_lambda is not None,
+            key="varied",
+            help="Passes over passages that say what a better one says already (maximal marginal relevance).",
+            disabled=profile in ("paper", "statutes"),
+            persist_state="session",
+        )
+    relevance = before.weights.mmr_lambda or _VARIED
+    weights = replace(before.weights, mmr_lambda=relevance if varied else None)
+    return replace(before, profile=profile, top_k=int(top_k), similarity_floor=float(floor), weights=weights)
 
 
 def draw_collection(engine: Engine) -> None:

@@ -18,7 +18,8 @@ from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Reranker, VectorIndex
-from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.ranked import Ranked
+from rag_engine.retrieval.ranking import rank
 from rag_engine.retrieval.reranking import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.collection import CollectionView
@@ -104,14 +105,10 @@ def _retrievers(
     retrievers = replace(corpus.engine.retrievers(), dense=_no_approximation, rerank_depth=lambda _: RERANK_DEPTH)
     if reranker is not None:
         retrievers = replace(retrievers, reranker=reranker)
+    # A recipe's own choice is measured under "spaces"; its fusion with the index on disk is a configuration too.
     if configuration.keywords == "index":
-        return retrievers
-    index = paper_keywords()
-    for record in corpus.engine.collection.documents():
-        children = corpus.engine.catalog.document_children(record.key)
-        index.add((child.key, record.key, record.metadata.language, child.text) for child in children)
-    index.commit()
-    return replace(retrievers, sparse=lambda: index)
+        return replace(retrievers, spaces=retrievers.sparse)
+    return retrievers
 
 
 def _no_approximation() -> VectorIndex:

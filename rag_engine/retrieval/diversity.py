@@ -29,12 +29,13 @@ class Candidate:
     named: bool = False
 
 
-def per_document_cap(top_k: int, documents: int) -> int:
+def per_document_cap(top_k: int, documents: int | None = None) -> int:
     """Return how many passages one document may bring: 2 up to ten results, 3 beyond (Buriasco 2026, section 5.3).
 
-    Where only few documents are asked they may bring enough to fill the results.
+    Where it is known that only few documents are asked they may bring enough to fill the results.
     """
-    return max(2 if top_k <= 10 else 3, math.ceil(top_k / max(documents, 1)))
+    published = 2 if top_k <= 10 else 3
+    return published if documents is None else max(published, math.ceil(top_k / max(documents, 1)))
 
 
 def admit(
@@ -95,14 +96,15 @@ def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
     return supported
 
 
-def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int) -> list[int]:
+def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int, rescale: bool = True) -> list[int]:
     """Return the positions of at most `top_k` passages, in the order of their choice (Carbonell and Goldstein 1998).
 
     Each choice has the largest lambda x score - (1 - lambda) x cosine, where the score is brought to 0..1 by the
-    smallest and largest of `scores` and the cosine is the largest to a passage already chosen, 0 for the first.
+    smallest and largest of `scores` (unless `rescale` is off) and the cosine is the largest to a passage already
+    chosen, 0 for the first.
     `vectors` are unit vectors, (passages, dimension). Ties keep the given order.
     """
-    relevance = scaled(scores)
+    relevance = scaled(scores) if rescale else np.asarray(scores, dtype=np.float64)
     left = np.ones(len(relevance), dtype=bool)
     nearest = np.zeros(len(relevance))
     chosen: list[int] = []

@@ -1,9 +1,10 @@
-"""Named recipes for ranking: the default, and the fusions of the papers by reciprocal rank."""
+"""Named recipes for ranking: the default, fusion by reciprocal rank, and those of two papers as they were published."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rag_engine.config import RetrievalProfile
 
@@ -12,6 +13,9 @@ Rankings = Sequence[Sequence[int]]
 RRF_K = 60
 # Of Buriasco 2026, equation 5.1: the weights of both retrievers, and that of keywords for what both found.
 DENSE, SPARSE, BOTH = 0.6, 0.4, 0.6
+# Of Prakash 2026, Table 4.2 and equation 3.4: what each retriever finds and what of both goes on; the weight of phi,
+# which is 1 for a section that the question names and .5 for an act.
+POOL, PROVENANCE = 20, 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +23,19 @@ class Profile:
     """A recipe for ranking.
 
     `fuse` scores children by their ranks alone, given the dense and the keyword rankings; without it the scores are
-    mixed by the fitted weights, and only query variants that weigh something are searched. `as_published` asks the
-    approximate index however small the collection is, looks no deeper than published, and adds neither index entries
-    nor provenance nor a reranker.
+    mixed by the fitted weights, and only query variants that weigh something are searched. `as_published` adds nothing
+    of ours: neither index entries nor sections that the question names nor variants by rules, and looks no deeper.
+    `keywords` says which words are matched, those of the index or what stands between spaces; `dense` whether the
+    approximate index is asked however small the collection is; `floor` is the least similarity of what was found by
+    keywords; `cascade` brings the best of a pool through a reranker and MMR (rag_engine/retrieval/cascade.py).
     """
 
     fuse: Callable[[Rankings, Rankings], dict[int, float]] | None = None
     as_published: bool = False
+    keywords: Literal["index", "spaces"] = "index"
+    dense: Literal["every vector", "approximate"] = "every vector"
+    floor: float = 0.30
+    cascade: bool = False
 
 
 def reciprocal_rank(rankings: Rankings, weights: Sequence[float], *, k: int = RRF_K) -> dict[int, float]:
@@ -40,6 +50,11 @@ def reciprocal_rank(rankings: Rankings, weights: Sequence[float], *, k: int = RR
 def weighted_fusion(dense: Rankings, sparse: Rankings) -> dict[int, float]:
     """Return children by reciprocal rank with the weights of both retrievers, best first."""
     return reciprocal_rank([*dense, *sparse], [DENSE] * len(dense) + [SPARSE] * len(sparse))
+
+
+def equal_fusion(dense: Rankings, sparse: Rankings) -> dict[int, float]:
+    """Return children by reciprocal rank with the same weight for every ranking, best first."""
+    return reciprocal_rank([*dense, *sparse], [1.0] * (len(dense) + len(sparse)))
 
 
 def paper_fusion(dense: Rankings, sparse: Rankings) -> dict[int, float]:
@@ -61,7 +76,10 @@ def paper_fusion(dense: Rankings, sparse: Rankings) -> dict[int, float]:
 PROFILES: Mapping[RetrievalProfile, Profile] = {
     "default": Profile(),
     "rrf": Profile(weighted_fusion),
-    "paper": Profile(paper_fusion, as_published=True),
+    # Buriasco 2026, chapter 5.
+    "paper": Profile(paper_fusion, as_published=True, keywords="spaces", dense="approximate", floor=0.35),
+    # The structural layer of Prakash 2026.
+    "statutes": Profile(equal_fusion, as_published=True, cascade=True),
 }
 
 

@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import SextantError
 from rag_engine.geography import geographic_boost, load_gazetteer
-from rag_engine.protocols import Keys, Vectors
+from rag_engine.protocols import Keys
 from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
+from rag_engine.retrieval.cascade import select
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.named_sections import NamedSections, find_named
-from rag_engine.retrieval.profiles import PROFILES, Profile
-from rag_engine.retrieval.reranking import rerank
+from rag_engine.retrieval.profiles import POOL, PROFILES, PROVENANCE, Profile
+from rag_engine.retrieval.ranked import Ranked
+from rag_engine.retrieval.reranking import read_scores, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types import AbsentSection, QueryPlan
+from rag_engine.types import QueryPlan
 
 # So many of the best are examined for what the question names; the catalog is asked for each.
 _NAMED_AMONG = 50
@@ -34,44 +36,6 @@ _NAMED_AMONG = 50
 _SAME_PAGE = 0.5
 # A good passage that refers to another one speaks for it; so many of the best are asked.
 _REFERRING = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Children, best first, with what put them there.
-
-    `keys`, `owners` (document keys), `scores` (1 for the best that the retrievers alone found) and `cosines` (the best
-    over the query variants, 0 without the encoder) have one entry a child. `named` are the parents of the sections that
-    the question names, which stand first, `absent` the sections that it names and that are not there.
-    """
-
-    keys: Keys
-    owners: Keys
-    scores: Floats
-    cosines: Vectors
-    found: Candidates
-    boosts: Mapping[int, float]
-    listed: Mapping[int, tuple[str, ...]]
-    named: frozenset[int] = frozenset()
-    absent: tuple[AbsentSection, ...] = ()
-    provenance: Mapping[int, float] = field(default_factory=dict)
-    reranked: Mapping[int, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    seconds: Mapping[str, float] = field(default_factory=dict)
-
-    def by(self, scores: Floats) -> Ranked:
-        """Return the children ordered by other scores; ties by key, so that the order depends on nothing else."""
-        return replace(self, scores=scores).taken(np.lexsort((self.keys, -scores)))
-
-    def taken(self, order: Keys) -> Ranked:
-        """Return the children at these positions, in this order."""
-        return replace(
-            self,
-            keys=self.keys[order],
-            owners=self.owners[order],
-            scores=self.scores[order],
-            cosines=self.cosines[order],
-        )
 
 
 def rank(
@@ -90,7 +54,9 @@ def rank(
         named = find_named(plan, view, allowed)
     ranked = _fused(plan, allowed, found, named, view, config)
     fused = time.perf_counter()
-    if len(ranked.keys) and not as_published:
+    if len(ranked.keys) and PROFILES[config.profile].cascade:
+        ranked = _cascaded(plan, ranked, allowed, view, retrievers, config)
+    elif len(ranked.keys) and not as_published:
         ranked = _refined(plan, ranked, named, view, retrievers, config)
     spent = {"fuse": fused - started, "rank": time.perf_counter() - fused}
     ranked = replace(ranked, absent=named.absent)
@@ -202,6 +168,40 @@ def _diversified(ranked: Ranked, view: CollectionView, candidates: int, lambda_:
     top = min(candidates, len(rows))
     order = mmr(ranked.scores[:top], np.array(view.vectors[rows[:top]]), lambda_=lambda_, top_k=top)
     return ranked.taken(np.array([*order, *range(top, len(rows))], np.int64))
+
+
+def _cascaded(
+    plan: QueryPlan,
+    ranked: Ranked,
+    allowed: Collection[int] | None,
+    view: CollectionView,
+    retrievers: Retrievers,
+    config: RetrievalConfig,
+) -> Ranked:
+    """Return the few that the cascade for statutes selects of the best."""
+    records = {record.key: record for record in _Records(view).of(ranked, POOL) if record is not None}
+    pool = ranked.taken(np.flatnonzero(np.isin(ranked.keys[:POOL], list(records))))
+    best = [records[key] for key in pool.keys.tolist()]
+    bonuses = np.zeros(len(best))
+    for place, bonus in _gained(find_named(plan, view, allowed), best, view):
+        bonuses[place] = bonus
+    vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
+    read, warnings = None, list[str]()
+    try:
+        read = read_scores(plan.question, [record.text for record in best], retrievers.reranker())
+    except (SextantError, RuntimeError) as error:
+        warnings.append(f"Not reranked: {error}")
+    selected = select(pool.scores, read, bonuses, vectors, config.top_k)
+    order = np.array(selected.order, np.int64)
+    return replace(
+        pool.taken(order),
+        scores=selected.scores,
+        provenance={
+            record.key: PROVENANCE * bonus for record, bonus in zip(best, bonuses.tolist(), strict=True) if bonus
+        },
+        reranked={} if read is None else {record.key: float(one) for record, one in zip(best, read, strict=True)},
+        warnings=tuple(warnings),
+    )
 
 
 def _gained(

@@ -82,7 +82,7 @@ def rerank(
     if len(rows) < 2 or weight == 0:
         return _unread(given)
     try:
-        read = _read(question, [texts[row] for row in rows], reranker)
+        read = read_scores(question, [texts[row] for row in rows], reranker)
     except (SextantError, RuntimeError) as error:
         return _unread(given, f"Not reranked: {error}")
     mixed = interpolate(given[rows], read, weight)
@@ -103,8 +103,8 @@ def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: 
     return (1 - weight) * scaled(scores) + weight * scaled(read)
 
 
-def _read(question: str, texts: Sequence[str], reranker: Reranker) -> NDArray[np.float64]:
-    """Return the reranker's scores in the order of the texts; RuntimeError says what was wrong with them."""
+def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDArray[np.float64]:
+    """Return the reranker's own scores in the order of the texts; RuntimeError says what was wrong with them."""
     # Texts of one length lose no time to padding.
     by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
     scores = np.empty(len(texts))

@@ -9,8 +9,9 @@ from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
-from rag_engine.retrieval.profiles import PROFILES
-from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.profiles import PROFILES, Profile
+from rag_engine.retrieval.ranked import Ranked
+from rag_engine.retrieval.ranking import rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.collection import CollectionView
@@ -19,8 +20,6 @@ from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source, Tier
 
 # The paper's badges: green from .70, yellow from .50 (section 5.6).
 _STRONG, _MODERATE = 0.70, 0.50
-# What was found by keywords may stay below a higher threshold of the analyst's, but never below this.
-_KEYWORD_FLOOR = 0.30
 
 
 def retrieve(
@@ -43,8 +42,9 @@ def retrieve(
         )
         for key, owner, cosine in zip(keys, owners, ranked.cosines.tolist(), strict=True)
     }
-    # Ranks say nothing of how much better a document is, so that fusions of ranks keep the papers' cap.
-    capped = PROFILES[config.profile].fuse is not None
+    profile = PROFILES[config.profile]
+    cap = _cap(profile, config.top_k, len(documents) if allowed is None else len(allowed))
+    floor, keyword_floor = _floors(profile, config)
     # What an index lists under a term of the question names it as a keyword does.
     worded = {key for ranking in (*found.sparse, *found.keywords) for key in ranking} | ranked.listed.keys()
     admitted = admit(
@@ -53,11 +53,11 @@ def retrieve(
             for key, owner, parent, score in zip(keys, owners, parents, ranked.scores.tolist(), strict=True)
         ),
         top_k=config.top_k,
-        share=1.0 if capped else config.weights.repeat_share,
-        cap=per_document_cap(config.top_k, len(documents) if allowed is None else len(allowed)) if capped else 0,
+        share=config.weights.repeat_share if profile.fuse is None else 1.0,
+        cap=cap,
         # Without the encoder nothing is known of similarity, and a floor would cut everything.
-        floor=config.similarity_floor if found.queries.size else 0.0,
-        keyword_floor=_KEYWORD_FLOOR,
+        floor=floor if found.queries.size else 0.0,
+        keyword_floor=keyword_floor,
     )
     records = view.catalog.children([one.key for group in admitted.values() for one in group])
     places = {key: place for place, key in enumerate(keys)}
@@ -79,6 +79,25 @@ def retrieve(
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
     best = tuple(source.hits[0] for source in sources)
     return Evidence(plan, best, tuple(sources), ranked.warnings, seconds, ranked.absent)
+
+
+def _cap(profile: Profile, top_k: int, documents: int) -> int:
+    """Return how many passages a document may bring, 0 for any number.
+
+    Ranks say nothing of how much better a document is, so that fusions of ranks keep the paper's cap.
+    """
+    if profile.fuse is None or profile.cascade:
+        return 0
+    return per_document_cap(top_k, None if profile.as_published else documents)
+
+
+def _floors(profile: Profile, config: RetrievalConfig) -> tuple[float, float]:
+    """Return the least similarity of a passage, and of one that was found by keywords."""
+    if profile.cascade:
+        return 0.0, 0.0
+    if profile.as_published:
+        return max(config.similarity_floor, profile.floor), profile.floor
+    return config.similarity_floor, profile.floor
 
 
 def _hit(

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rag_engine.config import RetrievalConfig
+from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.protocols import Embedder, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
-from rag_engine.retrieval.profiles import PROFILES
+from rag_engine.retrieval.profiles import POOL, PROFILES, Profile
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans
@@ -30,12 +30,14 @@ LONGEST_PIECE = 1_200
 class Retrievers:
     """The backends that a search asks, each opened at its first use: one that is unavailable is missed alone.
 
-    `rerank_depth` says how many of the best a reranker reads.
+    `spaces` is the keyword index of words between spaces that a published recipe asks; `rerank_depth` says how many of
+    the best a reranker reads.
     """
 
     embedder: Callable[[], Embedder]
     dense: Callable[[], VectorIndex]
     sparse: Callable[[], SparseIndex]
+    spaces: Callable[[], SparseIndex]
     reranker: Callable[[], Reranker]
     rerank_depth: Callable[[Reranker], int]
 
@@ -84,15 +86,15 @@ def search(
 ) -> Candidates:
     """Return what each retriever finds for each query variant in the allowed documents (None allows all)."""
     profile, weights = PROFILES[config.profile], config.weights
-    reworded = plan.planner != "rules" or weights.rule_variants
-    varied = profile.fuse is not None or (reworded and weights.variant_weight > 0)
-    variants = plan.queries if varied else plan.queries[:1]
-    depth = config.top_k * DEPTH_PER_RESULT
+    variants = plan.queries if _varied(plan, profile, weights) else plan.queries[:1]
+    depth = POOL if profile.cascade else config.top_k * DEPTH_PER_RESULT
     if not profile.as_published:
         depth = max(depth, weights.candidates)
     found = sparse = Candidates(np.zeros((0, view.vectors.shape[1]), np.float32))
     if config.retrievers != "sparse" and (profile.fuse or weights.dense_weight > 0):
-        found = _search_dense(plan, variants, allowed, view, retrievers, depth, approximate=profile.as_published)
+        found = _search_dense(
+            plan, variants, allowed, view, retrievers, depth, approximate=profile.dense == "approximate"
+        )
     if config.retrievers != "dense" and (profile.fuse or weights.dense_weight < 1):
         sparse = _search_sparse(plan, variants, allowed, retrievers, config, depth)
     return replace(
@@ -103,6 +105,14 @@ def search(
         warnings=(*plan.warnings, *found.warnings, *sparse.warnings),
         seconds={**found.seconds, **sparse.seconds},
     )
+
+
+def _varied(plan: QueryPlan, profile: Profile, weights: RankingWeights) -> bool:
+    """Return whether more than the question itself is searched; as published, only what a model made of it."""
+    reworded = plan.planner != "rules" or weights.rule_variants
+    if profile.as_published:
+        return reworded and not profile.cascade
+    return profile.fuse is not None or (reworded and weights.variant_weight > 0)
 
 
 def _search_dense(
@@ -156,7 +166,7 @@ def _search_sparse(
         warnings.append(f"The question is in {language}: its keywords are matched as they are written.")
     found = Candidates(np.zeros((0, 0), np.float32))
     try:
-        index = retrievers.sparse()
+        index = retrievers.spaces() if PROFILES[config.profile].keywords == "spaces" else retrievers.sparse()
         found = replace(
             found,
             ideals=[index.ideal(query, plan.language) for query in variants],

@@ -198,3 +198,18 @@ def test_help_is_printed_without_loading_the_engine() -> None:
     loaded = "import sys, cli.main; print(*sorted({'numpy', 'sqlalchemy', 'httpx', 'ingestion'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "", done.stdout
+
+
+def test_a_question_is_searched_by_a_papers_recipe_that_is_named(small_workspace: Path) -> None:
+    question = ("search", "When do residents near the dyke have to leave?", "-w", small_workspace)
+    published = run_json("search", *question, "--profile", "paper")["hits"]
+    assert published[0]["file"] == "flood.md"
+    assert published[0]["fused"] == pytest.approx(0.6 / 61 + 0.6 / 61, abs=1e-6)
+    assert run_json("search", *question)["hits"][0]["fused"] != published[0]["fused"]
+    assert len(run_json("search", *question, "--profile", "statutes", "-k", "1")["hits"]) == 1
+
+
+def test_a_recipe_that_there_is_not_is_named_with_those_there_are(small_workspace: Path) -> None:
+    refused = run("search", "Who warns?", "-w", str(small_workspace), "--profile", "letter")
+    assert refused.exit_code == 2
+    assert "There is no profile 'letter'. Use default, rrf, paper, statutes." in refused.output

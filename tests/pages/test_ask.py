@@ -106,6 +106,18 @@ def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
     assert any("Dokumenten" in one.value for one in app.info)
 
 
+def test_a_recipe_of_a_paper_and_variety_can_be_chosen(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.toggle(key="varied").set_value(True).run()
+    assert "six years" in texts(ask(app, "How long does a local flood plan remain valid?"))
+
+    app.selectbox(key="profile").select("statutes").run()
+    assert app.toggle(key="varied").disabled
+    app = ask(app, "How long does a local flood plan remain valid?")
+    assert not app.exception
+    assert "3 of 3 documents are not cut as the recipe" in texts(app)
+
+
 def test_a_hostile_document_is_only_text(start: Start, collection: Path) -> None:
     app = ask(start(collection), "What do the harbour cranes of Rotterdam lift?")
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker, Scores
-from rag_engine.retrieval.ranking import Ranked, rank
+from rag_engine.retrieval.ranked import Ranked
+from rag_engine.retrieval.ranking import rank
 from rag_engine.retrieval.reranking import DEPTH
 from rag_engine.storage.catalog import Catalog
 from rag_engine.types import QueryPlan
@@ -283,7 +284,7 @@ WORDS = "dyke|map|sandbags|volunteers|freeboard|alarm|house|premium|siren|Rathau
 words = st.lists(st.sampled_from(WORDS.split("|")), max_size=6).map(" ".join)
 settings_of_retrieval = st.fixed_dictionaries(
     {
-        "profile": st.sampled_from(["default", "rrf", "paper"]),
+        "profile": st.sampled_from(["default", "rrf", "paper", "statutes"]),
         "retrievers": st.sampled_from(["both", "dense", "sparse"]),
         "candidates": st.integers(1, 12),
         "top_k": st.integers(1, 5),

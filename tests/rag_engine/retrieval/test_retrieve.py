@@ -154,7 +154,9 @@ def test_sources_and_ranks_count_from_one(engine: Engine) -> None:
 @pytest.mark.parametrize("profile", ["default", "rrf", "paper"])
 def test_every_fusion_finds_the_passage_that_holds_the_words(engine: Engine, profile: str) -> None:
     evidence = engine.search(SANDBAGS, None, engine.retrieval(profile=profile))
-    assert titles(evidence)[:3] == ["Notice of May", "Notice of June", "Report"]
+    # Words between spaces keep their question mark, so that the paper's recipe misses those of the report.
+    expected = ["Notice of May", "Notice of June", "Report"][: 2 if profile == "paper" else 3]
+    assert titles(evidence)[: len(expected)] == expected
     fused = [hit.fused for hit in evidence.hits]
     assert fused == sorted(fused, reverse=True)
 
@@ -197,7 +199,7 @@ def test_a_document_erased_at_this_moment_is_passed_over_without_an_error(tmp_pa
     assert evidence.warnings == again.warnings == ()
 
 
-@pytest.mark.parametrize("profile", ["default", "rrf", "paper"])
+@pytest.mark.parametrize("profile", ["default", "rrf", "paper", "statutes"])
 def test_a_filter_that_leaves_nothing_gives_nothing(engine: Engine, profile: str) -> None:
     view, plan = engine.collection.view(), engine.plan(FREEBOARD)
     evidence = retrieve(plan, frozenset(), view, engine.retrievers(), engine.retrieval(profile=profile))
@@ -208,7 +210,7 @@ def test_a_filter_that_leaves_nothing_gives_nothing(engine: Engine, profile: str
 @given(
     st.sampled_from([SANDBAGS, FREEBOARD, "Article 3 of the Dyke Protection Act", "Wer füllt Sandsäcke?", "alarm"]),
     st.sets(st.integers(1, 9)),
-    st.sampled_from(["default", "rrf", "paper"]),
+    st.sampled_from(["default", "rrf", "paper", "statutes"]),
     st.sampled_from(["both", "dense", "sparse"]),
     st.booleans(),
     st.integers(1, 10),
