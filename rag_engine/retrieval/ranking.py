@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_engine.config import RetrievalConfig
-from rag_engine.errors import SextantError
+from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.protocols import Keys
 from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
@@ -188,6 +188,8 @@ def _cascaded(
     vectors = np.array(view.vectors[view.snapshot.rows[view.snapshot.positions(pool.keys)]])
     read, warnings = None, list[str]()
     try:
+        if not config.rerank:
+            raise BackendError("The reranker is switched off.")
         read = read_scores(plan.question, [record.text for record in best], retrievers.reranker())
     except (SextantError, RuntimeError) as error:
         warnings.append(f"Not reranked: {error}")

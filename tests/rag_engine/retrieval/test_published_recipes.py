@@ -164,6 +164,9 @@ def test_without_a_cross_encoder_the_recipe_for_statutes_keeps_its_ranks_and_say
     evidence = statutes(engine, NAMED, ByHand(lambda text: float("nan")))
     assert evidence.hits
     assert evidence.warnings == ("Not reranked: by hand did not give one number for each of 4 passages.",)
+    assert statutes(engine, NAMED, ByHand(len), rerank=False).warnings == (
+        "Not reranked: The reranker is switched off.",
+    )
 
 
 def test_a_recipe_brings_its_own_number_of_passages_and_its_own_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -284,7 +284,7 @@ WORDS = "dyke|map|sandbags|volunteers|freeboard|alarm|house|premium|siren|Rathau
 words = st.lists(st.sampled_from(WORDS.split("|")), max_size=6).map(" ".join)
 settings_of_retrieval = st.fixed_dictionaries(
     {
-        "profile": st.sampled_from(["default", "rrf", "paper", "statutes"]),
+        "profile": st.sampled_from(["default", "rrf", "paper"]),
         "retrievers": st.sampled_from(["both", "dense", "sparse"]),
         "candidates": st.integers(1, 12),
         "top_k": st.integers(1, 5),
