@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from functools import cache
-from itertools import pairwise
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold
+from rag_engine.text.letter_pairs import is_made_of, usual_pairs
 from rag_engine.text.stopwords import stopwords
 
 # What is between blanks, without the signs around it; its parts between hyphens, apostrophes, points and strokes.
@@ -16,8 +13,6 @@ _TOKEN = re.compile(r"\S+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[^\W\d_]+")
 _JOINTS = re.compile(r"[-‐‑–'’./&]")
-# One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
-_LETTERS_A_SLIP = 10
 # A word in capitals up to this length may be an acronym, which follows no rule: it counts half.
 _ACRONYM = 5
 _ENOUGH_LETTERS = 60
@@ -38,7 +33,7 @@ def readability(text: str, language: str) -> float:
     less below. Without those too, and with few words, nothing is known, and that is 1.
     """
     sample = _sample(text)
-    pairs = _pairs().get(language)
+    pairs = usual_pairs().get(language)
     functions = stopwords(language)
     if pairs is None:
         # Arabic joins its function words to the next word, so that they cannot be counted.
@@ -77,19 +72,4 @@ def _looks_right(word: str, pairs: frozenset[str], functions: frozenset[str]) ->
         return 1.0
     if word.isupper() and len(word) <= _ACRONYM:
         return 0.5
-    # A capital inside a word, or a digit among small letters, is OCR's; so is a letter alone.
-    if len(folded) < 2 or not folded.isalpha() or not (word.isupper() or word[1:].islower()):
-        return 0.0
-    slips = sum(one + other not in pairs for one, other in pairwise(f"_{folded}_"))
-    return 1.0 if slips <= len(folded) // _LETTERS_A_SLIP else 0.0
-
-
-@cache
-def _pairs() -> dict[str, frozenset[str]]:
-    """Return the usual pairs of letters by language."""
-    table: dict[str, str] = tomllib.loads((DATA / "letter_pairs.toml").read_text(encoding="utf-8"))
-    # "t:ho" is th and to.
-    return {
-        language: frozenset(entry[0] + second for entry in listed.split() for second in entry[2:])
-        for language, listed in table.items()
-    }
+    return float(is_made_of(word, pairs))

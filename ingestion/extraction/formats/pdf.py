@@ -38,6 +38,8 @@ _VECTOR = 3
 _NOTED_WORD = re.compile(r"[^\W\d_]{3}$")
 # Glyphs whose font does not say which characters they are.
 _UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
+# Numbers of glyphs that a font without names gives for letters; `one_line` drops them.
+_CONTROLS = re.compile("[\x01-\x08\x0e-\x1f\x7f-\x9f]")
 # How MuPDF says that there is no memory left.
 _OUT_OF_MEMORY = re.compile(r"alloc.* failed")
 
@@ -64,6 +66,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 pages.append(PageRows(number, 0.0, 0.0, ()))
                 warnings.append(f"Page {number} is damaged: {one_line(str(error))}.")
         recognised: list[int] = []
+        scrambled = [number for number in pictured if is_scrambled(_texts(pages[number - 1]))]
         if pictured and ocr is not None:
             recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
             warnings += [ocr.note] if ocr.note else []
@@ -72,6 +75,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         if missed and ocr is None:
             _refuse_unless_text(path, pages)
             warnings.append(f"{len(missed)} scanned pages were not read: no OCR is installed.")
+        warnings += _scrambled_warnings(scrambled, recognised, ocr)
         text, lines, blocks = assemble(_blocks(pages))
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
         return ExtractedText(
@@ -113,6 +117,7 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
     drawn: list[Shape] = []
+    unseen = 0
     content = page.get_textpage(flags=FLAGS | pymupdf.TEXT_COLLECT_VECTORS)
     blocks = content.extractDICT()["blocks"]
     for index, block in enumerate(blocks):
@@ -121,18 +126,21 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
             continue
         for line in block["lines"]:
             spans = line["spans"]
-            text = one_line(spans[0]["text"] if len(spans) == 1 else _spelled(spans))
+            spelled = spans[0]["text"] if len(spans) == 1 else _spelled(spans)
+            if not spelled.isprintable():
+                unseen += len(_CONTROLS.findall(spelled))
+            text = one_line(spelled)
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
     width, height = page.rect.width, page.rect.height
     frames = frames_of(drawn, width, height)
     if not frames:
-        return PageRows(number, width, height, rows_of(lines))
+        return PageRows(number, width, height, rows_of(lines), unseen=unseen)
     spans = [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]]
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
     words = [placed_word(_unnoted(word, noted), _turned(word[:4], turn)) for word in content.extractWORDS()]
-    return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number))
+    return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number), unseen=unseen)
 
 
 def _unnoted(word: Sequence[Any], noted: Sequence[dict[str, Any]]) -> str:
@@ -179,11 +187,16 @@ def _printed(
     return PrintedLine(text, box, size, bold, block)
 
 
+def _texts(rows: PageRows) -> list[str]:
+    return [row.text for row in rows.rows]
+
+
 def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
-    """Return whether what the page shows is not in its text: a picture, with a stamp or without, unmapped glyphs."""
-    text = " ".join(row.text for row in rows.rows)
+    """Return whether what the page shows is not in its text: a picture, with a stamp or without, or unnamed glyphs."""
+    texts = _texts(rows)
+    text = " ".join(texts)
     unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
-    if unmapped > 0.3 * len(text) or is_scrambled(text):
+    if unmapped > 0.3 * len(text) or rows.unseen > max(_FEW_CHARACTERS, 0.5 * len(text)) or is_scrambled(texts):
         return True
     if len(text) >= _STAMP_CHARACTERS:
         return False
@@ -192,6 +205,21 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
         return bool(images) or len(page.get_cdrawings()) >= _MANY_DRAWINGS
     whole = abs(page.rect.get_area())
     return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
+
+
+def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr: OcrEngine | None) -> list[str]:
+    """Return what became of the pages whose text layer is not language."""
+    read = [number for number in scrambled if number in recognised]
+    kept = [number for number in scrambled if number not in recognised]
+    why = "no OCR is installed to read the page instead" if ocr is None else "OCR read no better"
+    return [
+        *([f"OCR was used where the embedded text is not language ({_listed(read)})."] if read else []),
+        *([f"The embedded text is not language ({_listed(kept)}), and {why}."] if kept else []),
+    ]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return f"page{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def _recognise(
@@ -222,9 +250,7 @@ def _recognise(
             number, dpi = drawn[index]
             page = pages[number - 1]
             lines = _recognised_lines(picture_lines, 72.0 / dpi)
-            shown = " ".join(row.text for row in page.rows)
-            seen = " ".join(line.text for line in lines)
-            if len(seen) > len(shown) or (is_scrambled(shown) and not is_scrambled(seen)):
+            if _reads_better([line.text for line in lines], _texts(page)):
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
@@ -232,6 +258,14 @@ def _recognise(
             "ocr_missing", f"{path.name} has scanned pages that could not be read: {error.args[0]}", help=error.help
         ) from error
     return read, undrawn
+
+
+def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
+    """Return whether OCR saw more than a scanty text layer has, or language where the text layer has none."""
+    if is_scrambled(shown):
+        # With all its letters, or it is a head that could be read.
+        return not is_scrambled(seen) and sum(map(len, seen)) > 0.5 * sum(map(len, shown))
+    return sum(map(len, seen)) > sum(map(len, shown))
 
 
 def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLine]:

@@ -46,13 +46,17 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class PageRows:
-    """The rows of one page in reading order. `recognised` when they come from OCR, whose sizes are guesses."""
+    """The rows of one page in reading order. `recognised` when they come from OCR, whose sizes are guesses.
+
+    `unseen` counts characters of the text layer that are controls, which no row holds.
+    """
 
     number: int
     width: float
     height: float
     rows: tuple[TextRow, ...]
     recognised: bool = False
+    unseen: int = 0
 
 
 def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:

@@ -249,6 +249,34 @@ def test_scanned_pages_beside_text_are_named_when_no_ocr_can_read_them(tmp_path:
     assert "no OCR" in extracted.warnings[0]
 
 
+def test_embedded_text_that_is_not_language_loses_to_ocr_and_that_is_said(corpus: Path) -> None:
+    sentence = "The Conference of the Parties invites the subsidiary bodies to consider the further implementation"
+    extracted = extract(corpus / "en_unfccc_cop5_scan_with_ocr_layer.pdf", LIMITS, _Reading("\n".join([sentence] * 30)))
+    scrambled = (2, 3, 25, 26, 27, 29, 34, 35, 42, 47, 48, 49)
+    assert extracted.ocr_pages == scrambled
+    assert "3DUWLHV" not in extracted.text
+    assert f"OCR was used where the embedded text is not language (pages {str(scrambled)[1:-1]})." in extracted.warnings
+
+
+def test_embedded_text_that_is_not_language_is_said_without_ocr(corpus: Path) -> None:
+    extracted = extract(corpus / "en_unfccc_cop5_scan_with_ocr_layer.pdf", LIMITS, None)
+    [warning] = extracted.warnings
+    assert "not language (pages 2, 3, 25, 26," in warning
+    assert "no OCR is installed" in warning
+
+
+def test_a_page_whose_letters_are_control_characters_is_read_by_ocr(tmp_path: Path) -> None:
+    path = tmp_path / "controls.pdf"
+    with pymupdf.open() as document:
+        document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
+        document.new_page().insert_text((72, 200), "".join(chr(1 + at % 7) for at in range(60)))
+        document.save(path)
+    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+    assert extracted.ocr_pages == (2,)
+    assert extracted.text.endswith("Read by OCR")
+    assert extract(path, LIMITS, None).unread_pages == (2,)
+
+
 def test_a_scanned_page_too_large_to_draw_stays_unread_and_the_others_are_read(tmp_path: Path) -> None:
     path = tmp_path / "poster.pdf"
     with pymupdf.open() as document:

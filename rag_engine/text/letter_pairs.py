@@ -1,0 +1,34 @@
+"""Words by the letters that usually follow each other in a language (data/letter_pairs.toml)."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from itertools import pairwise
+
+from rag_engine.config import DATA
+from rag_engine.text.folding import fold
+
+# One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
+_LETTERS_A_SLIP = 10
+
+
+@cache
+def usual_pairs() -> dict[str, frozenset[str]]:
+    """Return the usual pairs of letters by language."""
+    table: dict[str, str] = tomllib.loads((DATA / "letter_pairs.toml").read_text(encoding="utf-8"))
+    # "t:ho" is th and to.
+    return {
+        language: frozenset(entry[0] + second for entry in listed.split() for second in entry[2:])
+        for language, listed in table.items()
+    }
+
+
+def is_made_of(word: str, pairs: frozenset[str]) -> bool:
+    """Return whether a word has two letters or more, set as words are, and is made of the given pairs."""
+    folded = fold(word)
+    # A capital inside a word, or a digit among small letters, is OCR's; so is a letter alone.
+    if len(folded) < 2 or not folded.isalpha() or not (word.isupper() or word[1:].islower()):
+        return False
+    slips = sum(one + other not in pairs for one, other in pairwise(f"_{folded}_"))
+    return slips <= len(folded) // _LETTERS_A_SLIP
