@@ -6,12 +6,13 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._shared.errors import show_errors
-from pages._shared.frame import open_frame
+from pages._shared.frame import open_frame, warm_up
 
 if get_script_run_ctx(suppress_warning=True) is None:
     # Against DNS rebinding; Streamlit itself checks `server.allowedHosts` for websockets only.
     checked = Middleware(TrustedHostMiddleware, allowed_hosts=st.get_option("server.allowedHosts"))
     app = st.App(__file__, middleware=[checked])
+    warm_up()
 else:
     # Around all of it: where the collection cannot be opened there is no page to run.
     with show_errors():

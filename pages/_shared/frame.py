@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import streamlit as st
 
 from pages._shared import resources
 from rag_engine.config import ROOT
+from rag_engine.errors import SextantError
 
 # A limb of sixty degrees, the index arm and the mirror: a sextant in few strokes.
 _SIGN = (
@@ -54,6 +57,15 @@ def open_frame() -> Any:
         st.switch_page(wanted[0], query_params=wanted[1])
     resources.engine()
     return page
+
+
+def warm_up() -> None:
+    """Import the parts of all pages and open the collection, so that the first visitor waits for neither."""
+    for part in sorted((ROOT / "pages").glob("_*/[!_]*.py")):
+        import_module(".".join(part.relative_to(ROOT).with_suffix("").parts))
+    # What is wrong with the collection or a setting is shown to the visitor.
+    with suppress(SextantError):
+        resources.engine()
 
 
 def guard(file: str) -> None:

@@ -16,7 +16,7 @@ from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
 
 
-@st.cache_resource(show_spinner="Opening the collection …")
+@st.cache_resource(show_spinner=False)
 def engine() -> Engine:
     """Open the engine over the configured workspace, one for all sessions; its models begin to load."""
     opened = open_engine(read_config())

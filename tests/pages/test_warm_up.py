@@ -1,0 +1,33 @@
+"""What is ready before a server answers its first visitor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+SCRIPT = """
+import sys
+import app
+from pages._shared import resources
+
+def again(config):
+    raise AssertionError("The collection was not open yet.")
+
+resources.open_engine = again
+known = set(sys.modules)
+print(len(resources.engine().collection.documents()))
+import pages._admin.source_detail, pages._ask.answer, pages._evaluation.measurements, pages._library.documents
+print([name for name in sys.modules if name.startswith("pages.") and name not in known])
+"""
+
+
+def test_the_collection_is_open_and_every_page_loaded_before_the_first_visitor_comes(small_workspace: Path) -> None:
+    environment = os.environ | {"SEXTANT_WORKSPACE": str(small_workspace), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.splitlines() == ["3", "[]"], done.stderr
