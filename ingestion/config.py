@@ -52,19 +52,25 @@ class PortalConfig:
 
 @dataclass(frozen=True, slots=True)
 class QualityConfig:
-    """Thresholds that a document must reach; the title blacklist is in data/quality.toml."""
+    """Thresholds that a document must reach; the title blacklist is in data/quality.toml.
+
+    `published_score` computes the score by the paper's formula.
+    """
 
     minimum_bytes: int = 0
     minimum_pages: int = 1
     minimum_characters: int = 400
     minimum_readability: float = 0.5
     minimum_score: float = 0.0
+    published_score: bool = False
 
 
 # The paper drops files below 200,000 bytes and documents below four pages.
 PROFILES: dict[ProfileName, QualityConfig] = {
     "default": QualityConfig(),
-    "paper": QualityConfig(minimum_bytes=200_000, minimum_pages=4, minimum_characters=0, minimum_readability=0.0),
+    "paper": QualityConfig(
+        minimum_bytes=200_000, minimum_pages=4, minimum_characters=0, minimum_readability=0.0, published_score=True
+    ),
 }
 
 
@@ -136,6 +142,7 @@ def _quality(profile: QualityConfig) -> QualityConfig:
             _number(f"SEXTANT_{one.name.upper()}", float(getattr(profile, one.name)))
         )
         for one in fields(profile)
+        if one.name.startswith("minimum_")
     }
     return replace(profile, **set_)
 

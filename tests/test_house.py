@@ -114,7 +114,7 @@ def _settings() -> set[str]:
 
     from ingestion.config import QualityConfig
 
-    named = {f"SEXTANT_{one.name.upper()}" for one in fields(QualityConfig)}
+    named = {f"SEXTANT_{one.name.upper()}" for one in fields(QualityConfig) if one.name[:8] == "minimum_"}
     for module in ("rag_engine/config.py", "ingestion/config.py"):
         for node in ast.walk(TREES[ROOT / module]):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ingestion.config import PROFILES, QualityConfig
 from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.text import markdown_blocks
-from ingestion.quality.score import find_sections, judge_quality, key_terms, refused_title
+from ingestion.quality.score import find_sections, judge_quality, key_terms, published_points, refused_title
 from ingestion.types import Extraction, ExtractionLimits, Outcome, Quality, SeedSource
 from rag_engine.types import ExtractedText
 
@@ -75,6 +75,32 @@ def test_what_misses_a_threshold_is_rejected_with_both_figures(
     assert (outcome.status, outcome.reason) == ("rejected", reason)
     assert all(figure in outcome.message for figure in figures)
     assert isinstance(outcome.evidence, Quality)
+
+
+@pytest.mark.parametrize(
+    ("characters", "sections", "reduction", "points"),
+    [
+        # Each step of Buriasco 2026, section 4.5.5, on both of its sides.
+        (999, 0, 0.0, (20, 1, 0, 5)),
+        (1_000, 1, 0.09, (30, 1, 7, 5)),
+        (1_999, 2, 0.10, (30, 2, 7, 15)),
+        (2_000, 3, 0.40, (50, 2, 15, 15)),
+        (50_000, 9, 0.41, (50, 20, 15, 0)),
+        (50_001, 3, 0.25, (40, 20, 15, 15)),
+    ],
+)
+def test_the_papers_profile_scores_by_the_papers_formula(
+    characters: int, sections: int, reduction: float, points: tuple[int, ...]
+) -> None:
+    assert published_points(characters, sections, reduction) == points
+
+
+def test_each_profile_scores_by_its_own_formula() -> None:
+    ours, published = (_judge(PARAGRAPH * 40, PROFILES[name]).evidence for name in ("default", "paper"))
+    assert isinstance(ours, Quality)
+    assert isinstance(published, Quality)
+    assert (published.length, published.cleaning) == (50, 5)
+    assert (ours.length < 50, ours.cleaning) == (True, 15)
 
 
 def test_a_score_below_the_least_is_rejected() -> None:
