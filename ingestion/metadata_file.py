@@ -14,7 +14,8 @@ from rag_engine.types import Metadata
 
 NAME = "metadata.jsonl"
 
-_FIELDS = {field.name for field in fields(Metadata)}
+# What is measured is not given.
+_FIELDS = {field.name for field in fields(Metadata)} - {"quality_score"}
 
 
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:

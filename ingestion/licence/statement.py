@@ -54,7 +54,7 @@ class Statement:
             return False
         works = [found.span() for found in words["work"].finditer(before)]
         start, stop = data[0]
-        compound = any(first <= start and stop < last for first, last in works)
+        compound = any(first <= start and stop < last and before.count(" ", stop, last) <= 1 for first, last in works)
         opens = start < _OPENING and not compound and ":" not in before[stop:]
         return opens or data[-1][1] >= max((last for _, last in works), default=0)
 
