@@ -28,6 +28,7 @@ from ingestion.extraction.sandbox.sandbox import Sandboxes
 from ingestion.extraction.text_cache import cleaned_reading
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.describe import describe_source
+from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldName, SeedSource
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.geography import load_gazetteer
@@ -117,9 +118,11 @@ def read_truth(path: Path = TABLE) -> list[Described]:
     ]
 
 
-def describe_all(truths: Sequence[Described], corpus: Path = CORPUS) -> list[Described]:
-    """Return what the rules say of the same documents, in the same order."""
-    config = IngestionConfig(use_model=False)
+def describe_all(
+    truths: Sequence[Described], corpus: Path = CORPUS, language_model: LanguageModel | None = None
+) -> list[Described]:
+    """Return what the rules, and a language model where one is given, say of the same documents, in the same order."""
+    config = IngestionConfig(use_model=language_model is not None)
     with (
         tempfile.TemporaryDirectory() as folder,
         Sandboxes(WORKERS, config.limits, "auto") as readers,
@@ -129,13 +132,15 @@ def describe_all(truths: Sequence[Described], corpus: Path = CORPUS) -> list[Des
         for one, copy in zip(truths, copies, strict=True):
             shutil.copyfile(corpus / one.file, copy)
         files = [one.file for one in truths]
-        return list(pool.map(lambda file, copy: _describe(file, copy, readers, config), files, copies))
+        return list(pool.map(lambda file, copy: _describe(file, copy, readers, config, language_model), files, copies))
 
 
-def _describe(file: str, copy: Path, readers: Sandboxes, config: IngestionConfig) -> Described:
-    file = readers.read(copy)
-    extracted = file.extracted
-    reading = cleaned_reading(file, identify_language(extracted.text))
+def _describe(
+    file: str, copy: Path, readers: Sandboxes, config: IngestionConfig, language_model: LanguageModel | None
+) -> Described:
+    read = readers.read(copy)
+    extracted = read.extracted
+    reading = cleaned_reading(read, identify_language(extracted.text))
     extraction = Extraction(
         text_hash=hashlib.sha256(reading.cleaned.encode()).hexdigest(),
         media_type=extracted.media_type,
@@ -154,7 +159,7 @@ def _describe(file: str, copy: Path, readers: Sandboxes, config: IngestionConfig
         extracted,
         extraction,
         reading.properties,
-        None,
+        language_model,
         gazetteer=load_gazetteer(),
         config=config,
     )
