@@ -121,10 +121,12 @@ class Pairs:
         if one.version.rank != other.version.rank or one.version.label != other.version.label:
             return similarity >= _LIKE_ENOUGH["marked" if marked else "dates"] and (marked or similarity < _IDENTICAL)
         differ = all(dates) and not dates[0].startswith(dates[1]) and not dates[1].startswith(dates[0])
-        if not differ or not _LIKE_ENOUGH["dates"] <= similarity < _IDENTICAL:
+        if not differ or similarity < _LIKE_ENOUGH["dates"]:
             return False
+        if self._text_of is None:
+            return similarity < _IDENTICAL
         # A cover page has the date on which somebody fetched the copy.
-        return self._text_of is None or self._differences(one, other).inside
+        return self._differences(one, other).inside
 
     def _by_text(self, one: Member, other: Member, similarity: float) -> bool:
         """Return whether one text is the other amended: the same act, and it is known which came later."""

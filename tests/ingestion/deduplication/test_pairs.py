@@ -98,6 +98,26 @@ def test_three_consolidations_are_ordered_by_their_dates() -> None:
     assert outcomes["B"].status == "done"
 
 
+def test_a_long_act_of_which_one_paragraph_changed_is_a_version_by_its_date() -> None:
+    act = _paragraphs(count=300)
+    amended = list(act)
+    amended[200] = "§ 201 The fund pays half of what a damaged dwelling is worth, and no more than its owner has lost."
+    outcomes = _relate(
+        _source("A", "\n".join(act), date="2019-05-01"), _source("B", "\n".join(amended), date="2022-09-15")
+    )
+    assert (outcomes["B"].status, outcomes["A"].reason) == ("done", "superseded")
+    assert _relation(outcomes["A"]).similarity >= 0.98
+    assert _relation(outcomes["A"]).superseded == "2022-09-15"
+
+
+def test_a_copy_with_a_wrong_date_stays_a_copy() -> None:
+    act = "\n".join(_paragraphs(count=100))
+    outcomes = _relate(
+        _source("A", act, date="2019-05-01"), _source("B", f"{act}\nPrinted by hand.", date="2022-09-15")
+    )
+    assert [outcomes[code].status for code in "AB"].count("rejected") == 1
+
+
 def test_two_amended_texts_without_any_order_both_answer() -> None:
     law = _paragraphs()
     changed = list(law)
