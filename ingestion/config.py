@@ -88,6 +88,7 @@ class DeduplicationConfig:
 class IngestionConfig:
     """Settings of all phases.
 
+    `scope` is what documents must be about: a preset's name, or words; empty for anything.
     `model_seconds` are what a short request to the language model may take; `PacedModel` gives longer ones more.
     """
 
@@ -98,6 +99,7 @@ class IngestionConfig:
     limits: ExtractionLimits = field(default_factory=ExtractionLimits)
     profile: ProfileName = "default"
     extraction_processes: int = 2
+    scope: str = ""
     model_seconds: float = 90.0
     use_model: bool = True
 
@@ -107,7 +109,8 @@ def read_ingestion_config() -> IngestionConfig:
 
     SEXTANT_INTRANET (hosts or networks, by commas), SEXTANT_HOST_SECONDS, SEXTANT_WEB_SECONDS, SEXTANT_WEB_MEGABYTES,
     SEXTANT_QUALITY (default or paper), SEXTANT_MINIMUM_BYTES, _PAGES, _CHARACTERS, _READABILITY, _SCORE (each in place
-    of the profile's), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred), SEXTANT_MODEL_SECONDS.
+    of the profile's), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred),
+    SEXTANT_SCOPE, SEXTANT_MODEL_SECONDS.
     """
     env = os.environ
     profile = env.get("SEXTANT_QUALITY", "default")
@@ -126,6 +129,7 @@ def read_ingestion_config() -> IngestionConfig:
         quality=_quality(PROFILES[profile]),
         profile=profile,
         deduplication=DeduplicationConfig(preferred_languages=languages),
+        scope=env.get("SEXTANT_SCOPE", ""),
         model_seconds=_number("SEXTANT_MODEL_SECONDS", 90.0),
     )
 

@@ -46,6 +46,7 @@ OutcomeReason = Literal[
     "no_text", "not_utf8", "too_slow", "too_much_memory", "crashed", "ocr_missing", "office_missing",
     # quality
     "file_too_small", "too_few_pages", "too_little_text", "unreadable_text", "title_refused", "low_score",
+    "out_of_scope",
     # deduplication
     "same_content", "same_text", "same_work", "same_address", "superseded", "translation",
     # metadata

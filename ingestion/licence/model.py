@@ -78,8 +78,8 @@ def _disbelief(quote: str, text: str, green: bool) -> str:
         return "its quotation is taken back, conditional, or about licences at large"
     if words["purpose"].search(quoted) or (words["part"].search(plain) and not words["work"].search(plain)):
         return "its quotation frees only a part or a purpose"
-    if statement_of(quote).subject in ("part", "data", "quoted"):
-        return "its quotation is not about the document"
+    if statement_of(quote).subject != "document":
+        return "its quotation does not say that it is about the document"
     if any(mark.light == "YELLOW" and mark.score > 0 for mark in read_statements(quote, "")):
         return "its quotation does not say which licence"
     return ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from ingestion.fingerprints import facts
 from ingestion.phase import SourcePhase
 from ingestion.quality.score import judge_quality
+from ingestion.quality.topic import judge_topic, read_scope
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import Outcome
@@ -16,14 +17,31 @@ from ingestion.types import Outcome
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
     """Return the text, the thresholds and the title on the list."""
     thresholds = asdict(tools.config.quality)
-    return {"text": facts(record.extraction), "thresholds": thresholds, "title": record.source.title}
+    found = {"text": facts(record.extraction), "thresholds": thresholds, "title": record.source.title}
+    # Without a scope what was judged before stays as it is.
+    return found | ({"scope": tools.config.scope} if tools.config.scope else {})
 
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
-    """Score the text and compare it with the thresholds."""
+    """Score the text, compare it with the thresholds, and where a scope is set with that."""
     extraction, reading = record.extraction, tools.read(record)
     assert extraction is not None, "quality follows extraction"
-    return judge_quality(record.source, extraction, reading.extracted, reading.cleaned, tools.config.quality)
+    outcome = judge_quality(record.source, extraction, reading.extracted, reading.cleaned, tools.config.quality)
+    if not tools.config.scope or not outcome.passes:
+        return outcome
+    topic = judge_topic(
+        read_scope(tools.config.scope),
+        extraction.title or record.source.title,
+        reading.cleaned or reading.extracted.text,
+        encode=tools.encode,
+        model=tools.language_model,
+        seconds=tools.config.model_seconds,
+    )
+    if topic.within:
+        return replace(outcome, message=topic.why)
+    return replace(outcome, status="rejected", reason="out_of_scope", message=topic.why)
 
 
-PHASE = SourcePhase(run=run, inputs=inputs, tables=("quality.toml", "stopwords.toml", "letter_pairs.toml"))
+PHASE = SourcePhase(
+    run=run, inputs=inputs, tables=("quality.toml", "scopes.toml", "stopwords.toml", "letter_pairs.toml")
+)

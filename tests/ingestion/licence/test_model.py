@@ -46,6 +46,8 @@ def test_a_quoted_grant_is_believed_with_its_own_name() -> None:
         ("We discuss whether this work is licensed under CC BY 4.0.", "this work is licensed under CC BY 4.0."),
         ("Photos are licensed under CC BY 4.0.", "Photos are licensed under CC BY 4.0."),
         ("CC BY", "CC BY"),
+        ("HALMET is open hardware under CC BY-SA 4.0.", "HALMET is open hardware under CC BY-SA 4.0."),
+        ("The scripts in here are licensed under CC BY 4.0.", "The scripts in here are licensed under CC BY 4.0."),
         ("Data of the survey are licensed under CC BY 4.0.", "Data of the survey are licensed under CC BY 4.0."),
         ("Copying this report is free for private use only.", "Copying this report is free for private use only."),
     ],

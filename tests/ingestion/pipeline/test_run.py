@@ -20,6 +20,7 @@ from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
+from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.retrieval.book_index_boost import match_index
@@ -356,3 +357,22 @@ def test_the_index_that_a_source_carries_leads_to_its_passages(
     ).values()
     assert {child.document_key for child in found} == {book.key}
     assert all(child.page <= 3 <= child.last_page and "avalanche plan" in child.text for child in found)
+
+
+def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(
+    store: SourceStore, engine: Engine, tools: Tools
+) -> None:
+    encode = load_encoder("multilingual-e5-small").encode_passages
+    scoped = replace(tools, encode=encode, config=replace(tools.config, scope="taxes and pensions"))
+    assert _run(store, engine, scoped)["quality"].reasons["out_of_scope"] >= 2
+    assert FLOOD.title not in _titles(engine)
+    record = store.record(_code(store, "flood"))
+    assert record.outcomes["quality"].reason == "out_of_scope"
+    assert "rather than “taxes and pensions”" in record.outcomes["quality"].message
+    assert record.quality is not None
+
+    decide(_desk(store, engine), [_code(store, "flood")], "restore", "Ada", "Cited by us")
+    _run(store, engine, scoped)
+    assert FLOOD.title in _titles(engine)
+    _run(store, engine, replace(scoped, config=replace(tools.config, scope="")))
+    assert len(_titles(engine)) == 3

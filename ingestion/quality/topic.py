@@ -1,0 +1,123 @@
+"""Whether a document is about what the analyst collects: by its words, else by the encoder, else by a model."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ingestion.prompts import SCOPE_RULES, SCOPE_SCHEMA, scope_message
+from ingestion.protocols import LanguageModel
+from rag_engine.config import DATA
+from rag_engine.errors import BackendError
+from rag_engine.protocols import Vectors
+from rag_engine.text.folding import fold, fold_title
+from rag_engine.text.stopwords import stopwords
+
+EncodeTexts = Callable[[list[str]], Vectors]
+
+# Words of the scope in a thousand of the text: so many are enough by themselves, so few speak for nothing.
+_MANY, _FEW = 4.0, 1.5
+# By how many deviations of the other subjects' cosines the scope's must be near the best of them, or far below it.
+# On 38 real documents and the scope of disaster risk, all that were this far below were about something else.
+_NEAR, _FAR = -0.5, -1.8
+_READ = 60_000
+_PIECES, _PIECE = 6, 700
+_LEAST_LETTERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What documents must be about: in a sentence, and by words of which a folded text's words begin."""
+
+    about: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicVerdict:
+    """Whether a document is within the scope, and why."""
+
+    within: bool
+    why: str
+
+
+def read_scope(given: str) -> Scope:
+    """Return the scope of a preset's name, or of the analyst's own words."""
+    presets = _tables()["presets"]
+    if given.strip().lower() in presets:
+        preset = presets[given.strip().lower()]
+        return Scope(preset["about"], tuple(preset["words"].split()))
+    left_out = stopwords("en")
+    words = (word for word in re.findall(r"[^\W\d_]+", fold(given)) if len(word) >= _LEAST_LETTERS)
+    # Endings differ: "floods" is to find "flooding".
+    own = tuple(dict.fromkeys(word[: max(_LEAST_LETTERS, len(word) - 2)] for word in words if word not in left_out))
+    return Scope(given.strip(), own)
+
+
+def judge_topic(
+    scope: Scope, title: str, text: str, *, encode: EncodeTexts | None, model: LanguageModel | None, seconds: float
+) -> TopicVerdict:
+    """Return whether a text is within the scope, with the evidence; what stays in doubt is kept.
+
+    A word of the scope in the title, or many in the text, settle it. Else the text is held against the scope and
+    against what other public papers are about; only what has next to none of the words and is far nearer to another
+    subject is out. The model is asked about the rest.
+    """
+    found = _words(scope, title)
+    if found:
+        return TopicVerdict(True, f"Its title holds “{found[0]}”.")
+    folded = fold(text[:_READ])
+    many = 1000 * len(_words(scope, folded)) / max(len(folded.split()), 1)
+    counted = f"{many:.1f} words in a thousand are of the scope"
+    if many >= _MANY:
+        return TopicVerdict(True, f"{counted[0].upper()}{counted[1:]}.")
+    nearest, distance = _nearest(scope, title, text, encode) if encode else ("", 0.0)
+    if nearest and distance >= _NEAR:
+        return TopicVerdict(True, f"Its text is as near to the scope as to any other subject; {counted}.")
+    if nearest and distance <= _FAR and many < _FEW:
+        return TopicVerdict(False, f"Its text is about “{nearest}” rather than “{scope.about[:120]}”; {counted}.")
+    return _asked(scope, title, text, model, seconds, counted)
+
+
+def _asked(
+    scope: Scope, title: str, text: str, model: LanguageModel | None, seconds: float, counted: str
+) -> TopicVerdict:
+    doubt = f"Words and meaning leave open whether it is about the scope ({counted})"
+    if model is None:
+        return TopicVerdict(True, f"{doubt}, so it is kept.")
+    try:
+        reply = model.complete_json(SCOPE_RULES, scope_message(scope.about, title, text), SCOPE_SCHEMA, seconds=seconds)
+    except BackendError as error:
+        return TopicVerdict(True, f"{doubt}, and {model.name} could not be asked: {error}")
+    if not isinstance(reply.get("relevant"), bool):
+        return TopicVerdict(True, f"{doubt}, and {model.name} gave no answer that can be used.")
+    reason = " ".join(str(reply.get("reason", "")).split())[:300]
+    return TopicVerdict(bool(reply["relevant"]), f"{doubt}; {model.name}: {reason}")
+
+
+def _words(scope: Scope, text: str) -> Sequence[str]:
+    if not scope.words:
+        return []
+    return re.findall(rf"\b(?:{'|'.join(map(re.escape, scope.words))})\w*", fold_title(text))
+
+
+def _nearest(scope: Scope, title: str, text: str, encode: EncodeTexts) -> tuple[str, float]:
+    """Return the other subject that a text is nearest to, and how much nearer the scope is, in deviations."""
+    subjects: list[str] = _tables()["subjects"]["about"]
+    step = max(len(text) // _PIECES, 1)
+    pieces = [title, *(text[place * step : place * step + _PIECE] for place in range(_PIECES))]
+    vectors = encode([scope.about, *subjects, *filter(str.strip, pieces)])
+    cosines = vectors[: len(subjects) + 1] @ vectors[len(subjects) + 1 :].mean(axis=0)
+    best = int(np.argmax(cosines[1:]))
+    return subjects[best], float((cosines[0] - cosines[1:].max()) / cosines[1:].std())
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads((DATA / "scopes.toml").read_text(encoding="utf-8"))

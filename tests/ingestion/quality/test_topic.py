@@ -1,0 +1,84 @@
+"""Whether a document is about what the analyst collects; meaning is judged by the real encoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from ingestion.extraction.extract import extract
+from ingestion.quality.topic import Scope, TopicVerdict, judge_topic, read_scope
+from ingestion.types import ExtractionLimits
+from rag_engine.backends.encoder.load import load_encoder
+
+FLOODS = "Dykes are raised before winter, sirens are tested, and volunteers learn how to fill bags with sand. " * 30
+TAXES = "Income tax is paid by the end of March. Married couples may declare together what they earned. " * 30
+
+
+@dataclass
+class Answering:
+    """A language model that gives one answer, and remembers what it was asked."""
+
+    answer: dict[str, object]
+    name: str = "answering"
+    asked: list[str] = field(default_factory=list)
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        del system, schema, seconds
+        self.asked.append(user)
+        return self.answer
+
+
+def judged(scope: Scope, title: str, text: str, model: Answering | None = None) -> TopicVerdict:
+    encoder = load_encoder("multilingual-e5-small")
+    return judge_topic(scope, title, text, encode=encoder.encode_passages, model=model, seconds=5.0)
+
+
+def test_a_word_of_the_scope_in_the_title_is_enough() -> None:
+    verdict = judged(read_scope("floods and droughts"), "Flooding in Milltown", TAXES)
+    assert verdict == TopicVerdict(True, "Its title holds “flooding”.")
+
+
+def test_ones_own_words_are_compared_by_meaning() -> None:
+    scope = read_scope("protection of towns from high water")
+    assert judged(scope, "Before winter", FLOODS).within
+    out = judged(scope, "What to declare", TAXES)
+    assert not out.within
+    assert "rather than “protection of towns from high water”; 0.0 words" in out.why
+
+
+def test_a_scope_in_one_language_finds_documents_in_another() -> None:
+    italian = "Gli argini vengono rialzati, le sirene provate e i volontari preparano i sacchi di sabbia. " * 30
+    assert judged(read_scope("protection of towns from high water"), "Prima dell'inverno", italian).within
+
+
+def test_a_model_is_asked_only_in_doubt_and_what_stays_in_doubt_is_kept() -> None:
+    scope, text = read_scope("protection of towns from high water"), f"{FLOODS} {TAXES[:600]}"
+    model = Answering({"relevant": False, "reason": "It is about taxes."})
+    verdict = judged(scope, "The year in review", text, model)
+    assert (verdict.within, len(model.asked)) == (False, 1)
+    assert verdict.why.endswith("answering: It is about taxes.")
+    assert judged(scope, "The year in review", text).why.endswith("so it is kept.")
+    assert judged(scope, "The year in review", text, Answering({"relevant": "perhaps"})).within
+    assert model.asked[0].count("protection of towns") == 1
+    judged(scope, "Towns before winter", FLOODS, model)
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "within"),
+    [
+        ("de_zskg_zivilschutz_katastrophenhilfe.pdf", True),
+        ("it_dpc_rilevamento_effetti_territorio.pdf", True),
+        ("tr_yangin_yonetmeligi_excerpt.pdf", True),
+        ("en_unfccc_cop16_cancun.pdf", True),
+        ("tr_kat_mulkiyeti_kanunu.pdf", False),
+        ("en_eu_cedefop_finland_vet.pdf", False),
+        ("en_us_census_disability_table.pdf", False),
+        ("de_grundgesetz.pdf", False),
+    ],
+)
+def test_the_preset_of_disaster_risk_tells_real_documents_apart(corpus: Path, file: str, within: bool) -> None:
+    extracted = extract(corpus / file, ExtractionLimits(), None)
+    assert judged(read_scope("drr"), extracted.title, extracted.text).within is within
