@@ -366,7 +366,7 @@ def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(
     scoped = replace(tools, encode=encode, config=replace(tools.config, scope="taxes and pensions"))
     assert _run(store, engine, scoped)["quality"].reasons["out_of_scope"] >= 2
     assert FLOOD.title not in _titles(engine)
-    record = store.record(_code(store, "flood"))
+    record = store.records()[_code(store, "flood")]
     assert record.outcomes["quality"].reason == "out_of_scope"
     assert "rather than “taxes and pensions”" in record.outcomes["quality"].message
     assert record.quality is not None
