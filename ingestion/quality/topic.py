@@ -19,8 +19,6 @@ from rag_engine.protocols import Vectors
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.stopwords import stopwords
 
-EncodeTexts = Callable[[list[str]], Vectors]
-
 # Words of the scope in a thousand of the text: so many are enough by themselves, so few speak for nothing.
 _MANY, _FEW = 4.0, 1.5
 # By how many deviations of the other subjects' cosines the scope's must be near the best of them, or far below it.
@@ -61,7 +59,13 @@ def read_scope(given: str) -> Scope:
 
 
 def judge_topic(
-    scope: Scope, title: str, text: str, *, encode: EncodeTexts | None, model: LanguageModel | None, seconds: float
+    scope: Scope,
+    title: str,
+    text: str,
+    *,
+    encode: Callable[[list[str]], Vectors] | None,
+    model: LanguageModel | None,
+    seconds: float,
 ) -> TopicVerdict:
     """Return whether a text is within the scope, with the evidence; what stays in doubt is kept.
 
@@ -107,7 +111,7 @@ def _words(scope: Scope, text: str) -> Sequence[str]:
     return re.findall(rf"\b(?:{'|'.join(map(re.escape, scope.words))})\w*", fold_title(text))
 
 
-def _nearest(scope: Scope, title: str, text: str, encode: EncodeTexts) -> tuple[str, float]:
+def _nearest(scope: Scope, title: str, text: str, encode: Callable[[list[str]], Vectors]) -> tuple[str, float]:
     """Return the other subject that a text is nearest to, and how much nearer the scope is, in deviations."""
     subjects: list[str] = _tables()["subjects"]["about"]
     step = max(len(text) // _PIECES, 1)
