@@ -1,4 +1,4 @@
-"""Whether a document is about what the analyst collects: by its words, else by the encoder, else by a model."""
+"""Topic gate: documents within a scope, told by their words, else by the encoder, else by a model."""
 
 from __future__ import annotations
 
