@@ -87,7 +87,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
         _insert(engine, number + 1, metadata, texts, keys)
         _insert_vectors(engine, keys, sentences)
         facets = {"document": number + 1, "hazard": hazard, "geographical_level": level}
-        dense.upsert(keys, vectors, [facets] * PER_DOCUMENT)
+        dense.upsert(keys, vectors, texts, [facets] * PER_DOCUMENT)
         sparse.add((int(key), number + 1, language, text) for key, text in zip(keys, texts, strict=True))
         if number % 200 == 199:
             print(f"  {first + PER_DOCUMENT - 1} children after {time.perf_counter() - started:.0f} s", flush=True)
