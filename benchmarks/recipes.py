@@ -1,6 +1,6 @@
 """The recipes of two papers, to their letter, beside the default.
 
-    python benchmarks/recipes.py [--shared DIR]
+    python benchmarks/recipes.py [--skip-pages] [--shared DIR]
 
 On public sets all order the same passages, so that the ranking alone differs; on the real documents each recipe has cut
 them as it says, with one encoder for all. A page counts where a passage on it is among the first five.
@@ -18,11 +18,12 @@ from typing import get_args
 
 from page_questions import PageQuestion, gold_questions, own_questions, rank_of
 from report import machine, write_table
+from statutes import assemble_statutes
 
 from ingestion.add_files import add_paths
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
-from rag_engine.config import RetrievalProfile, changed, read_config
+from rag_engine.config import DATA, RetrievalProfile, changed, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import read_dataset
@@ -30,8 +31,10 @@ from rag_engine.evaluation.run_retrieval import run_retrieval
 from rag_engine.evaluation.vector_cache import vectors_folder
 
 ROOT = Path(__file__).resolve().parents[1]
-SETS = ("scifact", "aila_statutes", "legalquad_de", "faquad_pt", "statutes_in")
+STATUTES = "statutes_in"
+SETS = (STATUTES, "aila_statutes", "legalquad_de", "faquad_pt")
 FIRST = 5
+PAGES = ("pages, one document", "pages, several documents")
 CONFIGURATIONS = (
     Configuration("default", ""),
     Configuration("default, the rules' variants at .1", "", {"rule_variants": True, "variant_weight": 0.1}),
@@ -51,11 +54,16 @@ def on_public_sets(shared: Path) -> dict[str, list[str]]:
     config = read_config()
     embedder = load_encoder(config.encoder, config.execution)
     cells: dict[str, list[str]] = {one.name: [] for one in CONFIGURATIONS}
-    for name in SETS:
-        dataset = read_dataset(shared / "data" / "benchmarks" / name, "dev", identify=identify_language)
-        [report] = run_retrieval([dataset], CONFIGURATIONS, config, embedder, cache=vectors_folder(), times=False)
-        for one in report.measured:
-            cells[one.name].append(f"{one.metrics['ndcg@10'].mean():.3f}")
+    benchmarks = shared / "data" / "benchmarks"
+    with TemporaryDirectory(prefix="sextant-measure-") as away:
+        statutes = assemble_statutes(benchmarks / STATUTES, DATA / "eval" / STATUTES, Path(away) / STATUTES)
+        for name in SETS:
+            folder = statutes if name == STATUTES else benchmarks / name
+            dataset = read_dataset(folder, "dev", identify=identify_language)
+            [report] = run_retrieval([dataset], CONFIGURATIONS, config, embedder, cache=vectors_folder(), times=False)
+            for one in report.measured:
+                cells[one.name].append(f"{one.metrics['ndcg@10'].mean():.3f}")
+                print(name, one.name, cells[one.name][-1], flush=True)
     return cells
 
 
@@ -91,13 +99,15 @@ def found(engine: Engine, questions: Sequence[PageQuestion]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
-    shared = parser.parse_args().shared.resolve()
-    public, pages = on_public_sets(shared), on_real_documents(shared)
+    parser.add_argument("--skip-pages", action="store_true", help="leave the real documents out")
+    arguments = parser.parse_args()
+    shared = arguments.shared.resolve()
+    public, pages = on_public_sets(shared), {} if arguments.skip_pages else on_real_documents(shared)
     write_table(
         "recipes",
         "The published recipes beside the default",
-        ["recipe", *SETS, "pages, one document", "pages, several documents"],
-        [[name, *cells, *pages.get(name, ["", ""])] for name, cells in public.items()],
+        ["recipe", *SETS, *(PAGES if pages else ())],
+        [[name, *cells, *pages.get(name, ["", ""] if pages else [])] for name, cells in public.items()],
         [
             machine(),
             "`python benchmarks/recipes.py`; development halves, nDCG@10 (statutes gives five documents at most), and "
