@@ -7,7 +7,8 @@ cache from run to run. A part, or a set within a part, that breaks off is said i
 command ends with 1. Parts: retrieval (what the default reaches on public sets, against the paper's recipe), steps
 (every configuration on them), statutes (citations), published (BM25 as others published it), chunking and ablation
 (passages of real documents), sections, tables, named_sections, page_questions, quotations, index_tables, reranking,
-translations, choices (single ones of the search), copies.
+translations, choices (single ones of the search), copies, recipes (those of
+two papers), chroma_candidates.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ COMMANDS = (
     "translations",
     "choices",
     "copies",
+    "recipes",
+    "chroma_candidates",
 )
 PARTS = (*SEARCHED, "published", *COMMANDS)
 TITLES = {

@@ -32,7 +32,7 @@ from rag_engine.evaluation.vector_cache import vectors_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 STATUTES = "statutes_in"
-SETS = (STATUTES, "aila_statutes", "legalquad_de", "faquad_pt")
+SETS = (STATUTES, "aila_statutes", "legalquad_de")
 FIRST = 5
 PAGES = ("pages, one document", "pages, several documents")
 CONFIGURATIONS = (
@@ -110,8 +110,8 @@ def main() -> None:
         [[name, *cells, *pages.get(name, ["", ""] if pages else [])] for name, cells in public.items()],
         [
             machine(),
-            "`python benchmarks/recipes.py`; development halves, nDCG@10 (statutes gives five documents at most), and "
-            "pages that answer among the first five passages, without a threshold but the recipe's own.",
+            f"`python benchmarks/recipes.py{'' if pages else ' --skip-pages'}`; development halves, nDCG@10 (statutes "
+            "gives five documents at most)" + (", and pages that answer among the first five." if pages else "."),
         ],
     )
 
