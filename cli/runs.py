@@ -58,15 +58,22 @@ def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 @app.command("do")
 def do_words(
-    words: Annotated[str, typer.Argument(help='What to do, in words: "try the failed downloads again".')],
+    words: Annotated[
+        str, typer.Argument(help='What to do, in words ("try the failed downloads again") or by the number of a phase.')
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what to run in words; the request is shown and run when you agree."""
+    """Say what to run in words, or pick from the menu; the request is shown and run when you agree."""
     from ingestion import operations
+    from ingestion.types import PHASES
     from rag_engine.errors import InputError
 
+    if not words and not as_json:
+        for number, phase in enumerate(PHASES, start=1):
+            out.print(f"{number} {phase}")
+        words = typer.prompt("What is to be done? A number, several, or words")
     with desk_of(workspace, as_json) as desk:
         command = operations.understand(desk, words)
         if command is None:

@@ -15,6 +15,10 @@ from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold
 
 
+# "3" or "1, 2": phases by their numbers.
+_PICKED = re.compile(r"\s*\d+(?:[\s,;]+\d+)*[\s.]*")
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A request made of words; `by` is the name of the model that interpreted them, or "rules"."""
@@ -28,16 +32,24 @@ def interpret(
 ) -> Command | None:
     """Return the request that the words ask for, by the model when it answers, else by rules.
 
-    None where they are not understood. Nothing is run by it.
+    Numbers alone pick from the phases in their order. None where the words are not understood. Nothing is run by it.
     """
     if not words.strip():
         return None
+    if _PICKED.fullmatch(words):
+        return _picked([int(number) for number in re.findall(r"\d+", words)])
     if language_model is not None:
         asked = _by_model(words, codes, language_model, seconds)
         if asked is not None:
             return Command(asked, language_model.name)
     asked = _by_rules(words, codes)
     return Command(asked, "rules") if asked else None
+
+
+def _picked(numbers: Collection[int]) -> Command | None:
+    if not all(1 <= number <= len(PHASES) for number in numbers):
+        return None
+    return Command(RunRequest(tuple(phase for place, phase in enumerate(PHASES, 1) if place in numbers)), "rules")
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,6 +240,15 @@ def test_runs_are_listed_laid_aside_resumed_and_cancelled(tmp_path: Path) -> Non
     assert (resumed.exit_code, resumed.stdout) == (0, "Nothing was due.\n")
 
 
+def test_a_number_picks_from_the_menu_of_phases(tmp_path: Path, folder: Path) -> None:
+    run("seeds", "add", folder, "-w", tmp_path)
+    picked = CliRunner().invoke(app, ["do", "-w", str(tmp_path)], input="1\ny\n")
+    assert picked.exit_code == 0
+    assert "1 licence\n2 acquisition\n3 portals\n" in picked.output
+    assert "Run the phase licence for what is new or changed." in picked.output
+    assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["done"]
+
+
 def test_words_are_said_back_and_run_when_a_person_agrees(tmp_path: Path, folder: Path) -> None:
     run("seeds", "add", folder, "-w", tmp_path)
     words = ("do", "check the licences of the new rows", "-w", tmp_path)

@@ -15,6 +15,10 @@ CODES = ("ADM001", "ADM002", "UN-7")
     ("words", "request_"),
     [
         ("check the licences of the new rows", RunRequest(("licence",))),
+        ("3", RunRequest(("portals",))),
+        (" 2, 1. ", RunRequest(("licence", "acquisition"))),
+        ("3", RunRequest(("portals",))),
+        (" 2, 1. ", RunRequest(("licence", "acquisition"))),
         ("run everything", RunRequest(PHASES, which="all")),
         ("retry what failed", RunRequest(PHASES, which="failed")),
         ("Try the failed downloads again", RunRequest(("acquisition",), which="failed")),
@@ -85,7 +89,7 @@ def test_a_model_that_loses_a_not_does_not_get_its_way() -> None:
     assert (command.by, command.request) == ("rules", RunRequest(("licence",)))
 
 
-@pytest.mark.parametrize("words", ["", "   ", "what is the weather?", "hello"])
+@pytest.mark.parametrize("words", ["", "   ", "what is the weather?", "hello", "0", "9", "1 12"])
 def test_what_is_not_about_the_phases_is_not_understood(words: str) -> None:
     assert interpret(words, CODES) is None
 
