@@ -14,7 +14,6 @@ from ingestion.types import PHASES, Phase, RunRequest, Which
 from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold
 
-
 # "3" or "1, 2": phases by their numbers.
 _PICKED = re.compile(r"\s*\d+(?:[\s,;]+\d+)*[\s.]*")
 

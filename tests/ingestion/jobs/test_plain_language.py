@@ -17,8 +17,6 @@ CODES = ("ADM001", "ADM002", "UN-7")
         ("check the licences of the new rows", RunRequest(("licence",))),
         ("3", RunRequest(("portals",))),
         (" 2, 1. ", RunRequest(("licence", "acquisition"))),
-        ("3", RunRequest(("portals",))),
-        (" 2, 1. ", RunRequest(("licence", "acquisition"))),
         ("run everything", RunRequest(PHASES, which="all")),
         ("retry what failed", RunRequest(PHASES, which="failed")),
         ("Try the failed downloads again", RunRequest(("acquisition",), which="failed")),
