@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from cli.terminal import AsJson, By, Filters, Note, Workspace, author_of, bar, desk_of, engine_of, out, print_json
+
+if TYPE_CHECKING:
+    from ingestion.types import Progress
 
 app = typer.Typer()
 
@@ -24,12 +28,13 @@ def add(
     """Put files and folders into the collection; what has not changed is skipped."""
     from ingestion.operations import add_files
 
+    started = time.monotonic()
     with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
         added = add_files(
             desk,
             paths,
             replaces=replaces,
-            progress=lambda now: advance(now.done_bytes, now.total_bytes, now.current),
+            progress=lambda now: advance(now.done_bytes, now.total_bytes, how_far(now, time.monotonic() - started)),
         )
     if as_json:
         print_json({"documents": [asdict(one) for one in added]})
@@ -38,6 +43,12 @@ def add(
             figures = f"{one.pages} pages, {one.children} passages" if one.children else ""
             out.print(f"{one.status:10} {Path(one.path).name}  {figures}  {one.reason}".rstrip(), markup=False)
     raise typer.Exit(1 if any(one.status == "failed" for one in added) else 0)
+
+
+def how_far(now: Progress, seconds: float) -> str:
+    """Return what a progress bar says of an addition: files done, pages a second, the file at hand."""
+    pace = f", {now.pages / seconds:.1f} pages/s" if now.pages and seconds > 0 else ""
+    return f"{now.done} of {now.total} files{pace}  {now.current}".rstrip()
 
 
 @app.command("list")

@@ -91,7 +91,7 @@ def bar(verb: str) -> Iterator[Callable[[int, int, str], None]]:
     )
     with Progress(*columns, console=err, disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task(verb, now="")
-        yield lambda done, total, now: progress.update(task, completed=done, total=total, now=now[:50])
+        yield lambda done, total, now: progress.update(task, completed=done, total=total, now=now[:70])
 
 
 @contextmanager

@@ -90,15 +90,21 @@ def add_paths(
         reader = _Reader(engine, files, descriptions, extractor)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
-                progress(Progress(position, len(files), sum(sizes[:position]), sum(sizes), files[position].name))
+                progress(_progress(results, sizes, files[position].name))
                 if cancelled():
                     break
                 results.append(_index(read, indexer, engine, reader, replaces) if isinstance(read, _Read) else read)
         if replaces is not None and any(_is_new_version(one, replaces) for one in results):
             _supersede(replaces, indexer)
         indexer.finish()
-    progress(Progress(len(results), len(files), sum(sizes[: len(results)]), sum(sizes), ""))
+    progress(_progress(results, sizes, ""))
     return results
+
+
+def _progress(results: Sequence[Added], sizes: Sequence[int], current: str) -> Progress:
+    done = len(results)
+    pages = sum(one.pages for one in results if one.status == "indexed")
+    return Progress(done, len(sizes), sum(sizes[:done]), sum(sizes), current, pages=pages)
 
 
 def _listed(paths: Sequence[Path]) -> list[Path]:

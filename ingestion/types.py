@@ -504,7 +504,8 @@ class OcrEngine(Protocol):
 class Progress:
     """Progress of work; bytes tell the remaining time of an addition better than files do.
 
-    `phase` names the phase of a run over sources, whose `done` and `total` count sources.
+    `phase` names the phase of a run over sources, whose `done` and `total` count sources. `pages` counts those that an
+    addition has read and indexed, not those of files that were unchanged.
     """
 
     done: int
@@ -513,6 +514,7 @@ class Progress:
     total_bytes: int
     current: str
     phase: str = ""
+    pages: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,12 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
+from cli.collection import how_far
 from cli.main import app
+from ingestion.add_files import add_paths
+from ingestion.types import Progress
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
 from tests.conftest import ROOT
 
 SCHEMA = json.loads((ROOT / "data" / "contract.schema.json").read_text())
@@ -213,3 +219,20 @@ def test_a_recipe_that_there_is_not_is_named_with_those_there_are(small_workspac
     refused = run("search", "Who warns?", "-w", str(small_workspace), "--profile", "letter")
     assert refused.exit_code == 2
     assert "There is no profile 'letter'. Use default, rrf, paper, statutes." in refused.output
+
+
+def test_an_addition_says_files_pages_a_second_and_the_file_at_hand() -> None:
+    assert how_far(Progress(3, 12, 100, 900, "plan.pdf", pages=24), 10.0) == "3 of 12 files, 2.4 pages/s  plan.pdf"
+    assert how_far(Progress(0, 12, 0, 900, "plan.pdf"), 0.0) == "0 of 12 files  plan.pdf"
+
+
+def test_pages_of_unchanged_files_do_not_count_for_the_pace(
+    own_workspace: Path, small_documents: Path, tmp_path: Path
+) -> None:
+    told: list[Progress] = []
+    notice = tmp_path / "notice.md"
+    notice.write_text("# Notice\n\nThe dyke is closed to walkers until the end of May.")
+    with closing(open_engine(read_config(own_workspace))) as engine:
+        add_paths([small_documents, notice], engine, progress=told.append)
+    assert (told[-1].done, told[-1].total, told[-1].pages) == (4, 4, 1)
+    assert told[-1].done_bytes == told[-1].total_bytes
