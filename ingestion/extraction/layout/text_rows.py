@@ -66,14 +66,15 @@ def rows_of(lines: Sequence[PrintedLine]) -> tuple[TextRow, ...]:
     """
     rows: list[list[PrintedLine]] = []
     before: list[PrintedLine] = []
+    # Where the rows begin that the block before is in.
+    first = 0
     for _, grouped in groupby(lines, key=lambda line: line.block):
         block = list(grouped)
         if before and _are_two_cells(before, block):
             # Of different height: one of them is a wrapped cell, and both are one row of a table.
-            while rows and rows[-1][0].block == before[0].block:
-                rows.pop()
-            rows.append([*before, *block])
+            rows[first:] = [[*(line for row in rows[first:] for line in row), *block]]
         else:
+            first = len(rows)
             _add(block, rows)
         before = block
     return tuple(map(_row, rows))

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_engine.chunking.baselines import sentence_chunks, sentence_ranges
+from rag_engine.chunking.parents import solid
 from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.text.sentences import sentence_spans
@@ -84,10 +85,13 @@ def test_every_chunk_brings_a_new_sentence_and_none_is_left_out(words: list[int]
 
 
 @given(TEXTS, CONFIGS)
+@example("a" + " ." * 12 + "\xa0" * 21 + "a", replace(DEFAULT, maximum_words=12, minimum_words=6, overlap_words=4))
 def test_chunks_of_any_text_cover_it(text: str, config: ChunkSizes) -> None:
     parents = chunks(text, config)
     check(text, parents, config)
-    longest = max((len(text[start:end].split()) for start, end in sentence_spans(text, "en")), default=0)
+    # Sentences are those of each piece between wide gaps.
+    pieces = [text[start:end] for start, end in solid(text, [(0, len(text))], config)]
+    longest = max((len(piece[a:b].split()) for piece in pieces for a, b in sentence_spans(piece, "en")), default=0)
     assert all(len(parent.text.split()) <= max(config.maximum_words, longest) for parent in parents)
 
 

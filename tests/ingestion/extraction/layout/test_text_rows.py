@@ -32,6 +32,11 @@ def test_a_wrapped_cell_on_the_right_and_one_in_a_block_of_its_own_share_the_row
     ) == ["place | a b c"]
 
 
+def test_a_cell_between_two_others_is_said_once() -> None:
+    assert texts(line("Heat", 0, 0, 0), line("May", 60, 0, 1), line("Rome", 120, 0, 2)) == ["Heat | May | Rome"]
+    assert texts(line("Heat", 0, 0, 0), line("May", 60, 0, 1), line("Rome", 120, 0, 0)) == ["Heat | May | Rome"]
+
+
 def test_columns_of_prose_that_lie_at_uneven_heights_stay_apart() -> None:
     left = [line("The plan of the river holds for all towns there", 0, 12 * at) for at in range(4)]
     right = [line("and for those who live beside it, as they must", 300, 12 * at + 6, 1) for at in range(4)]
