@@ -18,10 +18,10 @@ from rag_engine.filters import Filter
 
 _THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
 _RECIPES: dict[RetrievalProfile, str] = {
-    "default": "Scores of meaning and words",
+    "default": "Sextant",
     "rrf": "Reciprocal ranks",
-    "paper": "Policy paper, as published",
-    "statutes": "Statute paper, as published",
+    "paper": "Policy paper (2026)",
+    "statutes": "Statute paper (2026)",
 }
 # Of maximal marginal relevance: as much for what is relevant as for what is new.
 _VARIED = 0.5
