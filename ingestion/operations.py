@@ -33,6 +33,7 @@ from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.discover import discover
 from ingestion.seeds.merge import SeedReport
 from ingestion.seeds.read import read_seeds
+from ingestion.seeds.urls import addresses_in
 from ingestion.status.document_fields import changed_fields
 from ingestion.tools import open_reader, open_web
 from ingestion.types import PHASES, FieldName, Phase, Progress, RunRequest, SeedSource, check_phases
@@ -240,6 +241,33 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
             f"{lost} of {len(new)} sources were not added: their codes were given to others at the same moment.",
             help="Add the list again; these rows get other codes.",
         )
+
+
+def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
+    """Give a source its right address and return it; the next run begins there.
+
+    InputError for an address that cannot be fetched or is another source's, and for what no list gave an address.
+    """
+    _require_author(author)
+    check_codes(desk.store, [code])
+    before = desk.store.records()[code].source
+    if before.parent or not before.url:
+        raise InputError(
+            f"{code} has no address of its own: it was found under {before.parent}."
+            if before.parent
+            else f"{code} is a file.",
+            help="Put the right address on the list as a new source.",
+        )
+    read = addresses_in(address)
+    if read.refused or len(read.found) != 1:
+        why = read.refused[0] if read.refused else f"“{address[:80]}” is not one web address"
+        raise InputError(f"{why}.", help="Give one address that begins with http:// or https://.")
+    [url] = read.found
+    known = {normal_url(source.url): source.code for source in desk.store.sources() if source.url}
+    if known.get(normal_url(url), code) != code:
+        raise InputError(f"{url} is the address of {known[normal_url(url)]}.", help="Remove one of the two.")
+    desk.store.correct_addresses([replace(before, url=url)], author.strip())
+    return desk.store.records()[code]
 
 
 def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:

@@ -151,7 +151,7 @@ class SourceStore:
                     count += 1
         return count
 
-    def correct_addresses(self, corrected: Sequence[SeedSource]) -> None:
+    def correct_addresses(self, corrected: Sequence[SeedSource], author: str = "") -> None:
         """Give known sources other addresses; the next run takes them from there.
 
         A decision on the licence was made on what stood at the former address, and goes with it.
@@ -163,7 +163,7 @@ class SourceStore:
                 connection.execute(
                     sql.delete(decisions).where(decisions.c.code == one.code, decisions.c.phase == "licence")
                 )
-                _note(connection, one.code, "address", message=one.url)
+                _note(connection, one.code, "address", message=one.url, author=author)
 
     def changed_since(self, when: str) -> bool:
         """Return whether a person changed the list, a decision or a value at that time or later."""

@@ -203,7 +203,7 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
 
 def _title_beside(text: str, urls: Sequence[str]) -> str:
     for url in urls:
-        text = text.replace(url, " ").replace(url.removeprefix("https://"), " ")
+        text = text.replace(url, " ").replace(url.removeprefix("http://"), " ")
     return " ".join(text.strip(" \t,;|:-–—<>()\"'").split())
 
 

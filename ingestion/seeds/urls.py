@@ -96,13 +96,16 @@ def why_refused(address: str) -> str:
 
 
 def _trimmed(word: str) -> str:
-    """Return a word without the quotes, brackets and stops around it; www. without a scheme gets https."""
+    """Return a word without the quotes, brackets and stops around it.
+
+    www. without a scheme gets http, behind which https is tried too where nobody answers.
+    """
     if len(word) > 2 * _LONGEST:  # too long to be taken, and to be looked at again for each bracket
         return word
     address = word.strip("<>'\"“”«»").lstrip("([")
     while address and (address[-1] in ".,;|" or _closes_nothing(address)):
         address = address[:-1]
-    return address if address[:4].lower() == "http" else f"https://{address}"
+    return address if address[:4].lower() == "http" else f"http://{address}"
 
 
 def _closes_nothing(address: str) -> bool:

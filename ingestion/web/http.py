@@ -38,6 +38,7 @@ from ingestion.web.response import (
 
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,application/xml;q=0.9,*/*;q=0.8"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NO_ANSWER = (httpcore.NetworkError, httpcore.RemoteProtocolError, httpcore.ConnectTimeout)
 _PASSING = frozenset({429, 502, 503, 504})
 _CLOSE_SECONDS = 5.0
 
@@ -150,10 +151,19 @@ class HttpWeb:
         target = read_target(url)
         # Consent and session cookies between the hops of one call; nothing is remembered after it.
         cookies = httpx.Cookies()
+        by_http: Refusal | None = None
         for _hop in range(self._config.redirects + 1):
-            if ask.polite:
-                self.politeness.check(target.url)
-            result = self._exchange(target, urls, ask, cookies, countdown)
+            try:
+                if ask.polite:
+                    self.politeness.check(target.url)
+                result: _T | Target = self._exchange(target, urls, ask, cookies, countdown)
+            except Refusal as refusal:
+                if not isinstance(refusal.__cause__, _NO_ANSWER):
+                    raise
+                if by_http or target.scheme != "http" or self._sockets.ended.is_set():
+                    raise by_http or refusal from refusal.__cause__
+                # Many hosts serve https alone; the way back to http is never taken.
+                by_http, result = refusal, read_target(f"https{target.url.removeprefix('http')}")
             if not isinstance(result, Target):
                 return result
             target = result

@@ -6,13 +6,15 @@ from datetime import datetime
 
 import streamlit as st
 
+from ingestion.operations import correct_address
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
 from ingestion.status.views import display_reason, marks_of
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources
-from pages._shared.elements import draw_heading, draw_table
+from pages._shared.elements import draw_author, draw_heading, draw_table
+from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
 _SIGNS = {
@@ -35,6 +37,12 @@ def draw_source(code: str) -> None:
         where = source_status(record)
         st.markdown(f":gray-badge[{STATES[state_of(record)]}] {escape(where.message)}")
         draw_address(record, "source")
+        if (
+            record.source.url
+            and not record.source.parent
+            and st.button("Correct the address", icon=":material/edit:", type="tertiary", key="correct")
+        ):
+            _correct(record)
         licence, quality, relations, words, past = st.tabs(
             ["Licence", "Phases", "Relations", "Decisions", "History"], key="source tabs"
         )
@@ -48,6 +56,19 @@ def draw_source(code: str) -> None:
             _draw_words(record)
         with past:
             draw_events(code)
+
+
+@st.dialog("Correct the address", icon=":material/edit:")
+def _correct(record: SourceRecord) -> None:
+    code = record.source.code
+    with st.form("correct address", border=False):
+        address = st.text_input(f"Address of {code}", record.source.url, key=f"address {code}")
+        author = draw_author()
+        st.caption("The next run starts at the new address. A decision on the licence of the former one is dropped.")
+        if st.form_submit_button("Correct", type="primary", icon=":material/check:", key="correct confirmed"):
+            with show_errors():
+                correct_address(resources.desk(), code, address, author)
+                st.rerun()
 
 
 def draw_relation(record: SourceRecord) -> None:

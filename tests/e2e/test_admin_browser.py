@@ -72,6 +72,13 @@ def test_a_seed_workbook_is_looked_at_before_its_rows_are_added(page: Page, admi
     # The heading and the one row that is left.
     expect(rows).to_have_css("height", "72px")
     rows.click(position={"x": 16, "y": 52}, force=True)
+    page.get_by_role("button", name="Correct the address").click()
+    page.get_by_role("dialog").get_by_label("Address of SEED2").fill("nowhere")
+    page.get_by_role("dialog").get_by_role("button", name="Correct", exact=True).click()
+    expect(page.get_by_text("“nowhere” is not one web address.")).to_be_visible()
+    page.get_by_role("dialog").get_by_label("Address of SEED2").fill("www.example.net/right.pdf")
+    page.get_by_role("dialog").get_by_role("button", name="Correct", exact=True).click()
+    expect(page.locator(".st-key-source").get_by_text("http://www.example.net/right.pdf").first).to_be_visible()
     page.get_by_role("button", name="Remove selected").click()
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_text("of 26 sources")).to_be_visible()

@@ -199,6 +199,30 @@ def test_a_list_corrects_an_address_and_drops_the_decision_on_the_former_one(des
     assert (record.source.url, record.source.title, record.decisions) == ("https://a.example/right", "Plan", ())
 
 
+def test_a_person_corrects_an_address(desk: Desk) -> None:
+    add_sources(desk, [SeedSource("B1", "https://a.example/wrong"), SeedSource("B2", "https://a.example/other")])
+    decide(desk, ["B1"], "GREEN", "Ada", "seen")
+    record = operations.correct_address(desk, "B1", " www.a.example/right ", "Ada")
+    assert (record.source.url, record.decisions) == ("http://www.a.example/right", ())
+    [event] = [one for one in desk.store.history("B1") if one.event == "address"]
+    assert (event.message, event.author) == ("http://www.a.example/right", "Ada")
+    for address, why in (
+        ("https://a.example/other", "is the address of B2"),
+        ("ftp://a.example/x", "only http and https are read"),
+        ("nothing", "is not one web address"),
+        ("https://a.example/1; https://a.example/2", "is not one web address"),
+    ):
+        with pytest.raises(InputError, match=why):
+            operations.correct_address(desk, "B1", address, "Ada")
+    assert desk.store.records()["B1"].source.url == "http://www.a.example/right"
+
+
+def test_what_a_portal_offers_has_no_address_to_be_corrected(desk: Desk) -> None:
+    add_sources(desk, [SeedSource("B1.1", "https://a.example/found", parent="B1")])
+    with pytest.raises(InputError, match="it was found under B1"):
+        operations.correct_address(desk, "B1.1", "https://a.example/right", "Ada")
+
+
 def test_a_repeated_run_joins_an_equal_one_that_is_queued(desk: Desk) -> None:
     asked = operations.run(desk, RunRequest(("licence",)))
     assert operations.run(desk, RunRequest(("licence",))).id == asked.id

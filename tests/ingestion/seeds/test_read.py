@@ -28,7 +28,7 @@ def test_a_row_becomes_a_source_with_its_own_code_and_place(tmp_path: Path) -> N
     report, place = read_seeds(path, []), "seeds.xlsx, Seeds, row"
     assert report.new == (
         SeedSource("ADM001", "https://a.org/x.pdf", "", "Flood plan", "EEA", "urgent", "CC BY", origin=f"{place} 4"),
-        SeedSource("7", "https://www.b.org/y", "", "Heat plan", origin=f"{place} 5"),
+        SeedSource("7", "http://www.b.org/y", "", "Heat plan", origin=f"{place} 5"),
     )
     assert (report.known, report.rejected) == (0, ())
 
@@ -122,7 +122,7 @@ def test_several_addresses_in_a_cell_are_several_sources(tmp_path: Path) -> None
     cell = "https://a.org/1;2; https://a.org/2\nwww.a.org/3, https://a.org/(4)."
     report = read_seeds(seed_workbook(tmp_path / "s.xlsx", ("Code", "URL"), ("A1", cell)), [])
     assert [(one.code, one.url) for one in report.new] == [
-        ("A1", "https://a.org/1;2"), ("A1-2", "https://a.org/2"), ("A1-3", "https://www.a.org/3"),
+        ("A1", "https://a.org/1;2"), ("A1-2", "https://a.org/2"), ("A1-3", "http://www.a.org/3"),
         ("A1-4", "https://a.org/(4)"),
     ]  # fmt: skip
 
@@ -132,7 +132,7 @@ def test_codes_are_made_from_the_authority_or_the_host_and_stay_the_same(tmp_pat
         ("Title", "Authority", "URL", "Code"),
         ("a", "European Environment Agency", "https://x.org/1", None),
         ("b", "Joint Research Centre (JRC)", "https://x.org/2", None),
-        ("c", None, "https://www.protezionecivile.gov.it/3", None),
+        ("c", None, "http://www.protezionecivile.gov.it/3", None),
         ("d", "European Environment Agency", "https://x.org/4", None),
         ("e", None, "https://x.org/5", "EEA002"),
     ]

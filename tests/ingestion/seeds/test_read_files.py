@@ -40,7 +40,7 @@ def test_a_list_of_addresses_may_have_titles_comments_and_blanks(tmp_path: Path)
     )
     report = read_seeds(path, [])
     assert [(one.url, one.title) for one in report.new] == [
-        ("https://a.org/1", ""), ("https://a.org/2", "Heat plan"), ("https://www.a.org/3", "Plan C"),
+        ("https://a.org/1", ""), ("https://a.org/2", "Heat plan"), ("http://www.a.org/3", "Plan C"),
     ]  # fmt: skip
     assert [(one.place, one.reason) for one in report.rejected] == [("line 5", "“something” holds no web address")]
 
