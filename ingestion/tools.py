@@ -17,7 +17,7 @@ from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
-from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
+from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
@@ -70,13 +70,21 @@ class Tools:
             raise SextantError(
                 "The file is gone from the workspace.", help="Run acquisition again for this source.", retryable=True
             )
+        return self.read_file(path, download.sha256)
+
+    def read_file(self, path: Path, sha256: str) -> CachedReading:
+        """Return the text of the file with this hash, from the text cache where it was read before; Refusal of it."""
         folder = folders.readings(self.workspace)
-        cached = load_reading(folder, download.sha256, self.reader)
+        cached = load_reading(folder, sha256, self.reader)
         if cached is None:
             file = self.extractor.read(path)
             cached = cleaned_reading(file, self.identify(file.extracted.text))
-            save_reading(folder, download.sha256, self.reader, cached)
+            save_reading(folder, sha256, self.reader, cached)
         return cached
+
+    def forget_file(self, sha256: str) -> None:
+        """Remove what was read from the file with this hash."""
+        forget_reading(folders.readings(self.workspace), sha256)
 
 
 @contextmanager

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from ingestion import workspace as folders
+from ingestion.file_names import file_hash
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
 from ingestion.navigation.fetch import fetch_with_browser
 from ingestion.phase import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import NETWORK_REASONS, Fetched, LicenceVerdict, Outcome, SeedSource
+from ingestion.types import NETWORK_REASONS, Fetched, FileReading, LicenceVerdict, Outcome, PrintedPages, SeedSource
 from ingestion.web.links import host_of
 
 
@@ -31,10 +33,11 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     """Judge the licence; without a statement a document has that of the portal it was found under."""
     folder = folders.licence_checks(tools.workspace)
     folder.mkdir(parents=True, exist_ok=True)
+    reader = _KeptReader(tools)
     found = judge_licence(
         record.source,
         partial(fetch_with_browser, tools.web, tools.open_browser),
-        tools.extractor,
+        reader,
         tools.language_model,
         folder=folder,
         seconds=tools.config.model_seconds,
@@ -43,12 +46,37 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     if found.status != "done":
         # Of a page or file that must not be used nothing is kept.
         tools.forget(record.source.url)
+    for sha256 in reader.read_files[found.status == "done" :]:
+        tools.forget_file(sha256)
     before = record.outcomes.get("licence")
     if before is not None and before.passes and found.reason in NETWORK_REASONS:
         # An address that cannot be asked today has not changed its licence.
         found = replace(before, message=f"{before.message} It could not be checked again: {found.message}")
     portal = tools.records.get(record.source.parent)
     return _inherited(found, record.source, portal) if portal else found
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptReader:
+    """Reader whose readings are kept, so that the phases to come need not read and OCR the file again.
+
+    The first of `read_files` is the source's own, the others are terms of use.
+    """
+
+    _tools: Tools
+    read_files: list[str] = field(default_factory=list)
+
+    def read(self, path: Path) -> FileReading:
+        sha256 = file_hash(path)
+        if sha256 not in self.read_files:
+            self.read_files.append(sha256)
+        return self._tools.read_file(path, sha256).file
+
+    def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
+        return self._tools.extractor.lines(path, pages)
+
+    def abort(self) -> None:
+        self._tools.extractor.abort()
 
 
 def _rendered(tools: Tools, url: str) -> Fetched | None:

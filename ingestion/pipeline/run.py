@@ -7,8 +7,8 @@ last outcome there. Nothing else is remembered, so that a run can be broken off 
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -160,15 +160,15 @@ class _Run:
         What a cancelled run breaks off has no outcome: it is as if it had not been begun.
         """
         workers = phase.parallel(tools.config)
-        queue, working = deque(todo), dict[Future[tuple[Outcome, float]], str]()
+        queue, working = list(todo), dict[Future[tuple[Outcome, float]], SourceRecord]()
         pool = ThreadPoolExecutor(workers)
         try:
             while queue or working:
                 while queue and len(working) < workers and not self._signal():
-                    record = queue.popleft()
+                    record = queue.pop(_next_in_turn(queue, working.values()))
                     begun = len(todo) - len(queue) - 1 - len(working)
                     self._progress(Progress(begun, len(todo), 0, 0, _named(record), name))
-                    working[pool.submit(_timed, phase, record, tools)] = record.source.code
+                    working[pool.submit(_timed, phase, record, tools)] = record
                 if not working:
                     return
                 ended = wait(working, timeout=_LISTEN_SECONDS, return_when=FIRST_COMPLETED).done
@@ -176,9 +176,9 @@ class _Run:
                 if cancelled:
                     tools.abort()
                 for future in ended:
-                    code, (outcome, seconds) = working.pop(future), future.result()
+                    record, (outcome, seconds) = working.pop(future), future.result()
                     if not (cancelled and outcome.status == "failed"):
-                        yield code, outcome, seconds
+                        yield record.source.code, outcome, seconds
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -220,14 +220,24 @@ def _chosen(request: RunRequest, records: Mapping[str, SourceRecord]) -> frozens
 
 
 def _by_turns(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> list[str]:
-    """Return the codes so that hosts take turns: one slow host holds nobody up."""
+    """Return the codes so that hosts take turns."""
     seen: Counter[str] = Counter()
     turns: list[tuple[int, int, str]] = []
     for position, code in enumerate(codes):
-        host = urlsplit(records[code].source.url).hostname or ""
+        host = _host(records[code])
         turns.append((seen[host], position, code))
         seen[host] += 1
     return [code for _, _, code in sorted(turns)]
+
+
+def _next_in_turn(queue: Sequence[SourceRecord], working: Collection[SourceRecord]) -> int:
+    """Return the place of the source to begin: a slow host has one worker as long as others wait for one."""
+    busy = {host for record in working if (host := _host(record))}
+    return next((place for place, record in enumerate(queue) if _host(record) not in busy), 0)
+
+
+def _host(record: SourceRecord) -> str:
+    return urlsplit(record.source.url).netloc.lower()
 
 
 def _longest_first(codes: Sequence[str], records: Mapping[str, SourceRecord]) -> list[str]:

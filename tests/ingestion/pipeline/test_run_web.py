@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
+from ingestion.extraction.sandbox.sandbox import Sandboxes
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations import Desk, erase
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
 from ingestion.tools import open_tools
-from ingestion.types import ControlSignal, RunRequest, SeedSource
+from ingestion.types import ControlSignal, FileReading, RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
-from tests.ingestion.web_server import Site, page, serving
+from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
 from tests.portal.site import META_CC_BY, PDF, RESERVED
 from tests.portal.texts import about
@@ -46,10 +50,10 @@ def other() -> Iterator[Site]:
         yield site
 
 
-def _run(engine: Engine, *sites: Site, request: RunRequest | None = None) -> SourceStore:
+def _run(engine: Engine, *sites: Site, request: RunRequest | None = None, parallel: int = 4) -> SourceStore:
     intranet = tuple(f"127.0.0.1:{site.port}" for site in sites)
     config = IngestionConfig(use_model=False, web=sites[0].config(browser=False))
-    config = replace(config, web=replace(config.web, intranet=intranet))
+    config = replace(config, web=replace(config.web, intranet=intranet, parallel=parallel))
     store = SourceStore(engine.catalog)
     with open_tools(engine, config) as tools:
         run_phases(store, engine, replace(tools, encode=None), request or RunRequest())
@@ -126,6 +130,57 @@ def test_an_unchanged_file_is_not_sent_again(engine: Engine, site: Site) -> None
     assert store.records()["A1"].outcomes["acquisition"].reason == "not_modified"
     assert site.headers[-1]["if-none-match"] == '"one"'
     assert len(engine.collection.documents()) == 1
+
+
+def test_a_slow_host_holds_up_nobody_else(engine: Engine, site: Site, other: Site) -> None:
+    names = ("owls", "bees", "hares", "moths", "voles", "newts")
+    ended = threading.Event()
+    others = {f"/{name}.pdf": page(files.pdf(about(name)), PDF) for name in names}
+
+    def slow(request: BaseHTTPRequestHandler) -> None:
+        # Until everything of the other host was asked for, or for longer than a page may take.
+        if ended.wait(5) or site.released.is_set():
+            page(files.pdf(about("toads")), PDF)(request)
+
+    def last(answer: Answer) -> Answer:
+        def count(request: BaseHTTPRequestHandler) -> None:
+            answer(request)
+            if sum(other.asked[path] for path in others) >= len(others):
+                ended.set()
+
+        return count
+
+    site.answers |= {f"/slow{number}.pdf": slow for number in range(4)}
+    other.answers |= {path: last(answer) for path, answer in others.items()}
+    SourceStore(engine.catalog).add(
+        [SeedSource(f"S{number}", site.url(f"/slow{number}.pdf")) for number in range(4)]
+        + [SeedSource(name.upper(), other.url(f"/{name}.pdf")) for name in names]
+    )
+    store = _run(engine, site, other, request=RunRequest(("licence",)), parallel=2)
+    assert {outcome.reason for outcome in (one.outcomes["licence"] for one in store.records().values())} == {
+        "licence_green"
+    }
+
+
+def test_a_file_is_read_once_from_its_licence_to_the_index(
+    engine: Engine, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Path] = []
+
+    def counted(self: Sandboxes, path: Path) -> FileReading:
+        read.append(path)
+        return whole(self, path)
+
+    whole = Sandboxes.read
+    monkeypatch.setattr(Sandboxes, "read", counted)
+    reserved = files.pdf(about("bees"), RESERVED)
+    site.answers |= {"/owls.pdf": page(files.pdf(about("owls")), PDF), "/bees.pdf": page(reserved, PDF)}
+    SourceStore(engine.catalog).add([SeedSource("A1", site.url("/owls.pdf")), SeedSource("A2", site.url("/bees.pdf"))])
+    _run(engine, site)
+    assert [record.source for record in engine.collection.documents()] == ["list:A1"]
+    assert len(read) == 2
+    # Nothing is kept of a file that must not be used.
+    assert len([path for path in (engine.config.workspace / "readings").rglob("*") if path.is_file()]) == 1
 
 
 def test_a_decision_on_a_portal_does_not_free_what_reserves_its_rights(engine: Engine, site: Site) -> None:
