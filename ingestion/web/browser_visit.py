@@ -34,6 +34,10 @@ _READ = 2**20
 _QUIET_SECONDS = 5.0
 # How long a page that is not a file may take to lead to one, once it is quiet.
 _PATIENCE_SECONDS = 3.0
+# A page is drawn once its text has been the same for so long; one with less text is given all the time there is.
+_STILL_SECONDS = 1.5
+_DRAWING_SECONDS = 4.0
+_FEWEST_CHARACTERS = 100
 # Scripts and styles of a page come on top of what is asked for.
 _OVERHEAD_BYTES = 50_000_000
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
@@ -199,6 +203,7 @@ def render_page(
         error = _go(visit, url, end)
         if error is None and not visit.ended:
             _become_quiet(visit.page, end)
+            _await_text(visit, end)
         _raise_for(visit, error, proxy, config.page_bytes)
         if visit.downloads or not _readable(visit.media_type):
             raise Refusal("wrong_content", f"{visit.urls[-1]} is a file and not a page.")
@@ -283,6 +288,20 @@ def _become_quiet(page: Page, end: float) -> None:
         # Playwright takes 0 for no limit at all.
         seconds = min(_QUIET_SECONDS, max(0.1, (end - time.monotonic()) / 2))
         page.wait_for_load_state("networkidle", timeout=1000 * seconds)
+
+
+def _await_text(visit: Visit, end: float) -> None:
+    """Wait until the text of the page stays as it is; longer for a page that shows next to nothing so far."""
+    started = changed = time.monotonic()
+    length = -1
+    while not visit.ended and (now := time.monotonic()) < min(end, started + _DRAWING_SECONDS):
+        with suppress(Error):
+            present = int(visit.page.evaluate("document.body ? document.body.innerText.length : 0"))
+            if present != length:
+                length, changed = present, now
+        if now - changed >= _STILL_SECONDS and length >= _FEWEST_CHARACTERS:
+            return
+        time.sleep(0.1)
 
 
 def _await_end(visit: Visit, end: float) -> None:

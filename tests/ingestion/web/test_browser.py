@@ -32,6 +32,8 @@ pytestmark = pytest.mark.needs("chromium")
 
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 4000
 SCRIPTED = "<body><p id=a>loading</p><script>fetch('/words').then(r=>r.text()).then(t=>a.textContent=t)</script>"
+LATE = """<body><main id=m></main><script>const text = ['The flood plan,', 'drawn late.'].join(' ');
+setTimeout(() => m.textContent = text, 1300)</script>"""
 BLOB = """<body><script>const a = document.createElement('a'); a.download = 'made.txt';
 a.href = URL.createObjectURL(new Blob(['made by a script'])); document.body.append(a); a.click()</script>"""
 # Every way out of a page that a script has; what each one got is written into the page.
@@ -65,6 +67,8 @@ def _cut(request: BaseHTTPRequestHandler) -> None:
 def site() -> Iterator[Site]:
     answers = {
         "/": page(SCRIPTED),
+        "/late": page(LATE),
+        "/late-beside-its-menu": page(f"<body><nav>{'Plans and policies of the river authority. ' * 4}</nav>{LATE}"),
         "/words": page("written by a script", "text/plain"),
         "/plan.pdf": page(PDF, "application/pdf"),
         "/attached": page(b"zip", "application/zip", Content_Disposition='attachment; filename="all plans.zip"'),
@@ -110,6 +114,11 @@ def test_a_page_is_read_after_its_scripts_ran(site: Site, browser: ChromiumBrows
     assert (fetched.how, fetched.media_type, fetched.charset, fetched.status) == ("browser", "text/html", "utf-8", 200)
     assert fetched.urls == (site.url("/"),)
     assert "Sextant/" in next(h for h in reversed(site.headers) if "Chrome" in h["user-agent"])["user-agent"]
+
+
+@pytest.mark.parametrize("path", ["/late", "/late-beside-its-menu"])
+def test_a_page_that_draws_itself_after_a_while_is_waited_for(site: Site, browser: ChromiumBrowser, path: str) -> None:
+    assert b"The flood plan, drawn late." in browser.render(site.url(path)).body
 
 
 @pytest.mark.parametrize(
