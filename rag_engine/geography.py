@@ -37,6 +37,10 @@ _TURKISH_ENDING = re.compile(
 _APOSTROPHES = ("'", "’")
 # In the middle of a text other abbreviations may be anything; a body of the world or of Europe is worth the risk.
 _PLAIN_ABBREVIATIONS = frozenset({"EU", "UE", "UN", "ONU", "US", "USA", "UK"})
+# In front of what is a town and no given name: San José, Saint George.
+_NO_SAINT = "".join(f"(?<!{word} )" for word in ("San", "Santa", "Santo", "São", "Saint", "St", "St.", "Fort", "Port"))
+_INITIALS = re.compile(r"(?: [A-Z]\.)+ [A-Z]\w")
+_LONGEST_GIVEN = 24
 _LONGEST_ENDING = len("larlilardankilar")
 
 
@@ -83,6 +87,9 @@ class Gazetteer:
     ordinary: Mapping[str, frozenset[str]]
     before_state: re.Pattern[str]
     before_street: re.Pattern[str]
+    called: frozenset[str]
+    before_surname: re.Pattern[str]
+    after_person: re.Pattern[str]
     namesakes: Mapping[str, Namesake]
 
 
@@ -109,7 +116,7 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
             longest[key[0]] = max(longest.get(key[0], 0), len(key))
             if language == "tr" and not written.isupper():
                 turkish.add(key[-1])
-    context = table["language_context"]
+    context, people = table["language_context"], table["people"]
     return Gazetteer(
         countries={country["code"]: country["name"] for country in table["country"]},
         regions=tuple(region["name"] for region in table["region"]),
@@ -125,6 +132,12 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
         ordinary={code: frozenset(map(fold_case, words)) for code, words in table["ordinary"].items()},
         before_state=re.compile(rf"(?: City)?, (?:{'|'.join(map(re.escape, table['states']))})\b"),
         before_street=re.compile(rf" (?:{'|'.join(map(re.escape, table['streets']))})\b"),
+        called=frozenset(people["called"]),
+        before_surname=re.compile(rf"(?: [A-Z]\.?)? (?:O['’])?{_any_of(people['surnames'], 0).pattern}"),
+        after_person=re.compile(
+            rf"(?:{_any_of(people['titles'], 0).pattern}\.?|"
+            rf"{_NO_SAINT}{_any_of(people['given'], 0).pattern}(?: [A-Z]\.)?) $"
+        ),
         namesakes={
             one["name"]: Namesake(one["of"], _any_of(one["with"]), _any_of(one["without"])) for one in table["namesake"]
         },
@@ -238,8 +251,10 @@ def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Itera
                 break
         end = matches[position + length - 1].end()
         if (
-            length == 1 and folded[position] in ordinary and text[end : end + 1] not in _APOSTROPHES
-        ) or gazetteer.before_street.match(text, end):
+            (length == 1 and folded[position] in ordinary and text[end : end + 1] not in _APOSTROPHES)
+            or gazetteer.before_street.match(text, end)
+            or (forms and length == 1 and _is_person(text, matches[position].start(), end, gazetteer))
+        ):
             forms = ()
         elif forms and gazetteer.before_state.match(text, end) and not any(form.adjective for form in forms):
             forms = gazetteer.forms["united", "states"][:1]
@@ -253,8 +268,17 @@ def _distinct(forms: Iterable[Form]) -> tuple[Form, ...]:
     return tuple({(form.countries, form.regions, form.adjective): form for form in forms}.values())
 
 
-def _any_of(words: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
+def _is_person(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
+    """Return whether a name stands between or beside words that make it a person's."""
+    if not text[start].isupper():
+        return False
+    before = text[max(0, start - _LONGEST_GIVEN) : start]
+    named = gazetteer.before_surname.match(text, end) or gazetteer.after_person.search(before)
+    return bool(named or (text[start:end] in gazetteer.called and _INITIALS.match(text, end)))
+
+
+def _any_of(words: Sequence[str], flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", flags)
 
 
 def _first_key(word: str, gazetteer: Gazetteer) -> str:

@@ -38,7 +38,7 @@ _LEVEL_OF_REGION = {
     "Andean Region": LATIN_AMERICAN,
     "Caribbean": LATIN_AMERICAN,
 }
-# A language spoken officially in one country alone, or nearly so, says where its documents come from.
+# A language spoken officially in one country alone, or nearly so, speaks for it where something else does too.
 _LANGUAGE_COUNTRY = {"tr": "Turkey", "it": "Italy", "no": "Norway", "pl": "Poland", "sv": "Sweden", "da": "Denmark",
                      "fi": "Finland", "el": "Greece", "cs": "Czechia", "hu": "Hungary", "bg": "Bulgaria",
                      "ro": "Romania", "nl": "Netherlands"}  # fmt: skip
@@ -142,7 +142,8 @@ def _by_traces(text: DocumentText, counts: _Counts, url: str, gazetteer: Gazette
     if home:
         traces[home] += 5
     home_of_language = _LANGUAGE_COUNTRY.get(text.language, "")
-    if home_of_language and len(text.words) > 100:
+    # Italian is written in Switzerland too, and by every body of the Union.
+    if traces[home_of_language] and len(text.words) > 100:
         traces[home_of_language] += 2 + len(text.words) // 1000
     common = counts.regions.most_common(1)
     if traces:

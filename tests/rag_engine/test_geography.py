@@ -282,3 +282,26 @@ def test_every_country_is_known_by_its_name_in_the_cldr(language: str) -> None:
         if (language, code) not in NOT_TAKEN:
             written = territories[code].replace(" & ", " and ")
             assert canonical_country(written, GAZETTEER) == name, (language, written)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jordan Smith wrote the plan", "by Chad Brown and Georgia O’Keeffe", "Israel M. Gonzalez, adviser",
+        "Anatole France", "Dr. Jordan, chair", "Tom Holland", "Jordan J. Keller-Wirth",
+    ],
+)  # fmt: skip
+def test_the_name_of_a_person_is_no_country(text: str) -> None:
+    assert find_places(text, load_gazetteer(), "en").countries == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "country"),
+    [
+        ("Jordan's national plan", "Jordan"), ("The Jordan Ministry of Water", "Jordan"),
+        ("Jordan: Smith report", "Jordan"), ("Turkey A. Introduction", "Turkey"),
+        ("San José Costa Rica", "Costa Rica"), ("San Juan Argentina", "Argentina"),
+    ],
+)  # fmt: skip
+def test_a_country_beside_other_names_is_one(text: str, country: str) -> None:
+    assert find_places(text, load_gazetteer(), "en").countries == (country,)

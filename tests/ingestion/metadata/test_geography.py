@@ -62,11 +62,27 @@ def test_a_document_that_mentions_many_countries_is_not_about_all_of_them() -> N
     [
         ("Die Gemeinden in Baden-Württemberg und das Land Baden-Württemberg. " * 4, "de", "Germany"),
         ("Le SCoT et le PLUi, selon le code de l'urbanisme. " * 4, "fr", "France"),
-        ("Binalarda yangın merdivenleri aranır ve denetlenir. " * 30, "tr", "Turkey"),
+        (
+            "TS EN 1866'ya uygun yangın merdivenleri aranır ve denetlenir. " + "Binalar denetlenir. " * 60,
+            "tr",
+            "Turkey",
+        ),
     ],
 )
 def test_regions_laws_and_the_language_tell_the_country(text: str, language: str, country: str) -> None:
     assert _found(_locate("", text, language=language)) == ("National", [country])
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Binalarda yangın merdivenleri aranır ve denetlenir. " * 40, "tr"),
+        ("Il piano prevede che le scuole chiudano quando fa caldo. " * 40, "it"),
+        ("Gemeenten maken een plan voor hitte en droogte. " * 40, "nl"),
+    ],
+)
+def test_a_language_alone_tells_no_country(text: str, language: str) -> None:
+    assert _found(_locate("", text, language=language)) == ("", [])
 
 
 def test_an_address_tells_the_country() -> None:
