@@ -57,6 +57,13 @@ def test_a_plan_that_was_renamed_and_replaced_is_there_in_both_editions(
     assert set(outcomes(add_paths([folder], engine)).values()) == {"unchanged"}
 
 
+def test_eight_equal_files_are_one_text_and_no_error(engine: Engine, folder: Path) -> None:
+    for number in range(8):
+        (folder / f"plan{number}.txt").write_text(FIRST)
+    assert "failed" not in set(outcomes(add_paths([folder], engine)).values())
+    assert set(texts(engine).values()) == {"first"}
+
+
 def test_an_unchanged_scan_is_reported_with_what_was_read_of_it(engine: Engine, folder: Path) -> None:
     with pymupdf.open() as printed, pymupdf.open() as scan:
         page = printed.new_page()

@@ -82,6 +82,19 @@ def test_the_files_of_a_folder_are_read_described_and_answer(store: SourceStore,
     assert {record.metadata.language for record in engine.collection.documents()} == {"en", "it", "de"}
 
 
+def test_equal_files_that_are_read_at_once_are_copies_and_no_failure(
+    store: SourceStore, engine: Engine, folder: Path
+) -> None:
+    for number in range(8):
+        shutil.copyfile(folder / "heat.md", folder / f"heat{number}.md")
+    store.add(read_seeds(folder, store.sources()).new)
+    with open_tools(engine, IngestionConfig(use_model=False, extraction_processes=4)) as tools:
+        summaries = _run(store, engine, replace(tools, encode=None))
+    assert [summaries[phase].failed for phase in PHASES if phase in summaries] == [0] * len(summaries)
+    assert summaries["extraction"].done == 11
+    assert summaries["indexing"].done == 3
+
+
 def test_a_second_run_does_nothing(store: SourceStore, engine: Engine, tools: Tools) -> None:
     _run(store, engine, tools)
     events = store.latest(1)
