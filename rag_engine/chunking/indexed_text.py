@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from rag_engine.chunking.enumerations import opening_of
 from rag_engine.text.url_masking import masked
-from rag_engine.types import Child, Metadata
+from rag_engine.types import Metadata
 
-# Characters: of a title, an act or a heading, and of a child's beginning where it would say its own section.
+# Characters: of a title, an act, a heading or opening words; of a child's beginning where it would say its own section.
 _LONGEST = 120
 _BEGINNING = 200
 
@@ -24,6 +25,10 @@ _BARE_NUMBER = re.compile(r"^\d+(?=\(|$)")
 
 class Sectioned(Protocol):
     """A parent, or a child as the catalog stores it, with its position in a document."""
+
+    @property
+    def text(self) -> str:
+        """The text of the parent."""
 
     @property
     def act(self) -> str:
@@ -36,6 +41,22 @@ class Sectioned(Protocol):
     @property
     def headings(self) -> Sequence[str]:
         """The headings above it, the outermost first."""
+
+
+class Placed(Protocol):
+    """A child, as it was cut or as the catalog stores it."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins in its parent's text."""
+
+    @property
+    def text(self) -> str:
+        """Its text."""
+
+    @property
+    def clause(self) -> str:
+        """The subdivision of the section that it begins in, or ""."""
 
 
 def context_header(metadata: Metadata) -> str:
@@ -57,25 +78,27 @@ def under_header(header: str, text: str) -> str:
     return f"{header}\n\n{masked(text)}" if header else masked(text)
 
 
-def encoder_text(header: str, parent: Sectioned, child: Child) -> str:
+def encoder_text(header: str, parent: Sectioned, child: Placed) -> str:
     """Return what the encoder reads for a child: the document's header, where in it the child is, the child's text.
 
-    The second line is act | headings | section and clause, without what the header or the beginning of the child
-    says already; of the headings the innermost two.
+    The second line is act | headings | section and clause | opening words of its enumeration, without what the header
+    or the beginning of the child says already; of the headings the innermost two.
     """
     label = _new([cited(parent.section, child.clause)], child.text[:_BEGINNING])
     around = _new((parent.act, *_titles(parent)[-2:]), header, child.text[:_BEGINNING], *label)
-    return under_header("\n".join(filter(None, (header, " | ".join([*around, *label])))), child.text)
+    opening = _new([opening_of(parent.text, child.start)], child.text)
+    return under_header("\n".join(filter(None, (header, " | ".join([*around, *label, *opening])))), child.text)
 
 
-def keyword_text(title: str, parent: Sectioned, clause: str, text: str) -> str:
+def keyword_text(title: str, parent: Sectioned, child: Placed) -> str:
     """Return what the keyword index reads for a child: a line of its place, then its text.
 
-    The line has section and clause, act (else the document's title) and innermost heading, as far as the child's text
-    does not hold them.
+    The line has section and clause, act (else the document's title), innermost heading and the opening words of its
+    enumeration, as far as the child's text does not hold them.
     """
-    given = (cited(parent.section, clause), parent.act or title, *_titles(parent)[-1:])
-    return "\n".join(filter(None, (" | ".join(_new(given, text)), text)))
+    opening = opening_of(parent.text, child.start)
+    given = (cited(parent.section, child.clause), parent.act or title, *_titles(parent)[-1:], opening)
+    return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
 
 
 def child_id(sha256: str, parent: int, child: int) -> str:

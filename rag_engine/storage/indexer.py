@@ -134,7 +134,7 @@ class Indexer:
         key, keys = self._insert(record, extracted, fingerprint, chunked.parents, rows, listed)
         self._waiting.append((replace(record, key=key), vectors))
         self._stores.sparse.add(
-            (child_key, key, language, keyword_text(title, parent, child.clause, child.text))
+            (child_key, key, language, keyword_text(title, parent, child))
             for child_key, (parent, child) in zip(keys.tolist(), children, strict=True)
         )
         self._group.append(key)

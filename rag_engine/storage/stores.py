@@ -46,7 +46,7 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
     The same as when the document was added, so that an index written from the catalog equals the first.
     """
     for child in children:
-        text = keyword_text(record.metadata.title, child.parent, child.clause, child.text)
+        text = keyword_text(record.metadata.title, child.parent, child)
         yield child.key, record.key, record.metadata.language, text
 
 

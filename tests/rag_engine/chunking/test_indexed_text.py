@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.chunking import indexed_text
-from rag_engine.chunking.indexed_text import cited, context_header, encoder_text, under_header
+from rag_engine.chunking.indexed_text import cited, context_header, encoder_text, keyword_text, under_header
 from rag_engine.types import Child, Metadata, Parent
 
 WORDS = st.text(alphabet="aA 9(§.é水\n", max_size=40)
@@ -14,10 +13,6 @@ WORDS = st.text(alphabet="aA 9(§.é水\n", max_size=40)
 
 def parent(section: str = "", act: str = "", headings: tuple[str, ...] = ()) -> Parent:
     return Parent(0, 0, 0, "", (), act=act, section=section, headings=headings)
-
-
-def keyword_text(title: str, place: Parent, one: Child) -> str:
-    return indexed_text.keyword_text(title, place, one.clause, one.text)
 
 
 def child(text: str, clause: str = "") -> Child:
@@ -42,6 +37,17 @@ def test_the_encoder_reads_the_header_and_no_addresses() -> None:
     text = "See https://example.org/a?b=1&c, www.example.org. Or write to jane.doe@example.org."
     assert under_header("Plan | en", text) == "Plan | en\n\nSee [link], [link]. Or write to [email]."
     assert under_header("", "詳細はhttps://example.org/を見る") == "詳細は[link]を見る"
+
+
+def test_both_indexes_read_the_opening_words_of_the_enumeration_that_a_passage_goes_on_with() -> None:
+    text = "Each town is asked for three things. Each plan shall contain:\n\n(a) a map;\n\n(b) a list of pumps;\n"
+    start = text.index("(b)")
+    place = Parent(0, 0, len(text), text, ())
+    item = Child(1, start, len(text), text[start:])
+    assert encoder_text("Plan | en", place, item).startswith("Plan | en\nEach plan shall contain:\n\n(b) a list")
+    assert keyword_text("", place, item).startswith("Each plan shall contain:\n(b) a list")
+    whole = Child(0, 0, len(text), text)
+    assert keyword_text("", place, whole) == text
 
 
 def test_the_encoder_reads_of_a_passage_without_any_structure_what_it_always_read() -> None:
