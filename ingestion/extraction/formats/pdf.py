@@ -12,6 +12,7 @@ import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line
 from ingestion.extraction.file_type import MEDIA_TYPES
+from ingestion.extraction.formats.ligatures import may_lack_ligatures, spell_ligatures
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
@@ -120,6 +121,12 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     unseen = 0
     content = page.get_textpage(flags=FLAGS | pymupdf.TEXT_COLLECT_VECTORS)
     blocks = content.extractDICT()["blocks"]
+    misspelled: dict[str, str] = {}
+    if may_lack_ligatures("".join(span["text"] for span in _spans(blocks))):
+        raw = content.extractRAWDICT()["blocks"]
+        if spell_ligatures(_spans(raw)):
+            misspelled = _differing_words(blocks, raw)
+            blocks = raw
     for index, block in enumerate(blocks):
         if block["type"] == _VECTOR:
             drawn.append(Shape(_turned(block["bbox"], turn), block["stroked"]))
@@ -136,11 +143,25 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     frames = frames_of(drawn, width, height)
     if not frames:
         return PageRows(number, width, height, rows_of(lines), unseen=unseen)
-    spans = [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]]
+    spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
-    words = [placed_word(_unnoted(word, noted), _turned(word[:4], turn)) for word in content.extractWORDS()]
+    words = [
+        placed_word(misspelled.get(text := _unnoted(word, noted), text), _turned(word[:4], turn))
+        for word in content.extractWORDS()
+    ]
     return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number), unseen=unseen)
+
+
+def _spans(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [span for block in blocks for line in block.get("lines", ()) for span in line["spans"]]
+
+
+def _differing_words(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return the words that are spelled otherwise in the same spans."""
+    pairs = zip(_spans(before), _spans(after), strict=True)
+    words = ((one["text"].split(), other["text"].split()) for one, other in pairs if one["text"] != other["text"])
+    return {old: new for olds, news in words for old, new in zip(olds, news, strict=False) if old != new}
 
 
 def _unnoted(word: Sequence[Any], noted: Sequence[dict[str, Any]]) -> str:

@@ -1,0 +1,94 @@
+"""Ligatures that a PDF names by their last letter alone: "deinition" for "definition", "hey" for "They".
+
+Some fonts are embedded with a table that gives one character for a glyph of two or three. The glyph is still as wide as
+its letters together, which tells it from the letter that it is called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# By the letter that is left, what the glyph may be.
+_LIGATURES: Mapping[str, tuple[str, ...]] = {
+    "i": ("fi", "ffi", "tti", "ti", "Ti"),
+    "l": ("fl", "ffl"),
+    "f": ("ff",),
+    "h": ("Th", "fh"),
+    "t": ("tt", "ft", "ct", "st"),
+    "j": ("fj",),
+}
+# Every language that has so many f has some of these pairs among them.
+_MANY, _PAIRS = 12, re.compile("f[fil]")
+_FEWEST_PAIRS = 1 / 30
+_FEWEST = 3
+# How much wider than the letter the glyph is at least, and how near it comes to its letters together: set as one they
+# stand a little closer.
+_WIDER = 1.45
+_CLOSER, _FARTHER = 0.86, 1.03
+
+Spans = Sequence[dict[str, Any]]
+
+
+def may_lack_ligatures(text: str) -> bool:
+    """Return whether a text has fewer pairs with f than language has."""
+    many = text.count("f")
+    return many >= _MANY and len(_PAIRS.findall(text)) < many * _FEWEST_PAIRS
+
+
+def spell_ligatures(spans: Spans) -> int:
+    """Give the raw spans of a page a text in which lost ligatures are spelled; return how many there were.
+
+    A raw span has "chars", each with "c" and "bbox", and the "font" and "size" that they are set in.
+    """
+    widths: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
+    for span in spans:
+        for char in span["chars"]:
+            widths[span["font"]][char["c"]][_width(char, span["size"])] += 1
+    usual = {font: {letter: _narrowest(found) for letter, found in letters.items()} for font, letters in widths.items()}
+    spelled = [_spelled(span, usual[span["font"]]) for span in spans]
+    lost = sum(count for _, count in spelled)
+    # Fewer may be letters that were set wide.
+    for span, (text, _) in zip(spans, spelled, strict=True):
+        span["text"] = text if lost >= _FEWEST else "".join(char["c"] for char in span["chars"])
+    return lost if lost >= _FEWEST else 0
+
+
+def _narrowest(widths: Counter[float]) -> float:
+    """Return the width of the letter itself: of a letter that is nearly always a ligature it is not the commonest."""
+    found = [width for width, count in widths.items() if count > 1 and width > 0]
+    return min(found, default=widths.most_common(1)[0][0])
+
+
+def _spelled(span: Mapping[str, Any], usual: Mapping[str, float]) -> tuple[str, int]:
+    """Return the text of a raw span and how many ligatures were spelled in it."""
+    parts: list[str] = []
+    lost = 0
+    chars = span["chars"]
+    for place, char in enumerate(chars):
+        letter, before = char["c"], chars[place - 1]["c"] if place else " "
+        following = _width(chars[place + 1], span["size"]) if place + 1 < len(chars) else 1.0
+        # Where a glyph has its letters already, the first has all its width and the next none.
+        meant = _meant(letter, _width(char, span["size"]), usual) if following > 0 else letter
+        if meant[0].isupper() and letter.islower() and before.isalpha():
+            meant = letter
+        lost += meant != letter
+        parts.append(meant)
+    return "".join(parts), lost
+
+
+def _meant(letter: str, width: float, usual: Mapping[str, float]) -> str:
+    """Return the letters that a glyph of this width shows."""
+    if letter not in _LIGATURES or width < _WIDER * usual[letter]:
+        return letter
+    # The first that fits is the commonest.
+    known = (one for one in _LIGATURES[letter] if all(usual.get(part) for part in one))
+    fitting = (one for one in known if _CLOSER <= width / sum(usual[part] for part in one) <= _FARTHER)
+    return next(fitting, letter)
+
+
+def _width(char: Mapping[str, Any], size: float) -> float:
+    x0, _, x1, _ = char["bbox"]
+    return round((x1 - x0) / (size or 1.0), 2)
