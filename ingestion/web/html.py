@@ -44,6 +44,11 @@ _OTHER_SCRIPTS = ["cp1251", "cp1253", "cp1255", "cp1256", "shift_jis", "euc_jp",
 _NOT_TEXT = re.compile(rb"<(script|style)\b.{0,100000}?</\1|<[^>]{0,2000}>", re.IGNORECASE | re.DOTALL)
 _LATIN = re.compile(rb"[A-Za-z]")
 _SAMPLE = 100_000
+# What nests when it is not closed. libxml2 reads 2,048 levels.
+_CONTAINER = re.compile(
+    r"<(/?)(?:div|span|font|center|section|article|blockquote|big|small|em|strong|b|i|ul|ol)\b[^<>]*>", re.IGNORECASE
+)
+_DEEPEST = 1_500
 _FEWEST_LETTERS = 20
 
 
@@ -71,7 +76,7 @@ def parse(page: bytes | str, charset: str = "") -> html.HtmlElement | None:
     # than 255 elements vanishes without a word; there are no entities in HTML that could make a small page large.
     parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=True, encoding="utf-8")
     try:
-        root = html.document_fromstring(CONTROLS.sub(" ", text).encode("utf-8"), parser=parser)
+        root = html.document_fromstring(_shallow(CONTROLS.sub(" ", text)).encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
     for element in root.iter():
@@ -80,6 +85,23 @@ def parse(page: bytes | str, charset: str = "") -> html.HtmlElement | None:
         if element.tail and CONTROLS.search(element.tail):
             element.tail = CONTROLS.sub(" ", element.tail)
     return root
+
+
+def _shallow(text: str) -> str:
+    """Return the markup without the containers that are nested deeper than the parser reads."""
+    if text.count("<") < 2 * _DEEPEST:
+        return text
+    depth = 0
+
+    def keep(tag: re.Match[str]) -> str:
+        nonlocal depth
+        if tag[1]:
+            depth = max(0, depth - 1)
+            return tag[0] if depth < _DEEPEST else " "
+        depth += 1
+        return tag[0] if depth <= _DEEPEST else " "
+
+    return _CONTAINER.sub(keep, text)
 
 
 def clean(root: html.HtmlElement, *, menus: bool = False) -> None:

@@ -14,6 +14,7 @@ from ingestion.extraction.assemble import DraftBlock, assemble, one_line
 from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.formats.ligatures import may_lack_ligatures, spell_ligatures
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
+from ingestion.extraction.layout.drop_capitals import is_raised, with_drop_capitals
 from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages
@@ -139,6 +140,7 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
             text = one_line(spelled)
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
+    lines = with_drop_capitals(lines)
     width, height = page.rect.width, page.rect.height
     frames = frames_of(drawn, width, height)
     if not frames:
@@ -192,7 +194,8 @@ def _spelled(spans: list[dict[str, Any]]) -> str:
         shown = span["text"]
         note = span["flags"] & _RAISED and shown.strip().isdecimal() and _NOTED_WORD.search(text, max(0, len(text) - 3))
         text += f" {shown}" if note else shown
-    return text
+    raised = len(spans) > 1 and is_raised(spans[0]["text"], spans[0]["size"], spans[1]["size"])
+    return spans[0]["text"].strip() + text[len(spans[0]["text"]) :].lstrip() if raised else text
 
 
 def _printed(

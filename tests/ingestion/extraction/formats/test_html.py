@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 
@@ -45,7 +47,8 @@ def test_what_a_cell_or_a_heading_hides_is_not_read_and_its_words_stay_whole(tmp
     assert text.endswith("\n\nKatastrophe plan | 12")
 
 
-def test_what_is_nested_deep_is_read_whole(tmp_path: Path) -> None:
-    deep = "<div>" * 1500 + f"<p>{PROSE}</p><h2>{'<b>' * 300}Deep{'</b>' * 300}</h2>" + "</div>" * 1500
+@pytest.mark.parametrize("levels", [300, 1500, 20_000])
+def test_what_is_nested_deep_is_read_whole(tmp_path: Path, levels: int) -> None:
+    deep = "<div>" * levels + f"<p>{PROSE}</p><h2>{'<b>' * 300}Deep{'</b>' * 300}</h2>" + "</div>" * levels
     text = text_of(tmp_path, f"<h1>Heat</h1>{deep}<p>After it.</p>")
     assert text.split("\n\n") == ["Heat", " ".join(PROSE.split()), "Deep", "After it."]
