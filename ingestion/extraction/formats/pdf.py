@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,6 +13,14 @@ import pymupdf
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line
 from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.formats.ligatures import may_lack_ligatures, spell_ligatures
+from ingestion.extraction.formats.pdf_figures import (
+    Figure,
+    by_page,
+    figures_on,
+    read_figures,
+    with_figures,
+    without_letterheads,
+)
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
 from ingestion.extraction.layout.drop_capitals import is_raised, with_drop_capitals
 from ingestion.extraction.layout.headers_footers import without_running_heads
@@ -54,6 +62,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
             warnings.append("The PDF's index was damaged and has been rebuilt; check that no page is missing.")
         pages: list[PageRows] = []
         pictured: list[int] = []
+        figures: list[Figure] = []
         unread: list[int] = []
         for number in range(1, document.page_count + 1):
             try:
@@ -62,6 +71,8 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 pages.append(rows)
                 if _needs_ocr(page, rows):
                     pictured.append(number)
+                else:
+                    figures += figures_on(page, rows)
             except ERRORS as error:
                 _raise_out_of_memory(error)
                 unread.append(number)
@@ -78,7 +89,10 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
             _refuse_unless_text(path, pages)
             warnings.append(f"{len(missed)} scanned pages were not read: no OCR is installed.")
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
-        text, lines, blocks = assemble(_blocks(pages))
+        figures = without_letterheads(figures)
+        if ocr is not None and figures:
+            figures = _read_figures(document, path, figures, ocr)
+        text, lines, blocks = assemble(_blocks(pages, by_page(figures)))
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
         return ExtractedText(
             text=text,
@@ -278,10 +292,19 @@ def _recognise(
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
-        raise Refusal(
-            "ocr_missing", f"{path.name} has scanned pages that could not be read: {error.args[0]}", help=error.help
-        ) from error
+        raise _ocr_broken(path, "scanned pages", error) from error
     return read, undrawn
+
+
+def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure], ocr: OcrEngine) -> list[Figure]:
+    try:
+        return read_figures(document, figures, ocr)
+    except BackendError as error:
+        raise _ocr_broken(path, "figures", error) from error
+
+
+def _ocr_broken(path: Path, what: str, error: BackendError) -> Refusal:
+    return Refusal("ocr_missing", f"{path.name} has {what} that could not be read: {error.args[0]}", help=error.help)
 
 
 def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
@@ -338,8 +361,9 @@ def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
         )
 
 
-def _blocks(pages: Sequence[PageRows]) -> Iterator[DraftBlock]:
+def _blocks(pages: Sequence[PageRows], figures: Mapping[int, Sequence[Figure]]) -> Iterator[DraftBlock]:
     kept = without_running_heads(pages)
     body = body_size(kept)
     vocabulary = vocabulary_of(row.text for page in kept for row in page.rows)
-    return joined_over_pages((blocks_of(page, body, vocabulary) for page in kept), vocabulary)
+    blocks = (with_figures(blocks_of(page, body, vocabulary), figures.get(page.number, ())) for page in kept)
+    return joined_over_pages(blocks, vocabulary)
