@@ -20,8 +20,9 @@ _LIGATURES: Mapping[str, tuple[str, ...]] = {
     "t": ("tt", "ft", "ct", "st"),
     "j": ("fj",),
 }
+_PARTS = frozenset("".join(_LIGATURES)).union(*(one for several in _LIGATURES.values() for one in several))
 # Every language that has so many f has some of these pairs among them.
-_MANY, _PAIRS = 12, re.compile("f[fil]")
+_MANY, _PAIRS = 20, re.compile("f[fil]")
 _FEWEST_PAIRS = 1 / 30
 _FEWEST = 3
 # How much wider than the letter the glyph is at least, and how near it comes to its letters together: set as one they
@@ -45,8 +46,12 @@ def spell_ligatures(spans: Spans) -> int:
     """
     widths: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
     for span in spans:
+        size, found = span["size"], widths[span["font"]]
         for char in span["chars"]:
-            widths[span["font"]][char["c"]][_width(char, span["size"])] += 1
+            if char["c"] in _PARTS:
+                found[char["c"]][_width(char, size)] += 1
+    if not any(_is_wide(one) for found in widths.values() for letter, one in found.items() if letter in _LIGATURES):
+        return 0
     usual = {font: {letter: _narrowest(found) for letter, found in letters.items()} for font, letters in widths.items()}
     spelled = [_spelled(span, usual[span["font"]]) for span in spans]
     lost = sum(count for _, count in spelled)
@@ -54,6 +59,10 @@ def spell_ligatures(spans: Spans) -> int:
     for span, (text, _) in zip(spans, spelled, strict=True):
         span["text"] = text if lost >= _FEWEST else "".join(char["c"] for char in span["chars"])
     return lost if lost >= _FEWEST else 0
+
+
+def _is_wide(widths: Counter[float]) -> bool:
+    return max(widths) >= _WIDER * _narrowest(widths)
 
 
 def _narrowest(widths: Counter[float]) -> float:

@@ -162,11 +162,19 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
+    around = [frame.box for frame in frames]
     words = [
-        placed_word(misspelled.get(text := _unnoted(word, noted), text), _turned(word[:4], turn))
+        placed_word(misspelled.get(text := _unnoted(word, noted), text), box)
         for word in content.extractWORDS()
+        if _is_in_one(box := _turned(word[:4], turn), around)
     ]
     return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number), unseen=unseen)
+
+
+def _is_in_one(box: Box, frames: Sequence[Box]) -> bool:
+    """Return whether the middle of a box is in one of the frames, or next to its edge."""
+    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+    return any(one.x0 - 1 <= x <= one.x1 + 1 and one.y0 - 1 <= y <= one.y1 + 1 for one in frames)
 
 
 def _spans(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from ingestion.extraction.layout.text_rows import PrintedLine
 
 # One letter, with the quotation mark that may open the paragraph.
 _CAPITAL = re.compile(r"[\"'“”„«‘]?\s?([A-ZÀ-ÖØ-ÞŒŠŽİĞŞĄĆĘŁŃŚŹŻ])$")
+_LONGEST = 3
 _WORD = re.compile(r"[^\W\d_]+")
 # Letters that are words.
 _WORDS = "AEIOYÀÈÉÓ"
@@ -20,7 +21,9 @@ _LARGER, _NEAR = 1.7, 1.5
 
 def with_drop_capitals(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
     """Return the lines of a page, each drop capital put before the first of the lines that it stands beside."""
-    capitals = [line for line in lines if _CAPITAL.match(line.text)]
+    capitals = [line for line in lines if len(line.text) <= _LONGEST and _CAPITAL.match(line.text)]
+    if not capitals:
+        return list(lines)
     joined: dict[int, PrintedLine] = {}
     for capital in capitals:
         beside = [place for place, line in enumerate(lines) if _is_beside(line, capital)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -56,14 +57,13 @@ def rows_with_tables(
     for number, frame in enumerate(piece for whole in frames for piece in _pieces(whole, words)):
         box = frame.box
         inside = [line for line in left if _within(box, line.box)]
-        if len(inside) < _FEWEST_ROWS or any(_within(box, taken) for _, taken, _ in tables.values()):
+        taken = [other for _, other, _ in tables.values()]
+        if len(inside) < _FEWEST_ROWS or any(_within(box, other) for other in taken):
             continue
         within = [one for one in bold if _within(box, one)]
-        held = [
-            replace(word, bold=_is_in(word.box, within))
-            for word in words
-            if _holds(box, word) and not _is_in(word.box, [taken for _, taken, _ in tables.values()])
-        ]
+        held = [word for word in words if _holds(box, word) and not (taken and _is_in(word.box, taken))]
+        if within:
+            held = _with_bold(held, within)
         table = table_in(frame, held, page)
         if table is not None:
             tables[number] = table, box, inside
@@ -81,6 +81,15 @@ def rows_with_tables(
             pending = []
             rows.append(_table_row(*tables.pop(number), -1 - number))
     return (*rows, *rows_of(pending))
+
+
+def _with_bold(words: Sequence[PlacedWord], bold: Sequence[Box]) -> list[PlacedWord]:
+    """Return the words, marked as bold where they are in one of these boxes."""
+    heights: defaultdict[int, list[Box]] = defaultdict(list)
+    for one in bold:
+        for height in range(int(one.y0), int(one.y1) + 1):
+            heights[height].append(one)
+    return [replace(word, bold=True) if _is_in(word.box, heights.get(int(word.y), ())) else word for word in words]
 
 
 def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:

@@ -22,6 +22,8 @@ _ENOUGH_LETTERS = 150
 _WORDLESS = 0.3
 _FEW_WORDS = 0.5
 _SURELY_WORDS = 0.75
+_CLEARLY_WORDS = 0.9
+_SAMPLED = 3
 # A line of text has two function words or more, and one in every four words or so; more words need not be looked at.
 _WORDS_A_FUNCTION_WORD = 4
 # Some of a page's fonts may be in order: lines of so many letters count alone, and so many of them spoil the page.
@@ -43,9 +45,11 @@ def is_scrambled(lines: Iterable[str]) -> bool:
     They are not where they hold next to no word that is made as words of a language are, or more signs than letters.
     """
     lines = list(lines)
-    counts = [_word_letters(line) for line in lines]
-    total, right = sum(count for count, _ in counts), sum(good for _, good in counts)
-    spoilt = sum(count for count, good in counts if count >= _LINE_LETTERS and good < _WORDLESS * count)
+    # Where every third line is in order, no two fifths of the page are spoilt.
+    total, right, spoilt = _counted(lines[::_SAMPLED])
+    if total >= _ENOUGH_LETTERS and right >= _CLEARLY_WORDS * total and not spoilt:
+        return False
+    total, right, spoilt = _counted(lines)
     in_part = spoilt > _SPOILT * total and spoilt >= 2 * _ENOUGH_LETTERS
     if right >= _SURELY_WORDS * total and total >= _ENOUGH_LETTERS and not in_part:
         return False
@@ -61,6 +65,16 @@ def is_scrambled(lines: Iterable[str]) -> bool:
         return False
     share = _word_share(text)
     return in_part or share < _WORDLESS or (share < _FEW_WORDS and _lacks_function_words(text))
+
+
+def _counted(lines: Iterable[str]) -> tuple[float, float, float]:
+    """Return how many characters words have, those of what looks like words, and those of lines with next to none."""
+    counts = [_word_letters(line) for line in lines]
+    return (
+        sum(count for count, _ in counts),
+        sum(good for _, good in counts),
+        sum(count for count, good in counts if count >= _LINE_LETTERS and good < _WORDLESS * count),
+    )
 
 
 def _word_letters(line: str) -> tuple[float, float]:

@@ -39,6 +39,7 @@ from rag_engine.errors import BackendError
 from rag_engine.types import ExtractedText
 
 # Written out by hand when there is no memory left to build it.
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
 
 
@@ -51,6 +52,8 @@ def main() -> None:
     threading.Thread(target=_listen, args=(parent, requests.put), daemon=True).start()
     settings = requests.get()
     limits = ExtractionLimits(**settings["limits"])
+    # A page is thousands of small objects without a cycle: looking for cycles among them took a tenth of the time.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)

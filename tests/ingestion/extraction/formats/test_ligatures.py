@@ -63,7 +63,8 @@ def test_a_glyph_as_wide_as_two_letters_is_spelled_as_both(pdf: Path) -> None:
 def test_pages_whose_pairs_are_there_are_not_looked_at() -> None:
     assert not may_lack_ligatures("the office of the fire service finds five floods and flees after half of the effort")
     assert may_lack_ligatures(
-        "the oice of the ire service inds ive loods after half of the efort for four feet of far more of it if left"
+        "the oice of the ire service inds ive loods after half of the efort for four feet of far more of it if left "
+        * 2
     )
     assert not may_lack_ligatures("too short of f")
 
