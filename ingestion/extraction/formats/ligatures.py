@@ -25,12 +25,30 @@ _PARTS = frozenset("".join(_LIGATURES)).union(*(one for several in _LIGATURES.va
 _MANY, _PAIRS = 20, re.compile("f[fil]")
 _FEWEST_PAIRS = 1 / 30
 _FEWEST = 3
+_PAGES_WITHOUT = 2
 # How much wider than the letter the glyph is at least, and how near it comes to its letters together: set as one they
 # stand a little closer.
 _WIDER = 1.45
 _CLOSER, _FARTHER = 0.86, 1.03
 
 Spans = Sequence[dict[str, Any]]
+
+
+class LigatureSearch:
+    """Search for lost ligatures in the pages of one document, given up where several suspicious pages have none."""
+
+    def __init__(self) -> None:
+        self._left = _PAGES_WITHOUT
+
+    def is_due(self, text: str) -> bool:
+        """Return whether the glyphs of a page with this text are to be looked at."""
+        return self._left > 0 and may_lack_ligatures(text)
+
+    def spell(self, spans: Spans) -> bool:
+        """Spell the ligatures of a page's raw spans; return whether there were any."""
+        lost = spell_ligatures(spans) > 0
+        self._left = _PAGES_WITHOUT if lost else self._left - 1
+        return lost
 
 
 def may_lack_ligatures(text: str) -> bool:

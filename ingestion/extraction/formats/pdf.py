@@ -12,7 +12,7 @@ import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line
 from ingestion.extraction.file_type import MEDIA_TYPES
-from ingestion.extraction.formats.ligatures import may_lack_ligatures, spell_ligatures
+from ingestion.extraction.formats.ligatures import LigatureSearch
 from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
@@ -61,13 +61,14 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         if document.is_repaired:
             warnings.append("The PDF's index was damaged and has been rebuilt; check that no page is missing.")
         pages: list[PageRows] = []
+        search = LigatureSearch()
         pictured: list[int] = []
         figures: list[Figure] = []
         unread: list[int] = []
         for number in range(1, document.page_count + 1):
             try:
                 page = document[number - 1]
-                rows = _page_rows(page, number)
+                rows = _page_rows(page, number, search)
                 pages.append(rows)
                 if _needs_ocr(page, rows):
                     pictured.append(number)
@@ -128,7 +129,7 @@ def _ends(path: Path) -> bool:
         return b"%%EOF" in file.read()
 
 
-def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
+def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageRows:
     # Coordinates come as if the page were not rotated; boxes must lie on the page as it is drawn.
     turn = page.rotation_matrix if page.rotation else None
     lines: list[PrintedLine] = []
@@ -137,9 +138,9 @@ def _page_rows(page: pymupdf.Page, number: int) -> PageRows:
     content = page.get_textpage(flags=FLAGS | pymupdf.TEXT_COLLECT_VECTORS)
     blocks = content.extractDICT()["blocks"]
     misspelled: dict[str, str] = {}
-    if may_lack_ligatures("".join(span["text"] for span in _spans(blocks))):
+    if search.is_due("".join(span["text"] for span in _spans(blocks))):
         raw = content.extractRAWDICT()["blocks"]
-        if spell_ligatures(_spans(raw)):
+        if search.spell(_spans(raw)):
             misspelled = _differing_words(blocks, raw)
             blocks = raw
     for index, block in enumerate(blocks):

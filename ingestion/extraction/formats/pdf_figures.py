@@ -20,6 +20,7 @@ from rag_engine.types import Box
 PLACEHOLDER = "[Figure]"
 # Points, and a share of the page: smaller pictures are logos, seals and rules.
 _NARROWEST, _LOWEST, _LEAST_SHARE = 80.0, 50.0, 0.03
+_FEWEST_PIXELS = 20_000
 # With neither a caption nor words, a smaller one says nothing to a reader.
 _BARE_SHARE = 0.1
 # On so many pages the same place holds the picture of a letterhead.
@@ -51,7 +52,8 @@ class Figure:
 
 def figures_on(page: pymupdf.Page, rows: PageRows) -> list[Figure]:
     """Return the pictures on a page of text that are neither small nor under its text."""
-    if not rows.rows or not page.get_images():
+    # Width and height are the third and fourth of what is listed of an image.
+    if not rows.rows or not any(image[2] * image[3] >= _FEWEST_PIXELS for image in page.get_images()):
         return []
     whole = abs(page.rect.get_area())
     found: dict[tuple[int, ...], Figure] = {}
