@@ -118,4 +118,4 @@ def _meant(letter: str, width: float, usual: Mapping[str, float]) -> str:
 
 def _width(char: Mapping[str, Any], size: float) -> float:
     x0, _, x1, _ = char["bbox"]
-    return round((x1 - x0) / (size or 1.0), 2)
+    return round(float(x1 - x0) / (size or 1.0), 2)
