@@ -1,6 +1,6 @@
 """The recipes of two papers, to their letter, beside the default.
 
-    python benchmarks/recipes.py [--skip-pages] [--shared DIR]
+    python benchmarks/recipes.py [--only sets|pages] [--shared DIR]
 
 On public sets all order the same passages, so that the ranking alone differs; on the real documents each recipe has cut
 them as it says, with one encoder for all. A page counts where a passage on it is among the first five.
@@ -96,24 +96,46 @@ def found(engine: Engine, questions: Sequence[PageQuestion]) -> str:
     return f"{right} of {needed}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
-    parser.add_argument("--skip-pages", action="store_true", help="leave the real documents out")
-    arguments = parser.parse_args()
-    shared = arguments.shared.resolve()
-    public, pages = on_public_sets(shared), {} if arguments.skip_pages else on_real_documents(shared)
+def write_sets(shared: Path) -> None:
+    """Write the table of the public sets."""
     write_table(
         "recipes",
         "The published recipes beside the default",
-        ["recipe", *SETS, *(PAGES if pages else ())],
-        [[name, *cells, *pages.get(name, ["", ""] if pages else [])] for name, cells in public.items()],
+        ["recipe", *SETS],
+        [[name, *cells] for name, cells in on_public_sets(shared).items()],
         [
             machine(),
-            f"`python benchmarks/recipes.py{'' if pages else ' --skip-pages'}`; development halves, nDCG@10 (statutes "
-            "gives five documents at most)" + (", and pages that answer among the first five." if pages else "."),
+            "`python benchmarks/recipes.py --only sets`; development halves, nDCG@10 (statutes gives five documents at "
+            "most).",
         ],
     )
+
+
+def write_pages(cells: dict[str, list[str]]) -> None:
+    """Write the table of the real documents."""
+    write_table(
+        "recipe_pages",
+        "The published recipes over real documents, each cut as it says",
+        ["recipe", *PAGES],
+        [[name, *found_of] for name, found_of in cells.items()],
+        [
+            machine(),
+            f"`python benchmarks/recipes.py --only pages`; pages that answer among the first {FIRST} passages, with "
+            "one encoder for all.",
+        ],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--only", choices=("sets", "pages"), help="one of the two tables alone")
+    arguments = parser.parse_args()
+    shared = arguments.shared.resolve()
+    if arguments.only != "pages":
+        write_sets(shared)
+    if arguments.only != "sets":
+        write_pages(on_real_documents(shared))
 
 
 if __name__ == "__main__":
