@@ -17,6 +17,7 @@ from ingestion.extraction.formats.rtf import extract_rtf
 from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
+from ingestion.extraction.table_text import with_caption_units
 from ingestion.types import ExtractionLimits, OcrEngine, Refusal
 from rag_engine.types import ExtractedText
 
@@ -79,6 +80,6 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
             draft = _PLAIN[found](path)
         case _:
             draft = _PACKED[found](path, limits)
-    text, lines, blocks = assemble(draft.blocks)
+    text, lines, blocks = assemble(with_caption_units(draft.blocks))
     title = choose_title(draft.title, text, blocks, path) if blocks else ""
     return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=draft.warnings)

@@ -7,15 +7,26 @@ it can be found, quoted and marked by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, one_line
-from ingestion.extraction.table_grid import GridCell, GridRow, TableGrid, distinct, is_one_cell, table_of, texts_of
+from ingestion.extraction.table_grid import (
+    GridCell,
+    GridRow,
+    TableGrid,
+    distinct,
+    is_one_cell,
+    table_of,
+    texts_of,
+    unit_in,
+)
 from rag_engine.types import Box
 
 # Names longer than this in sum would be most of every row; then they are said once.
 _LONGEST_HEADER = 700
 _LONGEST_LABEL = 80
+_LONGEST_CAPTION = 160
 _FIGURE = re.compile(r"\d")
 _ENDED = re.compile(r"[!?;:]$")
 _NUMBERED = re.compile(r"(?:[A-Z]|[IVX]{1,5}|\d{1,2})\.\s")
@@ -30,6 +41,25 @@ def table(rows: Iterable[Iterable[str]], page: int = 1, headers: int | None = No
 def table_block(grid: TableGrid, page: int = 1, font_size: float | None = None) -> DraftBlock:
     """Return the block of a table, with its cells."""
     return DraftBlock(page, "table", table_lines(grid), font_size, grid)
+
+
+def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
+    """Yield the blocks; a table whose caption says what its figures are in ("Costs in million euros") says so too."""
+    caption = unit = ""
+    for block in blocks:
+        if block.grid is None:
+            text = " ".join(line.text for line in block.lines)
+            caption = text if len(text) <= _LONGEST_CAPTION else ""
+            yield block
+            continue
+        # A table that goes on from the page before has its caption there.
+        unit = block.grid.unit or (unit if block.grid.repeated else unit_in(caption))
+        caption = ""
+        if unit == block.grid.unit:
+            yield block
+        else:
+            grid = replace(block.grid, unit=unit)
+            yield replace(block, lines=table_lines(grid), grid=grid)
 
 
 def table_lines(table: TableGrid) -> tuple[DraftLine, ...]:

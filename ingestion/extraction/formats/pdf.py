@@ -32,6 +32,7 @@ from ingestion.extraction.layout.rules import Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
 from ingestion.extraction.layout.title import choose_title
+from ingestion.extraction.table_text import with_caption_units
 from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
 from rag_engine.errors import BackendError
 from rag_engine.types import Box, ExtractedText
@@ -93,7 +94,7 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
-        text, lines, blocks = assemble(_blocks(pages, by_page(figures)))
+        text, lines, blocks = assemble(with_caption_units(_blocks(pages, by_page(figures))))
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
         return ExtractedText(
             text=text,

@@ -134,3 +134,19 @@ def test_a_first_row_of_figures_or_of_long_sentences_is_no_header() -> None:
     assert assemble([table([("1", "12"), *figures])])[0].startswith("1 12\n\nPo: 12\n\n")
     sentences = ("Each town keeps a plan. " * 8, "Each region too. " * 8)
     assert assemble([table([sentences, *figures])])[0].count(" | Each region too.") == 1
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("Table 2. Costs of the plan (in million euros)", "Drone – Cost: 10 (in million euros)"),
+        ("Amounts in thousand euros", "Drone – Cost: 10 (Amounts in thousand euros)"),
+        ("Tabelle 2: Kosten, in Mio. Euro", "Drone – Cost: 10 (in Mio. Euro)"),
+        ("The plan was made in the year of the flood.", "Drone – Cost: 10"),
+    ],
+)
+def test_what_a_caption_says_of_the_figures_is_said_with_each(tmp_path: Path, caption: str, said: str) -> None:
+    table_of_costs = "<table><tr><th></th><th>Cost</th></tr><tr><td>Drone</td><td>10</td></tr></table>"
+    (tmp_path / "x.html").write_text(f"<!doctype html><p>{caption}</p>{table_of_costs}<p>End.</p>", encoding="utf-8")
+    text = extract(tmp_path / "x.html", ExtractionLimits(), None).text
+    assert said in text.split("\n\n"), text
