@@ -16,6 +16,7 @@ _MOST_HEADERS = 4
 _MOST_SPAN = 1_000
 # Names longer than this in sum would be most of every row.
 _LONGEST_HEADER = 400
+_NAME_PARTS = re.compile(r"[–()\[\]/,;:]")
 _PATTERNS = load_patterns("tables")
 _LEADER = re.compile(r"\s?(?:\.\s?){3,}$|\s?…{2,}$")
 _ENDED = re.compile(r"[.!?;:]$")
@@ -281,3 +282,9 @@ def unit_in(caption: str) -> str:
     """Return the unit that a caption says all figures are in: "in million euros" of "Costs (in million euros)"."""
     found = _PATTERNS["unit"].search(caption)
     return " ".join(found["unit"].split()) if found else ""
+
+
+def has_unit(name: str) -> bool:
+    """Return whether the name of a column says what it is counted in: "Share (%)", "Difference – Percent"."""
+    parts = (part.strip() for part in _NAME_PARTS.split(name))
+    return any(_PATTERNS["unit_alone"].fullmatch(part) for part in parts if part)

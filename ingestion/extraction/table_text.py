@@ -16,6 +16,7 @@ from ingestion.extraction.table_grid import (
     GridRow,
     TableGrid,
     distinct,
+    has_unit,
     is_one_cell,
     table_of,
     texts_of,
@@ -44,7 +45,10 @@ def table_block(grid: TableGrid, page: int = 1, font_size: float | None = None) 
 
 
 def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
-    """Yield the blocks; a table whose caption says what its figures are in ("Costs in million euros") says so too."""
+    """Yield the blocks; a table whose caption says what its figures are in ("Costs in million euros") says so too.
+
+    Where columns have units of their own the caption speaks of some of them alone.
+    """
     caption = unit = ""
     for block in blocks:
         if block.grid is None:
@@ -55,7 +59,7 @@ def with_caption_units(blocks: Iterable[DraftBlock]) -> Iterator[DraftBlock]:
         # A table that goes on from the page before has its caption there.
         unit = block.grid.unit or (unit if block.grid.repeated else unit_in(caption))
         caption = ""
-        if unit == block.grid.unit:
+        if unit == block.grid.unit or any(map(has_unit, block.grid.names())):
             yield block
         else:
             grid = replace(block.grid, unit=unit)

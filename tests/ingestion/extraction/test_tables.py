@@ -150,3 +150,11 @@ def test_what_a_caption_says_of_the_figures_is_said_with_each(tmp_path: Path, ca
     (tmp_path / "x.html").write_text(f"<!doctype html><p>{caption}</p>{table_of_costs}<p>End.</p>", encoding="utf-8")
     text = extract(tmp_path / "x.html", ExtractionLimits(), None).text
     assert said in text.split("\n\n"), text
+
+
+def test_a_caption_says_nothing_of_columns_that_have_units_of_their_own(tmp_path: Path) -> None:
+    rows = "<tr><th>Group</th><th>Number</th><th>Percent</th></tr><tr><td>Young</td><td>10</td><td>2.5</td></tr>"
+    page = f"<!doctype html><p>Table 1. (Numbers in thousands)</p><table>{rows}</table><p>End.</p>"
+    (tmp_path / "x.html").write_text(page, encoding="utf-8")
+    text = extract(tmp_path / "x.html", ExtractionLimits(), None).text
+    assert "Group: Young; Number: 10; Percent: 2.5" in text.split("\n\n")
