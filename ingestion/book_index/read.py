@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 from ingestion.book_index.entries import records_of
 from ingestion.book_index.find_pages import entry_share, glossary_pages, index_pages, lines_by_page
@@ -21,6 +22,8 @@ from rag_engine.types import Box, ExtractedText
 _PDF = "application/pdf"
 _DELIMITED = frozenset({".csv", ".tsv", ".tab"})
 _FEWEST_RECORDS = 2
+# Nobody makes an index for fewer pages, or of longer terms.
+_FEWEST_PAGES, _LONGEST_TERM = 8, 60
 _CELL_GAP = " | "
 # The share of entries among the lines of a text layer with which it is believed rather than OCR.
 _WHOLE = 0.3
@@ -37,7 +40,7 @@ def index_of_file(
     if path.suffix.lower() in _DELIMITED:
         return _of_delimited(path, limits or ExtractionLimits())
     reading = reader.read(path)
-    extracted, table = reading.extracted, index_of_document(reading, numbers)
+    extracted, table = reading.extracted, _index_of(reading, numbers)
     if not any(record.pages or record.see for record in table.records) or all(one.definition for one in table.records):
         listed = _of_tables(extracted, path, reader)
         if len(listed) >= _FEWEST_RECORDS and len(listed) > len(table.records):
@@ -53,12 +56,16 @@ def index_of_file(
     return table
 
 
-def index_of_document(reading: FileReading, numbers: PageNumbers | None = None) -> IndexTable:
+def index_of_document(reading: FileReading) -> IndexTable:
     """Return the records of the index and the glossary that a document carries itself; none for most documents.
 
-    `numbers` are those of the pages that the index names, the file's own unless given. Where the lines of the index
-    could not be read, a warning says why.
+    Where the lines of the index could not be read, a warning says why. Rows of a table that end in figures are none.
     """
+    return _index_of(reading, None, own=True)
+
+
+def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = False) -> IndexTable:
+    """Return the records of the index and the glossary in a file; `numbers` are those of the pages that it names."""
     warnings: list[str] = []
     records: list[IndexRecord] = []
     extracted, printed = reading.extracted, reading.index_lines
@@ -75,6 +82,8 @@ def index_of_document(reading: FileReading, numbers: PageNumbers | None = None) 
             if not numbers.told_by:
                 warnings.append("The pages show no numbers: those of the index are taken for pages of the file.")
             records = records_of(entries_of(lines, printed.height), numbers.page)
+            if own and _is_chance(records, extracted.pages):
+                records, warnings = [], []
             warnings += _beyond(records, numbers.count)
         if not glossary:
             glossary = bold_terms([line for line in printed.lines if line.page in titled])
@@ -163,6 +172,19 @@ def _delimited_rows(path: Path) -> Iterator[tuple[str, ...]]:
     # Between tabs nothing is quoted: a term may be a quotation mark.
     with path.open(encoding=encoding, errors="replace") as file:
         yield from (tuple(line.rstrip("\r\n").split("\t")) for line in file if line.strip())
+
+
+def _is_chance(records: Sequence[IndexRecord], pages: int) -> bool:
+    """Return whether entries are rows of a table: in a file too short for an index, too long, or of no page of it."""
+    printed = [record for record in records if record.printed]
+    if not printed:
+        return False
+    lost = sum(not record.pages for record in printed)
+    return (
+        pages < _FEWEST_PAGES
+        or median(len(record.entry) for record in printed) > _LONGEST_TERM
+        or 2 * lost > len(printed)
+    )
 
 
 def _beyond(records: Sequence[IndexRecord], pages: int) -> list[str]:

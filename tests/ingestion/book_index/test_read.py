@@ -243,6 +243,20 @@ def test_a_document_without_an_index_gives_none_and_the_command_says_so(
         index_of_file(path, sandbox)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "en_unfccc_cop3_kyoto.pdf",  # the shares of the Parties in a hundred
+        "de_bw_zuwendungen_feuerwehr_vwv.pdf",  # numbers of inhabitants
+        "en_eu_eprtr_pollutant_thresholds.pdf",  # kilograms a year
+    ],
+)
+def test_rows_of_tables_that_end_in_figures_are_no_index(shared: Path, blind: Sandbox, name: str) -> None:
+    table = index_of_document(blind.read(shared / "data" / "corpus" / name))
+    assert not [record.entry for record in table.records if record.printed]
+    assert not table.warnings
+
+
 def test_files_that_cannot_be_read_are_refused_as_when_they_are_added(tmp_path: Path, sandbox: Sandbox) -> None:
     for name in ("empty.pdf", "empty.csv"):
         (tmp_path / name).write_bytes(b"")
