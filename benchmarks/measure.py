@@ -1,4 +1,4 @@
-"""Every table of retrieval from one command: `make measure`, or parts of it.
+"""Every table from one command: `make measure`, or parts of it.
 
     python benchmarks/measure.py [--only PART ...] [--skip PART ...] [--sets SET ...] [--split dev] [--shared DIR]
 
@@ -8,7 +8,8 @@ command ends with 1. Parts: retrieval (what the default reaches on public sets, 
 (every configuration on them), statutes (citations), published (BM25 as others published it), chunking and ablation
 (passages of real documents), sections, tables, named_sections, page_questions, quotations, index_tables, reranking,
 translations, choices (single ones of the search), copies, recipes (those of
-two papers), chroma_candidates.
+two papers), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction, pipeline_model (the
+pipeline's questions to a small language model).
 """
 
 from __future__ import annotations
@@ -65,7 +66,14 @@ COMMANDS = (
     "copies",
     "recipes",
     "chroma_candidates",
+    "licences",
+    "metadata",
+    "topics",
+    "extraction",
+    "pipeline_model",
 )
+# Commands that find the documents by SEXTANT_SHARED, or need none.
+WITHOUT_SHARED = ("reranking", "licences", "metadata", "topics")
 PARTS = (*SEARCHED, "published", *COMMANDS)
 TITLES = {
     "retrieval": "Retrieval on public sets",
@@ -209,7 +217,7 @@ def command_of(part: str, split: str, shared: Path) -> list[str]:
     """Return the command that writes the table of a part."""
     if part in ("chunking", "ablation"):
         return [sys.executable, "cli/main.py", "eval", part, "--split", split, "--results", str(RESULTS)]
-    given = [] if part == "reranking" else ["--shared", str(shared)]
+    given = [] if part in WITHOUT_SHARED else ["--shared", str(shared)]
     return [sys.executable, f"benchmarks/{part}.py", *given]
 
 

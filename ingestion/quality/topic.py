@@ -24,6 +24,8 @@ _MANY, _FEW = 4.0, 1.5
 # By how many deviations of the other subjects' cosines the scope's must be near the best of them, or far below it.
 # On 38 real documents and the scope of disaster risk, all that were this far below were about something else.
 _NEAR, _FAR = -0.5, -1.8
+# A document that names the scope with two words in its opening is never out by itself.
+_OPENING, _NAMED = 2_000, 2
 _READ = 60_000
 _PIECES, _PIECE = 6, 700
 _LEAST_LETTERS = 4
@@ -70,8 +72,8 @@ def judge_topic(
     """Return whether a text is within the scope, with the evidence; what stays in doubt is kept.
 
     A word of the scope in the title, or many in the text, settle it. Else the text is held against the scope and
-    against what other public papers are about; only what has next to none of the words and is far nearer to another
-    subject is out. The model is asked about the rest.
+    against what other public papers are about; only what has next to none of the words, does not name the scope in its
+    opening and is far nearer to another subject is out. The model is asked about the rest.
     """
     found = _words(scope, title)
     if found:
@@ -84,7 +86,8 @@ def judge_topic(
     nearest, distance = _nearest(scope, title, text, encode) if encode else ("", 0.0)
     if nearest and distance >= _NEAR:
         return TopicVerdict(True, f"Its text is as near to the scope as to any other subject; {counted}.")
-    if nearest and distance <= _FAR and many < _FEW:
+    opening = len(set(_words(scope, text[:_OPENING])))
+    if nearest and distance <= _FAR and many < _FEW and opening < _NAMED:
         return TopicVerdict(False, f"Its text is about “{nearest}” rather than “{scope.about[:120]}”; {counted}.")
     return _asked(scope, title, text, model, seconds, counted)
 

@@ -82,3 +82,10 @@ def test_a_model_is_asked_only_in_doubt_and_what_stays_in_doubt_is_kept() -> Non
 def test_the_preset_of_disaster_risk_tells_real_documents_apart(corpus: Path, file: str, within: bool) -> None:
     extracted = extract(corpus / file, ExtractionLimits(), None)
     assert judged(read_scope("drr"), extracted.title, extracted.text).within is within
+
+
+def test_what_names_the_scope_in_its_opening_is_in_doubt_and_kept() -> None:
+    scope = read_scope("protection of towns from high water")
+    opening = "Service regulation of the water protection brigade. "
+    assert not judged(scope, "Regulation 100", TAXES * 4).within
+    assert "leave open" in judged(scope, "Regulation 100", opening + TAXES * 4).why
