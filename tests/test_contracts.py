@@ -74,5 +74,5 @@ def test_a_bad_import_breaks_the_contract(contract: str, bare_tree: Path) -> Non
 def _lint(tree: Path, *options: str) -> str:
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-logo", "--no-cache", *options]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
-    ended = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(command, cwd=tree, env=environment, capture_output=True, encoding="utf-8", check=False)
     return ended.stdout

@@ -188,13 +188,13 @@ def test_the_doctor_finds_a_lost_index_and_names_the_cure(own_workspace: Path) -
 
 def test_the_installed_command_prints_readable_text(small_workspace: Path) -> None:
     command = [sys.executable, "-m", "cli", "search", "heat alert", "-w", str(small_workspace)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert "caldo.md" in done.stdout
 
 
 def test_a_page_is_listed_once_however_often_it_is_quoted(small_workspace: Path) -> None:
     command = [sys.executable, "-m", "cli", "ask", "What happens during a heat alert?", "-w", str(small_workspace)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     answer, _, sources = done.stdout.partition("\n[Source ")
     assert answer.count("[Source 1]") > 1
     assert f"[Source {sources}".count("[Source 1]") == 1
@@ -202,7 +202,7 @@ def test_a_page_is_listed_once_however_often_it_is_quoted(small_workspace: Path)
 
 def test_help_is_printed_without_loading_the_engine() -> None:
     loaded = "import sys, cli.main; print(*sorted({'numpy', 'sqlalchemy', 'httpx', 'ingestion'} & sys.modules.keys()))"
-    done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == "", done.stdout
 
 

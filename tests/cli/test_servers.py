@@ -55,7 +55,7 @@ def other_program() -> Iterator[int]:
 def serving(workspace: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield a running `sextant serve` and the page's address."""
     command = [sys.executable, "-m", "cli", "serve", "--port", "0", "--json", "-w", str(workspace), *words]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
     assert process.stdout is not None
     try:
         said = "".join(iter(process.stdout.readline, "}\n"))
@@ -78,7 +78,12 @@ def served(small_workspace: Path, tmp_path: Path) -> Iterator[tuple[subprocess.P
 def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"HF_HUB_OFFLINE": "1"} | settings
     return subprocess.run(
-        [sys.executable, "-m", "cli", *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "cli", *words],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
 
 

@@ -28,6 +28,6 @@ print([name for name in sys.modules if name.startswith("pages.") and name not in
 def test_the_collection_is_open_and_every_page_loaded_before_the_first_visitor_comes(small_workspace: Path) -> None:
     environment = os.environ | {"SEXTANT_WORKSPACE": str(small_workspace), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
     assert done.stdout.splitlines() == ["3", "[]"], done.stderr

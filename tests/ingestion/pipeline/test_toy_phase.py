@@ -86,7 +86,7 @@ def _run(tree: Path, tmp_path: Path, version_and_tables: str) -> dict[str, Any]:
         [sys.executable, "-P", "-c", _RUN, str(tmp_path / "workspace"), str(tmp_path / "plans")],
         env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stderr
