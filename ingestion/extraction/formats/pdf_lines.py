@@ -42,8 +42,10 @@ def damaged_pdf(path: Path, cause: object) -> Refusal:
     return damaged(path, one_line(str(cause)), "a damaged PDF", "Download or export it again and add the new copy.")
 
 
-def read_lines(path: Path, pages: Collection[int]) -> PrintedPages:
+def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> PrintedPages:
     """Return the lines of the given pages (from 1) of a PDF, its page labels, and the outermost lines of all its pages.
+
+    The latter, which only an index needs, are read where the pages' own numbers are wanted (`numbered`).
 
     Extraction is meant to have read the file before: Refusal for what it would have refused.
     """
@@ -57,7 +59,8 @@ def read_lines(path: Path, pages: Collection[int]) -> PrintedPages:
                 if number in pages:
                     lines += _placed(page, number)
                     heights.append(page.rect.height)
-                margins += [(number, text) for text in _outermost(page)]
+                if numbered:
+                    margins += [(number, text) for text in _outermost(page)]
         except ERRORS as error:
             raise damaged_pdf(path, error) from error
     return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)

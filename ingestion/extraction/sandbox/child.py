@@ -99,13 +99,14 @@ def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | N
         return None, ""
     from ingestion.book_index.find_pages import glossary_pages, index_pages
 
-    pages = {*index_pages(extracted), *glossary_pages(extracted)}
+    indexed = index_pages(extracted)
+    pages = {*indexed, *glossary_pages(extracted)}
     if not pages:
         return None, ""
     from ingestion.extraction.formats.pdf_lines import read_lines
 
     try:
-        return read_lines(path, pages), ""
+        return read_lines(path, pages, numbered=bool(indexed)), ""
     except Refusal as refusal:
         return None, str(refusal)
 
