@@ -30,7 +30,7 @@ _PACKED = {
     "epub": extract_epub,
 }
 # Raised when the same file comes to be read or described in another way, so that it is read again.
-EXTRACTION_VERSION = "7"
+EXTRACTION_VERSION = "8"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from ingestion.extraction.assemble import DraftBlock, DraftLine, one_line
 from ingestion.extraction.table_grid import (
@@ -28,6 +29,9 @@ from rag_engine.types import Box
 _LONGEST_HEADER = 700
 _LONGEST_LABEL = 80
 _LONGEST_CAPTION = 160
+# Points by which the labels of a group are further right than its name.
+_INDENT = 2.0
+_EMPTY = GridCell("")
 _FIGURE = re.compile(r"\d")
 _ENDED = re.compile(r"[!?;:]$")
 _NUMBERED = re.compile(r"(?:[A-Z]|[IVX]{1,5}|\d{1,2})\.\s")
@@ -70,7 +74,7 @@ def table_lines(table: TableGrid) -> tuple[DraftLine, ...]:
     """Return the text of a table: what is above its header, its header, and each row with the names of its columns.
 
     A row is a paragraph of its own, which no sentence crosses. A row that is one cell names a group of rows, each of
-    which repeats it.
+    which repeats it, and so does one whose label is alone and further left than those that follow.
     """
     names = table.names() if table.grid else ()
     names = names if sum(map(len, names)) <= _LONGEST_HEADER else ("",) * len(names)
@@ -80,22 +84,33 @@ def table_lines(table: TableGrid) -> tuple[DraftLine, ...]:
         # Where its rows do not repeat it, it has to be said, and has no place on this page.
         header = [] if any(names) else [DraftLine(line.text, joint="\n\n") for line in header]
     lines += header
-    group = ""
-    for row in table.body:
+    group, inner = "", _EMPTY
+    for row, following in pairwise((*table.body, ())):
         texts = texts_of(row)
         if [text for text in names if text] == texts or not texts:
             continue
         if len(row) > 1 and is_one_cell(row):
-            group = texts[0] if len(texts[0]) <= _LONGEST_LABEL else ""
+            group, inner = texts[0] if len(texts[0]) <= _LONGEST_LABEL else "", _EMPTY
             lines.append(_line(row, texts[0]))
             continue
+        if inner.text and not _is_further_right(row, inner):
+            inner = _EMPTY
+        if texts == [row[0].text] and len(texts[0]) <= _LONGEST_LABEL and _is_further_right(following, row[0]):
+            inner = row[0]
         sentence = _sentence(row, names, alone=len(table.grid) == 1)
         sentence = f"{sentence} ({table.unit})" if table.unit and _FIGURE.search(sentence) else sentence
         # What stands out below a group is the sum of several, what has a number like its own the next.
         closed = _NUMBERED.match(group) and _NUMBERED.match(row[0].text)
         grouped = group and not closed and not (row[0].bold and row[0].text)
-        lines.append(_line(row, f"{group.rstrip(':')} – {sentence}" if grouped else sentence))
+        under = [group] * bool(grouped) + [inner.text] * (inner.text != "" and inner is not row[0])
+        lines.append(_line(row, " – ".join([*(name.rstrip(":") for name in under), sentence])))
     return tuple(lines)
+
+
+def _is_further_right(row: GridRow, label: GridCell) -> bool:
+    """Return whether a row's own label is further right than another, as under the name of a group."""
+    first = row[0].box if len(row) > 2 and row[0].text else None
+    return first is not None and label.box is not None and first.x0 > label.box.x0 + _INDENT
 
 
 def _sentence(row: GridRow, names: Sequence[str], *, alone: bool) -> str:

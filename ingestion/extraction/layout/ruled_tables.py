@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from ingestion.extraction.layout.rules import SNAP, Frame, RuledLine
@@ -106,12 +106,15 @@ def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:
     for above, below in pairwise(rules):
         band = Box(above.start, above.at, above.end, below.at)
         lines = _lines(word for word in words if _holds(band, word))
-        if sum(_is_parted(line) for line in lines) > 0.5 * len(lines) or not lines:
+        names = above is rules[0] and bool(frame.spanners)
+        if names or sum(map(_is_parted, lines)) > 0.5 * len(lines) or not lines:
             pieces[-1] = pieces[-1] or [above]
             pieces[-1].append(below)
         else:
             pieces.append([])
-    return [Frame(tuple(piece), ()) for piece in pieces if len(piece) > 1]
+    return [
+        Frame(tuple(piece), (), frame.spanners if piece[0] is rules[0] else ()) for piece in pieces if len(piece) > 1
+    ]
 
 
 def _is_parted(line: _TextLine) -> bool:
@@ -145,8 +148,9 @@ def table_in(frame: Frame, words: Iterable[PlacedWord], page: int) -> TableGrid 
         return None
     levels = _apart([*(rule.at for rule in frame.across), box.y0, box.y1])
     grid = _Grid(frame, inside, columns, levels, bool(ruled))
-    rows = [row for band in range(len(levels) - 1) for row in grid.rows(band, page)]
-    table = table_of(rows, aligned=not ruled)
+    header = [] if ruled or len(levels) < 3 else grid.header(page)
+    rows = [row for band in range(bool(header), len(levels) - 1) for row in grid.rows(band, page)]
+    table = table_of([*header, *rows], len(header) or None, aligned=not ruled)
     return table if _is_table(table) else None
 
 
@@ -217,6 +221,7 @@ def _gaps(lines: Sequence[_TextLine], box: Box) -> list[float]:
         return []
     left, width = int(box.x0), int(box.x1 - box.x0) + 2
     covered = [0] * (width + 1)
+    totals: list[int] = []
     size = _size(word for line in lines for word in line)
     for line in lines:
         for start, end in _runs(line, _WORD_GAP * size):
@@ -227,13 +232,22 @@ def _gaps(lines: Sequence[_TextLine], box: Box) -> list[float]:
     total, free = 0, None
     for at in range(width):
         total += covered[at]
+        totals.append(total)
         if total <= most:
             free = at if free is None else free
         elif free is not None:
             if free > 0 and at - free >= max(4.0, _COLUMN_GAP * size):
-                edges.append(left + (free + at) / 2)
+                edges.append(left + free + _emptiest(totals[free:at]))
             free = None
     return [*edges, box.x1]
+
+
+def _emptiest(lines: Sequence[int]) -> float:
+    """Return the middle of the longest stretch that the fewest lines cross: a long label reaches far into a gap."""
+    fewest = min(lines)
+    stretches = [list(places) for count, places in groupby(range(len(lines)), key=lines.__getitem__) if count == fewest]
+    longest = max(stretches, key=len)
+    return (longest[0] + longest[-1] + 1) / 2
 
 
 def _runs(line: _TextLine, gap: float) -> list[tuple[float, float]]:
@@ -282,6 +296,7 @@ class _Grid:
     ) -> None:
         self._columns = columns
         self._levels = levels
+        self._spanners = frame.spanners
         self._ruled = ruled
         self._down = [[rule for rule in frame.down if abs(rule.at - at) <= SNAP] for at in columns]
         self._across = [[rule for rule in frame.across if abs(rule.at - at) <= SNAP] for at in levels]
@@ -294,6 +309,38 @@ class _Grid:
         self._usual = [
             2 * sum(self._is_upright(band, column) for band in bands) >= len(bands) for column in range(self._width)
         ]
+
+    def header(self, page: int) -> list[list[GridCell]]:
+        """Return the rows of the first band if lines in it part what several columns are under from their own names.
+
+        A column that no line parts has one name, however many lines it is printed on.
+        """
+        heights = _apart(rule.at for rule in self._spanners)
+        if not heights:
+            return []
+        # Of each column, the line at each height, None where there is none.
+        lines: list[list[RuledLine | None]] = []
+        for start, end in pairwise(self._columns):
+            middle = (start + end) / 2
+            above = [rule for rule in self._spanners if rule.start <= middle <= rule.end]
+            lines.append([next((rule for rule in above if abs(rule.at - at) <= SNAP), None) for at in heights])
+        rows: list[list[GridCell]] = [[] for _ in range(len(heights) + 1)]
+        for column, parting in enumerate(lines):
+            top = 0
+            for bottom in [*(at for at, rule in enumerate(parting) if rule), len(heights)]:
+                rule = parting[bottom] if bottom < len(heights) else None
+                beyond = column + 1
+                while rule and beyond < self._width and lines[beyond][bottom] is rule:
+                    beyond += 1
+                if not (rule and column and lines[column - 1][bottom] is rule):
+                    upper = heights[top - 1] if top else float("-inf")
+                    lower = heights[bottom] if bottom < len(heights) else float("inf")
+                    words = [
+                        word for at in range(column, beyond) for word in self._at(0, at) if upper <= word.y < lower
+                    ]
+                    rows[top].append(_cell(words, beyond - column, bottom - top + 1, page))
+                top = bottom + 1
+        return rows
 
     def rows(self, band: int, page: int) -> list[list[GridCell]]:
         """Return the rows of a band: one, or as many as it has lines where figures stand on each of them."""

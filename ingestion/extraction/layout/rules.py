@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_engine.types import Box
 
@@ -33,10 +33,15 @@ class RuledLine:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Lines of a page that touch each other: the horizontal and the vertical ones."""
+    """Lines of a page that touch each other: the horizontal and the vertical ones.
+
+    `spanners` are shorter lines between the first two of a frame that has horizontal lines alone: each is drawn below
+    what several columns are under.
+    """
 
     across: tuple[RuledLine, ...]
     down: tuple[RuledLine, ...]
+    spanners: tuple[RuledLine, ...] = ()
 
     @property
     def box(self) -> Box:
@@ -71,7 +76,27 @@ def frames_of(drawn: Sequence[Shape], width: float, height: float) -> list[Frame
         if not any(_is_within(box, frame) for frame in framed):
             across += (RuledLine(box.y0, box.x0, box.x1), RuledLine(box.y1, box.x0, box.x1))
             down += (RuledLine(box.x0, box.y0, box.y1), RuledLine(box.x1, box.y0, box.y1))
-    return _touching(_whole(across), _whole(down))
+    levels = _whole(across)
+    return [_with_spanners(frame, levels) for frame in _touching(levels, _whole(down))]
+
+
+def _with_spanners(frame: Frame, levels: Sequence[RuledLine]) -> Frame:
+    """Return the frame with the lines below its names, where it has horizontal lines alone."""
+    if frame.down:
+        return frame
+    first, second, *_ = sorted(frame.across, key=lambda rule: rule.at)
+    width = first.end - first.start
+    return replace(
+        frame,
+        spanners=tuple(
+            rule
+            for rule in levels
+            if first.at + SNAP < rule.at < second.at - SNAP
+            and first.start - SNAP <= rule.start
+            and rule.end <= first.end + SNAP
+            and rule.end - rule.start < _MOST_OF_PAGE * width
+        ),
+    )
 
 
 def _is_thin(shape: Shape) -> bool:

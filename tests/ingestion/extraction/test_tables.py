@@ -158,3 +158,36 @@ def test_a_caption_says_nothing_of_columns_that_have_units_of_their_own(tmp_path
     (tmp_path / "x.html").write_text(page, encoding="utf-8")
     text = extract(tmp_path / "x.html", ExtractionLimits(), None).text
     assert "Group: Young; Number: 10; Percent: 2.5" in text.split("\n\n")
+
+
+def test_names_above_several_columns_are_read_with_the_line_below_them(tmp_path: Path) -> None:
+    path = tmp_path / "booktabs.pdf"
+    at = {"label": 60, "total": 170, "no": 240, "share": 300, "ratio": 360}
+    with pymupdf.open() as document:
+        page = document.new_page()
+        for y, x0, x1 in ((80, 50, 420), (105, 225, 420), (150, 50, 420), (300, 50, 420)):
+            page.draw_line((x0, y), (x1, y))
+        for x, y, text in (
+            (285, 95, "Unhealthy housing"),
+            (165, 110, "Total"),
+            (165, 122, "occupied"),
+            (165, 134, "units"),
+            (355, 125, "Odds"),
+            (60, 140, "Household"),
+            (240, 140, "No."),
+            (300, 140, "(%)"),
+            (355, 140, "ratio"),
+            (60, 165, "Owners"),
+        ):
+            page.insert_text((x, y), text, fontsize=9)
+        rows = [("Northern Islander", "61,206", "14,037", "22.9", "1.1"), ("South", "49,486", "12,303", "24.9", "1.2")]
+        body = [*rows, *((f"West {n}", f"{n},100", f"{n},200", f"{n}.9", f"{n}.3") for n in range(1, 6))]
+        for number, row in enumerate(body):
+            for column, (x, cell) in enumerate(zip(at.values(), row, strict=True)):
+                page.insert_text((x + 8 * (not column), 180 + 14 * number), cell, fontsize=9)
+        document.save(path)
+    text = extract(path, ExtractionLimits(), None).text
+    assert (
+        "Owners – Household: Northern Islander; Total occupied units: 61,206; Unhealthy housing (No.): 14,037; "
+        "Unhealthy housing (%): 22.9; Unhealthy housing – Odds ratio: 1.1"
+    ) in text
