@@ -38,13 +38,14 @@ def ranker(
     warned: Counter[str],
     *,
     reranker: Callable[[], Reranker] | None = None,
+    planned: Callable[[str], QueryPlan] | None = None,
 ) -> RankDocuments:
     """Return the function that ranks the corpus's documents for a question as the configuration says.
 
     `warned` counts the search's warnings: a retriever that was unavailable, a reranker that broke off. `reranker`
-    replaces the configured one.
+    replaces the configured one, `planned` the planner by rules.
     """
-    search = searching(rank, corpus, configuration, warned, reranker)
+    search = searching(rank, corpus, configuration, warned, reranker, planned)
 
     def ranked(question: str) -> list[tuple[str, float]]:
         children = search(question)
@@ -60,10 +61,11 @@ def searching(
     configuration: Configuration,
     warned: Counter[str],
     reranker: Callable[[], Reranker] | None,
+    planned: Callable[[str], QueryPlan] | None = None,
     **changes: float,
 ) -> Callable[[str], _Answer]:
     """Return the function that searches the corpus in a way, with further changes of the configuration's settings."""
-    view, planned = corpus.engine.collection.view(), planner(corpus, configuration)
+    view, planned = corpus.engine.collection.view(), planned or planner(corpus, configuration)
     retrievers = _retrievers(corpus, configuration, reranker)
     settings = changed(configuration.applied(corpus.engine.config).retrieval, **changes)
 
