@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from rag_engine.text.folding import fold
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "data" / "eval" / "corpus_metadata.tsv"
+JUDGED = ROOT / "data" / "eval" / "corpus_descriptions.tsv"
 CORPUS = Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")) / "data" / "corpus"
 WORKERS = 2
 ALIKE = 85.0
@@ -74,6 +76,7 @@ class Described:
     countries: frozenset[str]
     date: tuple[str, ...]
     target: tuple[str, ...]
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ def _describe(
         frozenset(said("countries")),
         said("date")[:1],
         said("target")[:1],
+        next(iter(said("description")), ""),
     )
 
 
@@ -200,6 +204,13 @@ def measure(truths: Sequence[Described], found: Sequence[Described]) -> list[Sco
         _score("date, to the day", truths, found, lambda one: one.date, _equal),
         _score("target", truths, found, lambda one: one.target, str.startswith),
     ]
+
+
+def judged(found: Sequence[Described]) -> Counter[str]:
+    """Return how many descriptions are right, wrong, none, or other than those that were read and judged."""
+    with JUDGED.open(encoding="utf-8", newline="") as file:
+        read = {(row["file"], row["description"]): row["verdict"] for row in csv.DictReader(file, delimiter="\t")}
+    return Counter(read.get((one.file, one.description), "not read") if one.description else "none" for one in found)
 
 
 def _score(
@@ -264,7 +275,9 @@ def _alternatives(cell: str) -> tuple[str, ...]:
 def main() -> None:
     """Print and write the table and every miss."""
     truths = read_truth()
-    scores = measure(truths, describe_all(truths))
+    found = describe_all(truths)
+    scores = measure(truths, found)
+    descriptions = ", ".join(f"{count} {verdict}" for verdict, count in sorted(judged(found).items()))
     rows = [
         (
             score.field,
@@ -303,6 +316,8 @@ def main() -> None:
             "A title is right when it is at least 85% alike; a date when it is the beginning of the right one, or the "
             "right one its beginning, from the year on; a target, which is whom the document addresses and what for, "
             f"when it begins with the right words. At most {MOST_WRONG:.0%} of a field may be wrong.",
+            f"Descriptions, judged by reading (data/eval/corpus_descriptions.tsv): {descriptions}. Right is prose of "
+            "the document that says what it is about; a list, a note or a reference in it makes it wrong.",
             *misses,
             machine("lingua-language-detector", "rapidfuzz"),
         ),

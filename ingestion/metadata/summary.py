@@ -30,10 +30,14 @@ _CHARACTERS = 40_000
 _CANDIDATES = 60
 _CONTENT = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_WORDS = (7, 60)
+# With the mark that a quotation or a remark in brackets is closed with.
+_ENDED = re.compile(r"[.!?][”\"»)]?$|[”\"»]$")
+# Of the usual size: footnotes and references are printed in this or less.
+_SMALL_PRINT = 0.93
 # Dotted leaders, table cells, links: a list of contents, not prose.
 _LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|\||\]\(|https?:")
 # "(2) ", "4.1.1 ", "a) " before a sentence is its place in the document and not part of it.
-_NUMBER = re.compile(r"(?:\(?\d{1,2}[a-z]?\)|\d{1,2}(?:\.\d{1,2})+\.?|\d{1,2}\.|\(?[a-z]\)|[•–-])\s+(?=[^\W\d_])")
+_NUMBER = re.compile(r"(?:\(?\d{1,2}[a-z]?\)|\d{1,2}(?:\.\d{1,2})+\.?|\d{1,2}\.|\(?[a-z]\)|[•–-])\s+(?=[“„«]?[^\W\d_])")
 # "1 See decision 4" at the head of a paragraph is a footnote, "2 Purpose The ..." a heading that has run into it.
 _FOOTNOTE = re.compile(r"\d{1,3}\s+\W?([^\W\d_])")
 # How far into a sentence the document names itself, and how far into the document it says what it is for.
@@ -90,10 +94,11 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
     found: list[tuple[tuple[int, int], str, set[str]]] = []
     seen: set[str] = set()
     frequency: Counter[str] = Counter()
+    usual = _usual_size(extracted)
     for block in extracted.blocks:
         if block.start > _CHARACTERS:
             break
-        if block.kind != "text":
+        if block.kind != "text" or (block.font_size or usual) < _SMALL_PRINT * usual:
             continue
         text = extracted.text[block.start : block.end]
         for start, end in sentence_spans(text, language):
@@ -105,8 +110,12 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
             count = len(sentence.split())
             if (
                 _SENTENCE_WORDS[0] <= count <= _SENTENCE_WORDS[1]
-                and sentence.endswith((".", "!", "?", "”", '"', "»", ")"))
-                and (sentence[0].isupper() or sentence[0].isdigit() or sentence[0] in "«“„\"'(§")
+                and _ENDED.search(sentence)
+                and (
+                    sentence[0].isupper()
+                    or (sentence[0].isdigit() and _is_begun(extracted.text, block.start + start))
+                    or sentence[0] in "«“„\"'§"
+                )
                 and sum(character.isalpha() for character in sentence) > 0.7 * len(sentence.replace(" ", ""))
                 and not _LEADERS.search(sentence)
                 and not _is_furniture(sentence, first=start == 0)
@@ -122,6 +131,21 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
         purpose = 0.8 if _says_its_purpose(sentence) else 0.0
         candidates.append(_Candidate(place, sentence, len(sentence.split()), 0.2 + 1.5 * central + early + purpose))
     return candidates
+
+
+def _is_begun(text: str, start: int) -> bool:
+    """Return whether what is before a place has ended as a sentence, or there is nothing."""
+    before = text[:start].rstrip()
+    return not before or before[-1] in ".!?"
+
+
+def _usual_size(extracted: ExtractedText) -> float:
+    """Return the size in points that most of the text is printed in; 0 where the format does not say."""
+    sizes: Counter[float] = Counter()
+    for block in extracted.blocks:
+        if block.kind == "text" and block.font_size:
+            sizes[round(block.font_size, 1)] += block.end - block.start
+    return max(sizes, key=sizes.__getitem__, default=0.0)
 
 
 def _is_furniture(sentence: str, *, first: bool) -> bool:

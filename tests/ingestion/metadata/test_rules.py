@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -158,12 +159,27 @@ def test_captions_footnotes_references_and_numbers_are_no_part_of_a_description(
         "1 See the dyke that is checked each spring by two wardens and a surveyor of the office.",
         "Miller, A. et al. (2019). The dyke that is checked each spring by two wardens and a surveyor.",
         "2 Purpose of the dyke The dyke is checked each spring by two wardens and a surveyor.",
+        "Printed with the kind permission of the wardens who check the dyke each spring for a surveyor.",
+        "Contribution of Working Group II of the wardens of the dyke that a surveyor checks each spring.",
+        "II.1 The dyke (article 4) II.2 The wardens of the dyke (article 5) II.3 The surveyor.",
+        "The dyke is checked each spring by two wardens (and a surveyor of the office)",
     ]
     text = "\n\n".join(f"({n}) {one}" for n, one in enumerate(prose)) + "\n\n" + "\n\n".join(junk)
     description, _ = summarise(extracted_from(text), "en")
     assert description.value
     assert not [one for one in junk if one in description.value]
     assert "(1)" not in description.value
+
+
+def test_what_is_printed_smaller_is_no_part_of_a_description() -> None:
+    prose = [f"The dyke of section {n} is checked each spring by two wardens and a surveyor." for n in range(20)]
+    notes = ["The dyke is checked each spring by two wardens and a surveyor, a note of the editor says here."]
+    text = "\n\n".join([*notes, *prose])
+    whole = extracted_from(text)
+    blocks = tuple(replace(one, font_size=8.0 if one.start == 0 else 10.0) for one in whole.blocks)
+    description, _ = summarise(replace(whole, blocks=blocks), "en")
+    assert description.value
+    assert notes[0] not in description.value
 
 
 def test_a_text_without_sentences_has_no_description_rather_than_half_a_one() -> None:
