@@ -26,6 +26,8 @@ _MANY, _PAIRS = 20, re.compile("f[fil]")
 _FEWEST_PAIRS = 1 / 30
 _FEWEST = 3
 _PAGES_WITHOUT = 2
+# By chance a page of fewer f has few pairs, in a document that has enough.
+_SURELY_MANY = 60
 # How much wider than the letter the glyph is at least, and how near it comes to its letters together: set as one they
 # stand a little closer.
 _WIDER = 1.45
@@ -39,10 +41,15 @@ class LigatureSearch:
 
     def __init__(self) -> None:
         self._left = _PAGES_WITHOUT
+        self._many = self._pairs = 0
 
     def is_due(self, text: str) -> bool:
-        """Return whether the glyphs of a page with this text are to be looked at."""
-        return self._left > 0 and may_lack_ligatures(text)
+        """Return whether the glyphs of the document's next page, with this text, are to be looked at."""
+        many, pairs = _counted(text)
+        self._many += many
+        self._pairs += pairs
+        suspicious = _are_few(many, pairs) and (many >= _SURELY_MANY or _are_few(self._many, self._pairs))
+        return self._left > 0 and suspicious
 
     def spell(self, spans: Spans) -> bool:
         """Spell the ligatures of a page's raw spans; return whether there were any."""
@@ -51,10 +58,13 @@ class LigatureSearch:
         return lost
 
 
-def may_lack_ligatures(text: str) -> bool:
-    """Return whether a text has fewer pairs with f than language has."""
-    many = text.count("f")
-    return many >= _MANY and len(_PAIRS.findall(text)) < many * _FEWEST_PAIRS
+def _counted(text: str) -> tuple[int, int]:
+    """Return how many f a text has, and how many of the pairs with f that language has."""
+    return text.count("f"), len(_PAIRS.findall(text))
+
+
+def _are_few(many: int, pairs: int) -> bool:
+    return many >= _MANY and pairs < many * _FEWEST_PAIRS
 
 
 def spell_ligatures(spans: Spans) -> int:

@@ -27,8 +27,8 @@ from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
 from ingestion.extraction.layout.page_breaks import joined_over_pages
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
-from ingestion.extraction.layout.ruled_tables import placed_word, rows_with_tables
-from ingestion.extraction.layout.rules import Shape, frames_of
+from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
+from ingestion.extraction.layout.rules import Frame, Shape, frames_of
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
 from ingestion.extraction.layout.title import choose_title
@@ -157,26 +157,33 @@ def _page_rows(page: pymupdf.Page, number: int, search: LigatureSearch) -> PageR
             if text:
                 lines.append(_printed(text, line["bbox"], spans, index, turn))
     lines = with_drop_capitals(lines)
-    width, height = page.rect.width, page.rect.height
-    frames = frames_of(drawn, width, height)
+    shown = page.rect
+    width, height = shown.width, shown.height
+    frames = [frame for frame in frames_of(drawn, width, height) if may_hold_table(frame, lines)]
     if not frames:
         return PageRows(number, width, height, rows_of(lines), unseen=unseen)
     spans = _spans(blocks)
     bold = [_turned(span["bbox"], turn) for span in spans if span["flags"] & BOLD]
     noted = [span for span in spans if span["flags"] & _RAISED and span["text"].strip().isdecimal()]
-    around = [frame.box for frame in frames]
     words = [
         placed_word(misspelled.get(text := _unnoted(word, noted), text), box)
-        for word in content.extractWORDS()
-        if _is_in_one(box := _turned(word[:4], turn), around)
+        for word, box in _words_in(frames, content, turn)
     ]
     return PageRows(number, width, height, rows_with_tables(lines, frames, words, bold, number), unseen=unseen)
 
 
-def _is_in_one(box: Box, frames: Sequence[Box]) -> bool:
-    """Return whether the middle of a box is in one of the frames, or next to its edge."""
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    return any(one.x0 - 1 <= x <= one.x1 + 1 and one.y0 - 1 <= y <= one.y1 + 1 for one in frames)
+def _words_in(
+    frames: Sequence[Frame], content: pymupdf.TextPage, turn: pymupdf.Matrix | None
+) -> Iterator[tuple[Sequence[Any], Box]]:
+    """Yield the words whose middle is in one of the frames, or next to its edge."""
+    around = [(box.x0 - 1, box.y0 - 1, box.x1 + 1, box.y1 + 1) for box in (frame.box for frame in frames)]
+    for word in content.extractWORDS():
+        box = _turned(word[:4], turn)
+        x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
+        for x0, y0, x1, y1 in around:
+            if x0 <= x <= x1 and y0 <= y <= y1:
+                yield word, box
+                break
 
 
 def _spans(blocks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

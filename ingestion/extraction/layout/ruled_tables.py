@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from statistics import median
 
 from ingestion.extraction.layout.rules import SNAP, Frame, RuledLine
@@ -39,6 +40,13 @@ class PlacedWord:
 def placed_word(text: str, box: Box) -> PlacedWord:
     """Return a word at a place, and the middle of that."""
     return PlacedWord(text, box, (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+
+
+def may_hold_table(frame: Frame, lines: Iterable[PrintedLine]) -> bool:
+    """Return whether enough lines are in a frame to be the rows of a table."""
+    box = frame.box
+    inside = (line for line in lines if _within(box, line.box))
+    return len(list(islice(inside, _FEWEST_ROWS))) == _FEWEST_ROWS
 
 
 _TextLine = list[PlacedWord]
@@ -100,12 +108,14 @@ def _pieces(frame: Frame, words: Sequence[PlacedWord]) -> list[Frame]:
     if frame.down:
         return [frame]
     box = frame.box
-    words = [word for word in words if _holds(box, word)]
+    words = sorted((word for word in words if _holds(box, word)), key=lambda word: word.y)
+    heights = [word.y for word in words]
     rules = sorted(frame.across, key=lambda rule: rule.at)
     pieces: list[list[RuledLine]] = [[]]
     for above, below in pairwise(rules):
         band = Box(above.start, above.at, above.end, below.at)
-        lines = _lines(word for word in words if _holds(band, word))
+        held = words[bisect_left(heights, band.y0 - 1) : bisect_right(heights, band.y1 + 1)]
+        lines = _lines(word for word in held if _holds(band, word))
         names = above is rules[0] and bool(frame.spanners)
         if names or sum(map(_is_parted, lines)) > 0.5 * len(lines) or not lines:
             pieces[-1] = pieces[-1] or [above]
@@ -202,9 +212,12 @@ def _holds(box: Box, word: PlacedWord) -> bool:
 def _lines(words: Iterable[PlacedWord]) -> list[_TextLine]:
     """Return the words by the height at which they stand, each line from left to right."""
     lines: list[_TextLine] = []
+    words = list(words)
+    if len(words) == 1:
+        return [words]
     for word in sorted(words, key=lambda word: word.y):
-        first = lines[-1][0].box if lines else None
-        if first is not None and word.y - (first.y0 + first.y1) / 2 < 0.5 * (first.y1 - first.y0):
+        first = lines[-1][0] if lines else None
+        if first is not None and word.y - first.y < 0.5 * (first.box.y1 - first.box.y0):
             lines[-1].append(word)
         else:
             lines.append([word])
@@ -453,7 +466,7 @@ def _ends_label(above: Sequence[Sequence[PlacedWord]], row: Sequence[Sequence[Pl
 
 
 def _at(edges: Sequence[float], place: float) -> int:
-    return max(0, min(len(edges) - 2, sum(edge <= place for edge in edges) - 1))
+    return max(0, min(len(edges) - 2, bisect_right(edges, place) - 1))
 
 
 def _cell(words: Sequence[PlacedWord], columns: int, rows: int, page: int) -> GridCell:

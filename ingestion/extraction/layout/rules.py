@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -151,10 +152,12 @@ def _whole(rules: Iterable[RuledLine]) -> list[RuledLine]:
 def _touching(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[Frame]:
     """Return the groups of lines that meet, and those of horizontal lines of one width one below the other."""
     groups = _Groups(len(across) + len(down))
+    down = sorted(down, key=lambda rule: rule.at)
+    places = [rule.at for rule in down]
     for i, level in enumerate(across):
-        for j, upright in enumerate(down, len(across)):
-            if _meet(level, upright):
-                groups.join(i, j)
+        for j in range(bisect_left(places, level.start - SNAP), bisect_right(places, level.end + SNAP)):
+            if down[j].start - SNAP <= level.at <= down[j].end + SNAP:
+                groups.join(i, len(across) + j)
     crossed = {groups.root(at) for at in range(len(across), len(across) + len(down))}
     for i, level in enumerate(across):
         for j in range(i - 1, -1, -1):
@@ -176,12 +179,6 @@ def _touching(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[Fr
         if len(levels) > 1 and len(levels) + len(uprights) >= (_FEWEST_RULES if uprights else _FEWEST_LEVELS)
     ]
     return sorted(frames, key=lambda frame: (not frame.down, frame.box.y0))
-
-
-def _meet(level: RuledLine, upright: RuledLine) -> bool:
-    return (
-        level.start - SNAP <= upright.at <= level.end + SNAP and upright.start - SNAP <= level.at <= upright.end + SNAP
-    )
 
 
 class _Groups:

@@ -24,6 +24,7 @@ _FEW_WORDS = 0.5
 _SURELY_WORDS = 0.75
 _CLEARLY_WORDS = 0.9
 _SAMPLED = 3
+_ENOUGH_LINES = 8
 # A line of text has two function words or more, and one in every four words or so; more words need not be looked at.
 _WORDS_A_FUNCTION_WORD = 4
 # Some of a page's fonts may be in order: lines of so many letters count alone, and so many of them spoil the page.
@@ -45,8 +46,8 @@ def is_scrambled(lines: Iterable[str]) -> bool:
     They are not where they hold next to no word that is made as words of a language are, or more signs than letters.
     """
     lines = list(lines)
-    # Where every third line is in order, no two fifths of the page are spoilt.
-    total, right, spoilt = _counted(lines[::_SAMPLED])
+    # Where lines all over the page are in order, no two fifths of it are spoilt.
+    total, right, spoilt = _counted(lines[:: max(_SAMPLED, len(lines) // _ENOUGH_LINES)])
     if total >= _ENOUGH_LETTERS and right >= _CLEARLY_WORDS * total and not spoilt:
         return False
     total, right, spoilt = _counted(lines)

@@ -175,6 +175,8 @@ def _cell(text: str, lines: Sequence[PrintedLine]) -> GridCell:
 
 
 def _around(lines: Sequence[PrintedLine]) -> Box:
+    if len(lines) == 1:
+        return lines[0].box
     return Box(
         min(line.box.x0 for line in lines),
         min(line.box.y0 for line in lines),

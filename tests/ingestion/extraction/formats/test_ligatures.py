@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.formats.ligatures import may_lack_ligatures
+from ingestion.extraction.formats.ligatures import LigatureSearch
 from ingestion.types import ExtractionLimits
 
 # The glyphs of a font: the letter that it is called, and its width in thousandths of the size.
@@ -61,12 +61,15 @@ def test_a_glyph_as_wide_as_two_letters_is_spelled_as_both(pdf: Path) -> None:
 
 
 def test_pages_whose_pairs_are_there_are_not_looked_at() -> None:
-    assert not may_lack_ligatures("the office of the fire service finds five floods and flees after half of the effort")
-    assert may_lack_ligatures(
-        "the oice of the ire service inds ive loods after half of the efort for four feet of far more of it if left "
-        * 2
-    )
-    assert not may_lack_ligatures("too short of f")
+    usual = "the office of the fire service finds five floods and flees after half of the effort, far off for four feet "
+    lost = "the oice of the ire service inds ive loods after half of the efort for four feet of far more of it if left "
+    assert not LigatureSearch().is_due(usual)
+    assert not LigatureSearch().is_due("too short of f")
+    assert LigatureSearch().is_due(2 * lost)
+    document = LigatureSearch()
+    assert not document.is_due(4 * usual)
+    assert not document.is_due(2 * lost), "a short page of a document that has its pairs"
+    assert document.is_due(5 * lost)
 
 
 def test_a_real_report_is_spelled_as_it_is_printed(corpus: Path) -> None:
