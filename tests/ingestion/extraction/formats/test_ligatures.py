@@ -61,9 +61,7 @@ def test_a_glyph_as_wide_as_two_letters_is_spelled_as_both(pdf: Path) -> None:
 
 
 def test_pages_whose_pairs_are_there_are_not_looked_at() -> None:
-    usual = (
-        "the office of the fire service finds five floods and flees after half of the effort, far off for feet "
-    )
+    usual = "the office of the fire service finds five floods and flees after half of the effort, far off for feet "
     lost = "the oice of the ire service inds ive loods after half of the efort for four feet of far more of it if left "
     assert not LigatureSearch().is_due(usual)
     assert not LigatureSearch().is_due("too short of f")
