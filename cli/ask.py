@@ -64,6 +64,7 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
     from rag_engine.answering.json_contract import answer_json, error_json
+    from rag_engine.answering.references import references_of
     from rag_engine.filters import parse_filters
     from rag_engine.types import Answer
 
@@ -79,9 +80,8 @@ def ask(
         print_json(answer_json(answer))
     else:
         out.print("\n")
-        places = (f"[Source {one.n}] {one.title}, page {one.page} ({one.file})" for one in answer.citations)
-        for place in dict.fromkeys(places):
-            out.print(place, style="dim", markup=False)
+        for reference in references_of(answer.citations):
+            out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
         warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)
 

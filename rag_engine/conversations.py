@@ -67,6 +67,7 @@ class ShownSource:
     headings: tuple[str, ...] = ()
     indexed_under: tuple[str, ...] = ()
     linked: tuple[ShownLink, ...] = ()
+    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ def _shown(source: Source) -> ShownSource:
             ShownLink(one.label, one.document.document_id, one.page, one.start, one.end, one.text)
             for one in source.linked
         ),
+        licence=metadata.licence,
     )
 
 

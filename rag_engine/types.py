@@ -343,7 +343,8 @@ class Prompt:
 class Citation:
     """A [Source n] of an answer tied to its place: the quote that bears the statement out and the page it is on.
 
-    `start` and `end` are offsets of the quote in the document's text.
+    `start` and `end` are offsets of the quote in the document's text. `authority`, `year` and `licence` are the
+    document's, empty where they are not known.
     """
 
     n: int
@@ -355,6 +356,9 @@ class Citation:
     quote: str
     start: int
     end: int
+    authority: str = ""
+    year: int | None = None
+    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

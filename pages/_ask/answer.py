@@ -14,6 +14,7 @@ from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
+from rag_engine.answering.references import licence_text, references_of
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
@@ -57,6 +58,8 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
         st.caption(f"Try rephrasing{_clear_filters()}.")
     else:
         st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
+    if reply.citations and reply.status == "answered":
+        _draw_references(reply.citations, turn)
     for warning in reply.warnings:
         if warning != reply.text:
             st.caption(f":material/info: {escape(warning)}")
@@ -64,6 +67,13 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
         _draw_sources(reply, turn, latest=latest)
     if reply.queries:
         _draw_details(reply)
+
+
+def _draw_references(citations: tuple[Citation, ...], turn: int) -> None:
+    """Draw the button behind which the references stand, ready to be copied."""
+    lines = [f"{reference.marks} {reference.text}" for reference in references_of(citations)]
+    with st.popover("References", icon=":material/list:", type="tertiary", key=f"answer-{turn}-references"):
+        st.code("\n".join(lines), language=None, wrap_lines=True)
 
 
 def partial_answer(text: str) -> str:
@@ -123,7 +133,8 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
     key = _anchor(turn, source.n)
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
-        st.caption(" · ".join(part for part in (escape(source.authority), _place(source), escape(source.file)) if part))
+        known = (source.authority, _place(source), source.file, licence_text(source.licence))
+        st.caption(" · ".join(escape(part) for part in known if part))
         if place := cited_place(source):
             st.markdown(place)
         st.markdown(f"{tier_badge(source.tier, source.similarity)} {badges(source)}")

@@ -22,6 +22,12 @@ _TAIL = r"(?:\s*[,;:.–—-]?\s[^\]】］)）\[\n]{0,120})?"
 _MARK = re.compile(
     rf"[\[【［(（]\s{{0,5}}{SOURCE_WORDS}\W{{0,3}}({_NUMBER}(?:{_JOIN}{_NUMBER})*){_TAIL}[\]】］)）]", re.IGNORECASE
 )
+# What models write who were taught another habit: [1], [1, 3], [^2], 【1†source】; no link and no year.
+_BARE = re.compile(
+    rf"[\[【［]\s{{0,3}}\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d))*)(?:†[^\]】］\n]{{0,80}})?\s{{0,3}}[\]】］](?!\()"
+)
+_QUOTED = re.compile('“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|"[^"\n]*"')
+_REFERENCE_LINE = re.compile(r"\s*(?:$|[-–—*•\[【(（\d])")
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
 _CHECKED = re.compile(r"\[Source (\d{1,3})\]")
 _WORD = re.compile(r"\w+")
@@ -49,12 +55,16 @@ class _Claim:
 
 
 def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
-    """Return the text with every form of citation written as [Source N] and those outside `numbers` removed."""
+    """Return the text with every form of citation written as [Source N] and those outside `numbers` removed.
+
+    A number alone in brackets is a citation outside of quotations, where there is such a source; beside full ones any
+    other stays as it is.
+    """
     pieces: list[str] = []
     cited: list[int] = []
     removed: list[int] = []
     position = 0
-    for match in _MARK.finditer(text):
+    for match in _marks(text, numbers):
         wanted = list(dict.fromkeys(_numbers(match.group(1))))
         kept = [number for number in wanted if number in numbers]
         before = text[position : match.start()]
@@ -66,6 +76,23 @@ def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
     pieces.append(text[position:])
     distinct, gone = tuple(dict.fromkeys(cited)), tuple(dict.fromkeys(removed))
     return CheckedText("".join(pieces).strip(), distinct, gone, tuple(_warnings(distinct, gone)))
+
+
+def _marks(text: str, numbers: Collection[int]) -> list[re.Match[str]]:
+    """Return the citations in a text, in order."""
+    full = list(_MARK.finditer(text))
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    bare = [match for match in _BARE.finditer(text) if not any(start < match.start() < end for start, end in quoted)]
+    known = [match for match in bare if set(_numbers(match.group(1))) & set(numbers)]
+    return sorted([*full, *(bare if known and not full else known)], key=lambda match: match.start())
+
+
+def without_references(text: str) -> str:
+    """Return the text without the list of references at its end: which those are is known from the catalog."""
+    start = _references_start(text)
+    listed, *lines = text[start:].splitlines(keepends=True) or [""]
+    kept = next((at for at, line in enumerate(lines) if not _REFERENCE_LINE.match(line)), len(lines))
+    return (text[:start] + "".join(lines[kept:])).strip() if listed else text
 
 
 def cite(
@@ -226,4 +253,7 @@ def _citation(source: Source, first: int, beyond: int, page_of: PageOf) -> Citat
         quote=source.text[first:beyond],
         start=start,
         end=source.start + beyond,
+        authority=source.document.metadata.authority,
+        year=source.document.metadata.year,
+        licence=source.document.metadata.licence,
     )

@@ -9,7 +9,7 @@ from itertools import chain
 from math import ceil
 from time import perf_counter
 
-from rag_engine.answering.citations import PageOf, check_marks, cite
+from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.prompts import INSUFFICIENT, absent_sections, answer_rules, insufficient, source_block, user_message
@@ -129,7 +129,8 @@ def answer(
     if checked.cited:
         citations = cite(checked.text, evidence.plan.language, sources, embedder=embedder, page_of=page_of)
     seconds["answer"] = perf_counter() - started
-    yield Answer(status, checked.text, citations, evidence, generator.name, tuple(warnings), seconds)
+    shown = checked.text if generator.quotes_only else without_references(checked.text)
+    yield Answer(status, shown or checked.text, citations, evidence, generator.name, tuple(warnings), seconds)
 
 
 def _bears_on_question(evidence: Evidence) -> bool:

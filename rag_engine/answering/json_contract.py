@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from rag_engine.answering.references import Reference, limits_of, references_of
 from rag_engine.prompts import absent_sections
-from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
+from rag_engine.types import Answer, Citation, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
 
 Json = dict[str, Any]
 
@@ -24,11 +25,11 @@ def search_json(evidence: Evidence) -> Json:
 
 def answer_json(answer: Answer) -> Json:
     """Return the reply of a question."""
-    names = ("n", "child_id", "document_id", "file", "title", "page", "quote")
     return {
         "status": answer.status,
         "text": answer.text,
-        "citations": [{name: getattr(citation, name) for name in names} for citation in answer.citations],
+        "citations": [citation_json(citation) for citation in answer.citations],
+        "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": [source_json(source) for source in answer.evidence.sources],
         "plan": plan_json(answer.evidence.plan),
         "warnings": list(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
@@ -42,10 +43,29 @@ def error_json(message: str) -> Json:
         "status": "error",
         "text": message,
         "citations": [],
+        "references": [],
         "evidence": [],
         "plan": None,
         "warnings": [],
         "seconds": {},
+    }
+
+
+def citation_json(citation: Citation) -> Json:
+    """Return a citation with its quote, and what reusing the document is limited by."""
+    names = ("n", "child_id", "document_id", "file", "title", "page", "quote", "authority", "year", "licence")
+    return {**{name: getattr(citation, name) for name in names}, "limits": list(limits_of(citation.licence))}
+
+
+def reference_json(reference: Reference) -> Json:
+    """Return a document that is cited, with the numbers of its sources and the pages of its quotes."""
+    names = ("document_id", "file", "authority", "title", "year", "licence")
+    return {
+        "sources": list(reference.numbers),
+        **{name: getattr(reference, name) for name in names},
+        "pages": list(reference.pages),
+        "limits": list(limits_of(reference.licence)),
+        "text": reference.text,
     }
 
 

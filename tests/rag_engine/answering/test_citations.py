@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.citations import check_marks, cite
+from rag_engine.answering.citations import check_marks, cite, without_references
 from rag_engine.types import Source
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -36,6 +36,12 @@ def page_of(document: int, offset: int) -> int:
         ("Dykes [Source 2: Flood act, 2020].", "Dykes [Source 2]."),
         ("Deiche [Quelle 2 und 3].", "Deiche [Source 2][Source 3]."),
         ("Argini [Fonti 1 e 2].", "Argini [Source 1][Source 2]."),
+        ("Dykes [1].", "Dykes [Source 1]."),
+        ("Dykes [1, 3].", "Dykes [Source 1][Source 3]."),
+        ("Dykes [^2].", "Dykes [Source 2]."),
+        ("Dykes 【1】.", "Dykes [Source 1]."),
+        ("Dykes 【4†source】.", "Dykes [Source 4]."),
+        ("Dykes (Source 1). Dams [2].", "Dykes [Source 1]. Dams [Source 2]."),
     ],
 )
 def test_every_form_of_citation_is_written_as_source_n(written: str, expected: str) -> None:
@@ -47,6 +53,34 @@ def test_a_source_that_does_not_exist_is_removed_and_named() -> None:
     assert checked.text == "Dykes broke. Dams held [Source 1]."
     assert (checked.cited, checked.removed) == ((1,), (9, 12))
     assert "[Source 9], [Source 12]" in checked.warnings[0]
+
+
+def test_a_number_alone_in_brackets_is_no_citation_in_a_quotation_a_link_or_beside_full_ones() -> None:
+    quoted = "The report says “dykes broke [1] in three places” [Source 2]."
+    assert check_marks(quoted, {1, 2}).text == quoted
+    assert check_marks("See [1](https://example.org) and the act of [1998].", {1}).text.startswith("See [1](https")
+    beside = check_marks("Dykes [Source 1]. The list of works [9].", {1})
+    assert (beside.text, beside.removed) == ("Dykes [Source 1]. The list of works [9].", ())
+    alone = check_marks("Dykes [1]. Dams [9].", {1})
+    assert (alone.text, alone.removed) == ("Dykes [Source 1]. Dams.", (9,))
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "References:\n[Ministry, Flood Act, 2020]\n- [Source 2] Agency, Dams, 2019",
+        "**Sources**\n\n1. Ministry, Flood Act, 2020",
+        "### Quellen\n* [Source 1]",
+    ],
+)
+def test_a_list_of_references_that_a_model_writes_is_dropped(listed: str) -> None:
+    assert without_references(f"Dykes are inspected [Source 1].\n\n{listed}") == "Dykes are inspected [Source 1]."
+
+
+def test_what_follows_a_list_of_references_stays_and_so_does_a_text_without_one() -> None:
+    text = "Dykes [Source 1].\n\nReferences\n- [Source 1]\nNothing is said of dams."
+    assert without_references(text) == "Dykes [Source 1].\n\nNothing is said of dams."
+    assert without_references("References to dykes [Source 1].") == "References to dykes [Source 1]."
 
 
 def test_an_answer_without_a_citation_is_warned_of() -> None:

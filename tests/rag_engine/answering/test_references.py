@@ -1,0 +1,45 @@
+"""References are made from the catalog: each document once, with its pages and what its licence forbids."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rag_engine.answering.references import licence_text, limits_of, pages_text, references_of
+from rag_engine.types import Citation
+
+ACT = Citation(
+    1, "0123456789ab_p0_c0", "0123456789ab", "act.pdf", "Flood Act", 3, "six years", 130, 139,
+    authority="Ministry", year=2020, licence="CC BY-NC-ND 4.0",
+)  # fmt: skip
+REPORT = replace(ACT, n=2, document_id="ba9876543210", file="report.pdf", title="Report", authority="", year=None)
+
+
+def test_a_document_is_listed_once_with_all_its_marks_and_pages() -> None:
+    found = references_of([ACT, replace(REPORT, licence=""), replace(ACT, n=4, page=4), replace(ACT, page=9)])
+    assert [f"{one.marks} {one.text}" for one in found] == [
+        "[Source 1][Source 4] Ministry, Flood Act, 2020, pages 3–4, 9, CC BY-NC-ND 4.0 (no commercial use, no changes)",
+        "[Source 2] Report, page 3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("licence", "limits"),
+    [
+        ("CC BY 4.0", ()),
+        ("CC BY-NC 3.0 IGO", ("NC",)),
+        ("CC BY-ND 4.0", ("ND",)),
+        ("Reproduction authorised (NC, ND)", ("NC", "ND")),
+        ("ENCORE licence", ()),
+        ("", ()),
+    ],
+)
+def test_limits_are_read_from_the_licence_as_the_catalog_names_it(licence: str, limits: tuple[str, ...]) -> None:
+    assert limits_of(licence) == limits
+
+
+def test_texts_of_licences_and_pages() -> None:
+    assert licence_text("CC BY-NC 4.0") == "CC BY-NC 4.0 (no commercial use)"
+    assert licence_text("OGL 3.0") == "OGL 3.0"
+    assert (pages_text([3]), pages_text([7, 5, 6, 3]), pages_text([])) == ("page 3", "pages 3, 5–7", "")
