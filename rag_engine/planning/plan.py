@@ -22,6 +22,8 @@ from rag_engine.types import GeographicScope, QueryPlan
 CONTENT_WORDS = 15
 TERM_WORDS = 10
 QUERY_CHARACTERS = (5, 200)
+# Letters by which a word of a model's instructions is known in the question.
+_STEM = 5
 
 _WORD = re.compile(r"\w+(?:[-./&]\w+)*")
 _APOSTROPHE = re.compile("(?<=\\w)['’](?=\\w)")
@@ -81,8 +83,7 @@ def plan_question(
         plan,
         # The question itself comes first: what a model makes of it can only add to what it finds.
         queries=_distinct((plan.queries[0], *queries)),
-        output_instructions=(" ".join(instructions.split()) if isinstance(instructions, str) else "")
-        or plan.output_instructions,
+        output_instructions=_carried(instructions, question) or plan.output_instructions,
         scope=GeographicScope(
             tuple(dict.fromkeys((*plan.scope.countries, *places.countries))),
             tuple(dict.fromkeys((*plan.scope.regions, *places.regions))),
@@ -124,6 +125,19 @@ def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
             raise BackendError(f"the model's {key} has {len(query)} characters, not {shortest} to {longest}.")
         queries.append(query)
     return tuple(queries)
+
+
+def _carried(instructions: object, question: str) -> str:
+    """Return a model's instructions on one line if the question's own words carry them, else nothing.
+
+    A model invents a form that nobody asked for, and what a question quotes must not speak as the analyst.
+    """
+    if not isinstance(instructions, str):
+        return ""
+    asked = {fold(word)[:_STEM] for word in _pieces(question)}
+    wished = [fold(word)[:_STEM] for word in _pieces(instructions) if len(word) >= _STEM - 1 or word.isdigit()]
+    carried = sum(word in asked for word in wished)
+    return " ".join(instructions.split()) if wished and 2 * carried >= len(wished) else ""
 
 
 def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
