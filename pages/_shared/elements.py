@@ -12,23 +12,27 @@ import streamlit as st
 from ingestion.operations import system_user
 from pages._shared.markdown import escape
 
-_AUTHOR = "admin author"
+_AUTHOR, _KNOWN_AUTHOR = "admin author", "admin author known"
 
 
 def draw_author() -> str:
-    """Draw the input for the name, filled from SEXTANT_USER or the system's user; return the name, "" for none."""
-    st.session_state.setdefault(_AUTHOR, system_user())
-    return str(
-        st.text_input(
-            "Your name",
-            key=_AUTHOR,
-            max_chars=80,
-            icon=":material/person:",
-            help="Stored with every decision and correction you make.",
-            persist_state="session",
-            width=340,
-        )
+    """Draw the input for the name, filled with the last one given or the system's user; return it, "" for none.
+
+    The name is the input's default too: a dialog that opens while another closes begins with that.
+    """
+    known = st.session_state.setdefault(_KNOWN_AUTHOR, system_user())
+    name = st.text_input(
+        "Your name",
+        known,
+        key=_AUTHOR,
+        max_chars=80,
+        icon=":material/person:",
+        help="Stored with every decision and correction you make.",
+        width=340,
     ).strip()
+    if name:
+        st.session_state[_KNOWN_AUTHOR] = name
+    return name
 
 
 def draw_table(

@@ -142,6 +142,15 @@ def test_a_decision_needs_a_name(start: Start, changed: Path) -> None:
     assert "needs the name of who decides" in app.error[0].value
 
 
+def test_a_name_is_kept_from_tab_to_tab_and_where_its_field_was_away(start: Start, changed: Path) -> None:
+    app = start(changed)
+    admin(app, "review").text_input(key="admin author").set_value("Ann").run()
+    assert admin(app, "quarantine").text_input(key="admin author").value == "Ann"
+    app.text_input(key="admin author").set_value("").run()
+    assert not [one for one in admin(app, "run").text_input if one.key == "admin author"]
+    assert admin(app, "review").text_input(key="admin author").value == "Ann"
+
+
 def test_what_is_restored_may_go_on_and_be_taken_back(start: Start, changed: Path) -> None:
     app = admin(start(changed), "quarantine")
     app.text_input(key="restore QUA001 note").set_value("In force")
