@@ -64,7 +64,7 @@ def ask(
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
     from rag_engine.answering.json_contract import answer_json, error_json
-    from rag_engine.answering.references import references_of
+    from rag_engine.answering.reference_list import references_of
     from rag_engine.filters import parse_filters
     from rag_engine.types import Answer
 

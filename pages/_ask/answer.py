@@ -14,7 +14,7 @@ from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
-from rag_engine.answering.references import licence_text, references_of
+from rag_engine.answering.reference_list import licence_text, references_of
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier

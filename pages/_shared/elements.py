@@ -20,7 +20,7 @@ def draw_author() -> str:
 
     The name is the input's default too: a dialog that opens while another closes begins with that.
     """
-    known = st.session_state.setdefault(_KNOWN_AUTHOR, system_user())
+    known = str(st.session_state.setdefault(_KNOWN_AUTHOR, system_user()))
     name = st.text_input(
         "Your name",
         known,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from rag_engine.answering.references import Reference, limits_of, references_of
+from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
 from rag_engine.prompts import absent_sections
 from rag_engine.types import Answer, Citation, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
 
@@ -57,7 +57,7 @@ def citation_json(citation: Citation) -> Json:
     return {**{name: getattr(citation, name) for name in names}, "limits": list(limits_of(citation.licence))}
 
 
-def reference_json(reference: Reference) -> Json:
+def reference_json(reference: CitedDocument) -> Json:
     """Return a document that is cited, with the numbers of its sources and the pages of its quotes."""
     names = ("document_id", "file", "authority", "title", "year", "licence")
     return {

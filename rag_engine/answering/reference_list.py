@@ -14,7 +14,7 @@ LIMITS: Mapping[str, str] = {"NC": "no commercial use", "ND": "no changes"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class CitedDocument:
     """A document that an answer cites: the numbers of its sources, the pages of the quotes, and its limits."""
 
     numbers: tuple[int, ...]
@@ -40,13 +40,13 @@ class Reference:
         )
 
 
-def references_of(citations: Iterable[Citation]) -> tuple[Reference, ...]:
+def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
     """Return the documents that are cited, each once, in the order of their first citation."""
     grouped: dict[str, list[Citation]] = {}
     for citation in citations:
         grouped.setdefault(citation.document_id, []).append(citation)
     return tuple(
-        Reference(
+        CitedDocument(
             numbers=tuple(sorted({one.n for one in of})),
             document_id=document,
             file=of[0].file,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_engine.answering.references import licence_text, limits_of, pages_text, references_of
+from rag_engine.answering.reference_list import licence_text, limits_of, pages_text, references_of
 from rag_engine.types import Citation
 
 ACT = Citation(
