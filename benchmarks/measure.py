@@ -6,10 +6,10 @@ The tables are printed and written to benchmarks/results/ with date, machine and
 cache from run to run. A part, or a set within a part, that breaks off is said in its place, the rest goes on, and the
 command ends with 1. Parts: retrieval (what the default reaches on public sets, against the paper's recipe), steps
 (every configuration on them), statutes (citations), published (BM25 as others published it), chunking and ablation
-(passages of real documents), sections, tables, named_sections, page_questions, quotations, index_tables, reranking,
-translations, choices (single ones of the search), copies, recipes (those of two papers), model_variants (from the
-kept queries of a model), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction, pipeline_model
-(the pipeline's questions to a small language model).
+(passages of real documents), sections, tables, named_sections, page_questions, quotations, refusals, index_tables,
+reranking, translations, choices (single ones of the search), copies, recipes (those of two papers), model_variants
+(from the kept queries of a model), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction,
+pipeline_model (the pipeline's questions to a small language model).
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ COMMANDS = (
     "named_sections",
     "page_questions",
     "quotations",
+    "refusals",
     "index_tables",
     "reranking",
     "translations",

@@ -21,8 +21,9 @@ from rag_engine.types import Prompt, Source
 _SENTENCES = 128  # encoded at most: the wait for an answer is this many
 _SAME = 0.75  # words in common from which two sentences say the same
 _TABLE = re.compile(r"\||\t|\.{4,}|(?:\s\d[\d.,%]*){4,}")
-# A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ? ; and :
-_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!?;:。！？])[\"'”’»)\]]*$")
+# A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ; and :
+# A question answers none.
+_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!;:。！])[\"'”’»)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,15 @@ def test_what_two_documents_say_in_the_same_words_is_quoted_once(
     assert len(texts) == len(set(texts))
 
 
+def test_a_question_is_not_quoted_as_an_answer(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    text = "Who inspects every dyke of the district? " + DYKES
+    found = [text for text, _ in quotations(quote("Who inspects every dyke?", [make_source(1, text)]))]
+    assert found
+    assert not [one for one in found if one.endswith("?")]
+
+
 def test_where_there_is_no_sentence_pieces_are_quoted_rather_than_nothing(
     quote: Callable[..., Answer], make_source: Callable[..., Source]
 ) -> None:
