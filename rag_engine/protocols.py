@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.types import Prompt
+from rag_engine.types import PassageReading, Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
@@ -159,6 +159,16 @@ class Reranker(Protocol):
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return one score a text, of shape (len(texts),), higher for the better answer; BackendError when it fails."""
+
+
+class PassageReader(Protocol):
+    """A model that says where in a passage a question is answered, and whether it is there at all."""
+
+    name: str
+    execution: str
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        """Return what it reads in each passage; BackendError when it fails."""
 
 
 class Generator(Protocol):

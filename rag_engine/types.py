@@ -225,6 +225,22 @@ class QueryPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageReading:
+    """What a reader says of a question and a passage, in logits.
+
+    `tokens` are the characters [start, end) of the passage that each token stands for; `starts` and `ends` how well an
+    answer begins or ends in it; `absent` how well the passage holds no answer, on the scale of a start and an end
+    together; `relevance` how relevant the passage is as a whole.
+    """
+
+    relevance: float
+    absent: float
+    tokens: tuple[tuple[int, int], ...]
+    starts: tuple[float, ...]
+    ends: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A child that was found, with every score and rank that put it where it is.
 

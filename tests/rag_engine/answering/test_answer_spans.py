@@ -1,0 +1,35 @@
+"""How sure a reader is of an answer: the best start and end within a stretch, against there being none."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_engine.answering.answer_spans import answer_score
+from rag_engine.types import PassageReading
+
+# "Every dyke | twice a year", a token for each word.
+READING = PassageReading(
+    relevance=1.0,
+    absent=2.0,
+    tokens=((0, 5), (6, 10), (13, 18), (19, 20), (21, 25)),
+    starts=(0.0, 0.5, 5.0, 0.0, 0.0),
+    ends=(4.0, 0.0, 0.0, 0.0, 4.0),
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "score"),
+    [
+        (0, 25, 5.0 + 4.0 - 2.0),
+        # No answer ends before it begins.
+        (0, 10, 0.0 + 4.0 - 2.0),
+        (6, 20, 5.0 + 0.0 - 2.0),
+        (13, 25, 5.0 + 4.0 - 2.0),
+    ],
+)
+def test_an_answer_is_scored_within_a_stretch_against_none(start: int, end: int, score: float) -> None:
+    assert answer_score(READING, start, end) == score
+
+
+def test_a_stretch_without_a_token_answers_nothing() -> None:
+    assert answer_score(READING, 10, 13) < -10

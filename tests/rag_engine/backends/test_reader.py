@@ -1,0 +1,74 @@
+"""The reader: an adapter merged into the packaged encoder, and what is said of one that does not fit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from transformers import AutoModel, AutoTokenizer
+
+from rag_engine.backends.encoder.load import locate, model_folder
+from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.backends.reader.load import load_reader
+from rag_engine.config import cache_folder
+from rag_engine.errors import BackendError
+from training.model import RANK, SCALE, ReaderModel
+
+
+def write_adapter(folder: Path, tensors: dict[str, torch.Tensor], **card: object) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / "adapter.safetensors"
+    save_file(tensors, file)
+    known = {"encoder": packaged_name(), "rank": RANK, "scale": SCALE, "tokens": 384}
+    known["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    (folder / "card.json").write_text(json.dumps(known | card))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model() -> ReaderModel:
+    torch.manual_seed(3)
+    location = model_folder(locate(packaged_name()), cache_folder())
+    made = ReaderModel(AutoModel.from_pretrained(location))
+    for name, parameter in made.learned():
+        if name.endswith(".up"):
+            torch.nn.init.normal_(parameter, std=0.02)
+    return made.eval()
+
+
+def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_path: Path, model: ReaderModel) -> None:
+    tensors = {name: one.detach().half().contiguous() for name, one in model.learned()}
+    reader = load_reader(write_adapter(tmp_path / "adapter", tensors), cache=tmp_path / "cache")
+    passages = ["The district inspects every dyke twice a year.", "Lunch is served in the garden."]
+    read = reader.read("Who inspects the dykes?", passages)
+
+    location = model_folder(locate(packaged_name()), cache_folder())
+    tokenizer = AutoTokenizer.from_pretrained(location)
+    for one, passage in zip(read, passages, strict=True):
+        assert passage.startswith(passage[slice(*one.tokens[0])])
+        assert one.tokens[0][0] == 0
+        assert one.tokens[-1][1] == len(passage)
+        assert len(one.tokens) == len(one.starts) == len(one.ends)
+        given = tokenizer("Who inspects the dykes?", passage, return_tensors="pt")
+        with torch.no_grad():
+            spans, relevance = model(given["input_ids"], given["attention_mask"])
+        assert one.relevance == pytest.approx(float(relevance), abs=0.25)
+        assert one.absent == pytest.approx(float(spans[0, 0].sum()), abs=0.25)
+        assert max(one.starts) == pytest.approx(float(spans[0, -len(one.starts) - 1 : -1, 0].max()), abs=0.25)
+    assert reader.score("Who inspects the dykes?", passages).tolist() == pytest.approx([one.relevance for one in read])
+
+
+def test_what_is_no_adapter_or_fits_no_encoder_is_said(tmp_path: Path) -> None:
+    tensors = {"span.weight": torch.zeros(2, 4)}
+    with pytest.raises(BackendError, match="holds no adapter"):
+        load_reader(tmp_path / "nothing", cache=tmp_path)
+    with pytest.raises(BackendError, match=r"was trained on other@1, installed is"):
+        load_reader(write_adapter(tmp_path / "a", tensors, encoder="other@1"), cache=tmp_path)
+    with pytest.raises(BackendError, match="is not the one that its card describes"):
+        load_reader(write_adapter(tmp_path / "b", tensors, sha256="0" * 64), cache=tmp_path)
+    with pytest.raises(BackendError, match="does not fit"):
+        load_reader(write_adapter(tmp_path / "c", tensors), cache=tmp_path)

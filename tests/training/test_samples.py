@@ -1,0 +1,59 @@
+"""What the reader is trained on: paragraphs stay on one side, and answers keep their place."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from transformers import AutoTokenizer
+
+from rag_engine.backends.encoder.load import locate, model_folder
+from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.config import cache_folder
+from training.corpus import of_corpus
+from training.samples import LICENSED, Sample, counts, read_set, split
+from training.train import TOKENS, encode
+
+LONG = "The dyke is old. " * 150 + "The district inspects it twice a year. " + "The garden is green. " * 150
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> object:
+    return AutoTokenizer.from_pretrained(model_folder(locate(packaged_name()), cache_folder()))
+
+
+def test_no_paragraph_is_on_both_sides() -> None:
+    samples = [Sample("q", f"p{n}", -1, -1, 0.0, f"family {n % 20}") for n in range(200)]
+    trained, checked = split(samples, 0.2, 1)
+    assert len(trained) + len(checked) == 200
+    assert len({one.family for one in checked}) == 4
+    assert not {one.family for one in trained} & {one.family for one in checked}
+
+
+def test_an_answer_far_into_a_long_passage_is_kept_and_stands_where_its_tokens_are(tokenizer: object) -> None:
+    start = LONG.index("twice a year")
+    [one] = encode([Sample("How often?", LONG, start, start + len("twice a year"), 1.0, "f")], tokenizer)
+    assert len(one.ids) <= TOKENS
+    assert tokenizer.decode(one.ids[one.first : one.last + 1]).strip().startswith("twice a year")  # type: ignore[attr-defined]
+    [none] = encode([Sample("How often?", LONG, -1, -1, 0.25, "f")], tokenizer)
+    assert (none.first, none.last) == (0, 0)
+
+
+def test_answers_of_the_sets_are_where_they_are_said_to_be(shared: Path) -> None:
+    for name in LICENSED:
+        passages, questions = read_set(shared / "data" / "reading", name)
+        answers = [(one, one["answer"]) for one in questions if one.get("answer")]
+        for one, answer in answers:
+            text = passages[one["passage"]]
+            assert text[answer["start"] : answer["start"] + len(answer["text"])] == answer["text"]
+
+
+def test_questions_are_made_of_headings_definitions_and_tables(shared: Path, tmp_path: Path) -> None:
+    for name in ("pt_lgpd_lei_13709.pdf", "en_eu_efsa_zoonoses.pdf"):
+        (tmp_path / name).symlink_to(shared / "data" / "corpus" / name)
+    samples = of_corpus(tmp_path, random.Random(1))
+    assert min(counts(samples).values()) > 5
+    answered = [one for one in samples if one.start >= 0]
+    assert all(0 <= one.start < one.end <= len(one.passage) for one in answered)
+    assert any(one.question.startswith("O que") and "dado" in one.passage for one in answered)

@@ -1,0 +1,1 @@
+"""Training of the reader's adapter; the product reads what it writes and imports nothing from here."""

@@ -1,0 +1,224 @@
+"""Train the reader's adapter.
+
+    python -m training.train [--sets licensed|every] [--most N] [--shared DIR] [--out DIR]
+
+Writes adapter.safetensors (half precision) and card.json: data, settings, figures, hash. Uses a GPU where there is one.
+The sets of ../shared/data/benchmarks are never read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch.nn import functional
+from transformers import AutoModel, AutoTokenizer
+
+from rag_engine.backends.encoder.load import load_encoder, locate, model_folder
+from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.config import cache_folder
+from training.corpus import of_corpus
+from training.model import RANK, SCALE, ReaderModel
+from training.samples import EVERY, LICENSED, Sample, across_languages, counts, of_set, split, with_families
+
+ROOT = Path(__file__).resolve().parents[1]
+TOKENS = 384
+BATCH = 16
+RATE = 4e-4
+HEAD_RATE = 1e-3
+WARM_UP = 0.1
+SEED = 7
+CHECKED = 0.04
+CHECKS = 6
+# Share of answered questions that also get a passage that retrieval puts near, by set: languages balanced.
+DISTRACTORS = 0.6
+RELEVANCE_LOSS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A sample as token ids, with the tokens that its answer begins and ends in; both 0 where there is none."""
+
+    ids: tuple[int, ...]
+    first: int
+    last: int
+    relevance: float
+    spans: bool
+
+
+def gather(shared: Path, names: Sequence[str], corpus: bool) -> list[Sample]:
+    """Return all samples of the sets and of the corpus."""
+    randomly = random.Random(SEED)
+    folder = shared / "data" / "reading"
+    embedder = load_encoder("multilingual-e5-small")
+    samples: list[Sample] = []
+    for name in names:
+        samples += of_set(folder, name, embedder, randomly, DISTRACTORS)
+    if "pt_squad2" in names:
+        crossed = across_languages(folder, "es_squad2", "pt_squad2")
+        randomly.shuffle(crossed)
+        samples += crossed[: len(crossed) // 2]
+    samples = with_families(samples, folder, names)
+    return samples + (of_corpus(shared / "data" / "corpus", randomly) if corpus else [])
+
+
+def encode(samples: Sequence[Sample], tokenizer: Any) -> list[Encoded]:
+    """Return the samples as tokens; those whose answer is beyond what is read are left out."""
+    encoded = []
+    for sample in samples:
+        passage, start, end = _window(sample)
+        one = tokenizer(
+            sample.question, passage, truncation="only_second", max_length=TOKENS, return_offsets_mapping=True
+        )
+        first = last = 0
+        if start >= 0:
+            inside = [
+                at
+                for at, (place, of) in enumerate(zip(one["offset_mapping"], one.sequence_ids(), strict=True))
+                if of == 1 and place[0] < end and place[1] > start
+            ]
+            if not inside:
+                continue
+            first, last = inside[0], inside[-1]
+        encoded.append(Encoded(tuple(one["input_ids"]), first, last, sample.relevance, sample.spans))
+    return encoded
+
+
+def _window(sample: Sample, characters: int = 1_300) -> tuple[str, int, int]:
+    """Return the passage, cut around its answer where it is long, and where the answer stands in that."""
+    if len(sample.passage) <= characters:
+        return sample.passage, sample.start, sample.end
+    begin = max(0, sample.start - characters // 2) if sample.start >= 0 else 0
+    begin = sample.passage.find(" ", begin) + 1 if begin else 0
+    moved = begin if sample.start >= 0 else 0
+    return sample.passage[begin : begin + characters], sample.start - moved, sample.end - moved
+
+
+def batches(encoded: Sequence[Encoded], randomly: random.Random | None) -> Iterator[list[Encoded]]:
+    """Yield batches of samples of about the same length, in random order where one is given."""
+    order = list(range(len(encoded)))
+    if randomly is not None:
+        randomly.shuffle(order)
+    chunks = [order[at : at + 50 * BATCH] for at in range(0, len(order), 50 * BATCH)]
+    groups = []
+    for chunk in chunks:
+        chunk.sort(key=lambda at: len(encoded[at].ids))
+        groups += [chunk[at : at + BATCH] for at in range(0, len(chunk), BATCH)]
+    if randomly is not None:
+        randomly.shuffle(groups)
+    for group in groups:
+        yield [encoded[at] for at in group]
+
+
+def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: str) -> torch.Tensor:
+    """Return the loss of a batch: of the span's two ends where the span is known, and of the relevance."""
+    width = max(len(one.ids) for one in batch)
+    ids = torch.full((len(batch), width), padding, dtype=torch.long)
+    mask = torch.zeros((len(batch), width), dtype=torch.long)
+    for row, one in enumerate(batch):
+        ids[row, : len(one.ids)] = torch.tensor(one.ids)
+        mask[row, : len(one.ids)] = 1
+    ids, mask = ids.to(device), mask.to(device)
+    with torch.autocast(device, torch.bfloat16):
+        spans, relevance = model(ids, mask)
+    spans = spans.float().masked_fill(mask[:, :, None] == 0, -1e4)
+    wanted = torch.tensor([one.relevance for one in batch], device=device)
+    loss = RELEVANCE_LOSS * functional.binary_cross_entropy_with_logits(relevance.float(), wanted)
+    known = torch.tensor([one.spans for one in batch], device=device)
+    if known.any():
+        for end, places in enumerate(([one.first for one in batch], [one.last for one in batch])):
+            target = torch.tensor(places, device=device)
+            loss = loss + 0.5 * functional.cross_entropy(spans[known, :, end], target[known])
+    return loss
+
+
+def train(samples: Sequence[Sample], out: Path, card: dict[str, Any]) -> None:
+    """Train for one epoch, keep the adapter of the lowest loss on the part that is not trained on, and write it."""
+    torch.manual_seed(SEED)
+    location = model_folder(locate("multilingual-e5-small"), cache_folder())
+    tokenizer = AutoTokenizer.from_pretrained(location)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    # Fused attention is slow backwards on a processor.
+    encoder = AutoModel.from_pretrained(location, attn_implementation="eager" if device == "cpu" else "sdpa")
+    model = ReaderModel(encoder).to(device)
+    trained, checked = (encode(part, tokenizer) for part in split(samples, CHECKED, SEED))
+    checked = checked[:640]
+    randomly = random.Random(SEED)
+    heads = [parameter for name, parameter in model.learned() if name.startswith(("span", "relevance"))]
+    rest = [parameter for name, parameter in model.learned() if not name.startswith(("span", "relevance"))]
+    optimizer = torch.optim.AdamW([{"params": rest, "lr": RATE}, {"params": heads, "lr": HEAD_RATE}], weight_decay=0.01)
+    steps = -(-len(trained) // BATCH)
+    warm = int(WARM_UP * steps)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / (steps - warm)))
+    )
+    best, kept = float("inf"), {}
+    started = time.perf_counter()
+    model.train()
+    for step, batch in enumerate(batches(trained, randomly), 1):
+        loss = loss_of(model, batch, tokenizer.pad_token_id, device)
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        torch.nn.utils.clip_grad_norm_([*rest, *heads], 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % (steps // CHECKS) == 0 or step == steps:
+            model.eval()
+            with torch.no_grad():
+                found = float(
+                    np.mean(
+                        [float(loss_of(model, one, tokenizer.pad_token_id, device)) for one in batches(checked, None)]
+                    )
+                )
+            model.train()
+            print(f"step {step} of {steps}: loss {found:.3f}, {time.perf_counter() - started:.0f} s", flush=True)
+            if found < best:
+                best, kept = found, {name: one.detach().to("cpu", torch.float16) for name, one in model.learned()}
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / "adapter.safetensors"
+    save_file({name: one.contiguous() for name, one in kept.items()}, file)
+    card |= {
+        "encoder": packaged_name(),
+        "rank": RANK,
+        "scale": SCALE,
+        "tokens": TOKENS,
+        "samples": len(trained),
+        "kinds": dict(counts(samples)),
+        "steps": steps,
+        "checked_loss": round(best, 4),
+        "seconds": round(time.perf_counter() - started),
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }
+    (out / "card.json").write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(json.dumps(card), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--sets", choices=("licensed", "every"), default="licensed")
+    parser.add_argument("--no-corpus", action="store_true", help="without the questions made from the documents")
+    parser.add_argument("--most", type=int, default=None, help="train on so many samples, of all")
+    parser.add_argument("--out", type=Path, default=ROOT / "data" / "reader")
+    arguments = parser.parse_args()
+    names = LICENSED if arguments.sets == "licensed" else EVERY
+    samples = gather(arguments.shared.resolve(), names, not arguments.no_corpus)
+    random.Random(SEED).shuffle(samples)
+    samples = samples[: arguments.most]
+    print(len(samples), counts(samples), flush=True)
+    train(samples, arguments.out, {"sets": list(names), "corpus": not arguments.no_corpus})
+
+
+if __name__ == "__main__":
+    main()
