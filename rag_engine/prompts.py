@@ -87,6 +87,8 @@ _ROLE = re.compile(
 _POSING = re.compile(
     rf"([\[【［(（]\W{{0,5}})({SOURCE_WORDS})(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?\d)", re.IGNORECASE
 )
+# A number alone in brackets, as bibliographies have it: models repeat it, and it would be read as a citation of ours.
+_NUMBERED = re.compile(r"[\[【［](\s{0,3}\^?\d[^\[\]【】［］]*)[\]】］]")
 _IMAGE = re.compile(r"!(?=\[)")
 
 
@@ -112,6 +114,7 @@ def neutralise(text: str) -> str:
     text = _TAG.sub("‹", _JOINER.sub("", text))
     text = _TURN.sub("(", text)
     text = _ROLE.sub(r"\1“\2”", text)
+    text = _NUMBERED.sub(r"(\1)", text)
     text = _POSING.sub(r"\1“\2”", text)
     return _IMAGE.sub("! ", text)
 

@@ -70,10 +70,19 @@ def test_marks_in_a_document_are_not_citations_even_when_a_model_repeats_them() 
 
 @pytest.mark.parametrize(
     "text",
-    ["below < 5 mg/l and > 2", "Art. 3(2), see [12]", "User guide", "l’eau: 40 %", "می‌خواهم", "a [source] of heat"],
+    ["below < 5 mg/l and > 2", "Art. 3(2), see [Annex]", "User guide", "l’eau: 40 %", "می‌خواهم", "a [source] of heat"],
 )
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert neutralise(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["as shown [1]", "[1, 2] and [3–5]", "[^2]", "【1†source】", "[1][2]", "[[1]]", "[1](x)", "[1\n]"]
+)
+def test_a_bibliography_number_of_a_document_is_no_citation_of_ours(text: str) -> None:
+    clean = neutralise(text)
+    assert check_marks(clean.replace("(x)", ""), range(1, 6)).cited == ()
+    assert [sign for sign in clean if sign.isdigit()] == [sign for sign in text if sign.isdigit()]
 
 
 def test_invisible_characters_are_dropped() -> None:
