@@ -3,7 +3,8 @@
     python benchmarks/refusals.py [--workspace DIR] [--shared DIR]
 
 The questions without an answer are those of data/eval/unanswerable.tsv; the answerable ones are those of
-benchmarks/page_questions.py. Below what happens today stands what the best passage's similarity alone would refuse.
+benchmarks/page_questions.py. Below what happens today stands what the nearness of the passages alone would refuse
+(best similarity and shared words, as answering has it), and what the best passage's similarity alone would.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from page_questions import gold_questions, own_questions
 from report import machine, write_table
 
 from ingestion.add_files import add_paths
+from rag_engine.answering.abstention import NEAREST, nearness
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import Answer
@@ -28,14 +30,16 @@ ROOT = Path(__file__).resolve().parents[1]
 WITHOUT_ANSWER = DATA / "eval" / "unanswerable.tsv"
 ANSWERABLE = "answerable"
 KINDS = (ANSWERABLE, "off-topic", "not in the collection", "wrong country", "wrong year", "absent section")
-LEAST = (0.40, 0.44, 0.46, 0.48, 0.50, 0.52, 0.54, 0.56, 0.60)
+NEARNESS = (0.50, 0.55, 0.58, NEAREST, 0.62, 0.65, 0.70, 0.75, 0.80)
+SIMILARITY = (0.40, 0.45, 0.48, 0.52, 0.56, 0.60)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that was asked: whether it was refused, and the similarity of the best passage."""
+    """A question that was asked: whether it was refused, how near the passages came, and the best one's similarity."""
 
     refused: bool
+    nearness: float
     similarity: float
 
 
@@ -44,7 +48,8 @@ def ask(engine: Engine, question: str) -> Asked:
     *_, answer = engine.ask(question)
     assert isinstance(answer, Answer)
     found = [hit.similarity for hit in answer.evidence.hits]
-    return Asked(answer.status == "insufficient_evidence", max(found, default=0.0))
+    refused = answer.status == "insufficient_evidence"
+    return Asked(refused, nearness(answer.evidence), max(found, default=0.0))
 
 
 def row(name: str, refused: Mapping[str, Sequence[bool]]) -> list[str]:
@@ -71,7 +76,10 @@ def main() -> None:
         asked = {kind: [ask(engine, text) for text in texts] for kind, texts in questions.items()}
         engine.close()
     rows = [row("today", {kind: [one.refused for one in ones] for kind, ones in asked.items()})]
-    for least in LEAST:
+    for least in NEARNESS:
+        by_nearness = {kind: [one.nearness < least for one in ones] for kind, ones in asked.items()}
+        rows.append(row(f"nearness below {least:.2f}", by_nearness))
+    for least in SIMILARITY:
         by_similarity = {kind: [one.similarity < least for one in ones] for kind, ones in asked.items()}
         rows.append(row(f"best similarity below {least:.2f}", by_similarity))
     write_table(

@@ -108,6 +108,11 @@ def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
     return " ".join(sentences)
 
 
+def nothing_on(named: str, language: str) -> str:
+    """Return the sentence that no source is about or names this, in the language or else in English."""
+    return _SENTENCES["unnamed"].get(language, _SENTENCES["unnamed"]["en"]).format(named=one_line(named, limit=150))
+
+
 def neutralise(text: str) -> str:
     """Return text that reads the same and can neither close a fence nor pose as a source, a role or an image."""
     text = _CONTROL.sub(" ", _UNSEEN.sub("", text.replace("\r\n", "\n")))

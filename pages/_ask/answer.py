@@ -115,7 +115,9 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
                 citations = tuple(citation for citation in reply.citations if citation.n == source.n)
                 _draw_source(source, citations, turn, latest and source.n == cited[0])
     if rest:
-        title = pluralised(len(rest), "related passage") if first else f"{pluralised(len(rest), 'passage')} found"
+        title = f"{pluralised(len(rest), 'passage')} found"
+        if first or reply.status == "insufficient_evidence":
+            title = pluralised(len(rest), "related passage" if first else "nearest passage")
         with st.expander(title, icon=":material/manage_search:"):
             for source in rest:
                 _draw_source(source, (), turn, False)

@@ -9,18 +9,25 @@ from itertools import chain
 from math import ceil
 from time import perf_counter
 
+from rag_engine.answering.abstention import too_far, unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
-from rag_engine.prompts import INSUFFICIENT, absent_sections, answer_rules, insufficient, source_block, user_message
+from rag_engine.geography import load_gazetteer
+from rag_engine.prompts import (
+    INSUFFICIENT,
+    absent_sections,
+    answer_rules,
+    insufficient,
+    nothing_on,
+    source_block,
+    user_message,
+)
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
 
 _TEMPLATE = 64  # tokens a chat template puts around two messages
-# Between the floor, which most off-topic questions' nearest passage passes, and "moderate", which none does
-# (benchmarks/encoders.py --calibration). Chosen by looking at a dozen off-topic questions; to be measured properly.
-_NEARER_THAN_CHANCE = 0.40
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
 # Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
@@ -83,9 +90,7 @@ def answer(
     started = perf_counter()
     seconds: dict[str, float] = {}
     absent = absent_sections(evidence.absent, evidence.plan.language)
-    # What other sections say is no answer to what one says that does not exist.
-    if not _bears_on_question(evidence) or (absent and not any(hit.named for hit in evidence.hits)):
-        sentence = absent or insufficient(evidence.plan.language)
+    if sentence := _refusal(evidence, absent):
         yield sentence
         seconds["answer"] = perf_counter() - started
         yield Answer("insufficient_evidence", sentence, (), evidence, generator.name, (), seconds)
@@ -133,9 +138,14 @@ def answer(
     yield Answer(status, shown or checked.text, citations, evidence, generator.name, tuple(warnings), seconds)
 
 
-def _bears_on_question(evidence: Evidence) -> bool:
-    """Whether any passage shares a keyword with the question or comes nearer than chance brings the nearest."""
-    return any(hit.sparse_rank is not None or hit.similarity >= _NEARER_THAN_CHANCE for hit in evidence.hits)
+def _refusal(evidence: Evidence, absent: str) -> str:
+    """Return what is said instead of an answer where the passages found are no ground for one, else ""."""
+    language = evidence.plan.language
+    # What other sections say is no answer to what one says that does not exist.
+    if too_far(evidence) or (absent and not any(hit.named for hit in evidence.hits)):
+        return absent or insufficient(language)
+    named = unnamed(evidence, load_gazetteer())
+    return f"{insufficient(language)} {nothing_on(named, language)}" if named else ""
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:

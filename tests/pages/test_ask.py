@@ -106,6 +106,16 @@ def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
     assert any("Dokumenten" in one.value for one in app.info)
 
 
+def test_a_question_that_no_passage_comes_near_gets_the_nearest_as_such(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.select_slider(key="similarity_floor").set_value(0.0).run()
+
+    app = ask(app, "What is the best recipe for carbonara?")
+
+    assert "No answer found in these documents" in texts(app)
+    assert any(expander.label.endswith(("nearest passage", "nearest passages")) for expander in app.expander)
+
+
 def test_a_recipe_of_a_paper_and_variety_can_be_chosen(start: Start, collection: Path) -> None:
     app = start(collection)
     app.toggle(key="varied").set_value(True).run()
