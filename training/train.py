@@ -40,9 +40,9 @@ HEAD_RATE = 1e-3
 WARM_UP = 0.1
 SEED = 7
 CHECKED = 0.04
-CHECKS = 6
+CHECKS = 5
 # Share of answered questions that also get a passage that retrieval puts near, by set: languages balanced.
-DISTRACTORS = 0.6
+DISTRACTORS = 0.9
 RELEVANCE_LOSS = 0.5
 
 
@@ -130,7 +130,7 @@ def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: 
         ids[row, : len(one.ids)] = torch.tensor(one.ids)
         mask[row, : len(one.ids)] = 1
     ids, mask = ids.to(device), mask.to(device)
-    with torch.autocast(device, torch.bfloat16):
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda" or torch.cpu._is_amx_tile_supported()):
         spans, relevance = model(ids, mask)
     spans = spans.float().masked_fill(mask[:, :, None] == 0, -1e4)
     wanted = torch.tensor([one.relevance for one in batch], device=device)
@@ -149,11 +149,12 @@ def train(samples: Sequence[Sample], out: Path, card: dict[str, Any]) -> None:
     location = model_folder(locate("multilingual-e5-small"), cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    # Fused attention is slow backwards on a processor.
-    encoder = AutoModel.from_pretrained(location, attn_implementation="eager" if device == "cpu" else "sdpa")
+    # The updates have dropout of their own; that of the encoder's takes half of each step on a processor.
+    undropped = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    encoder = AutoModel.from_pretrained(location, attn_implementation="sdpa", **undropped)
     model = ReaderModel(encoder).to(device)
     trained, checked = (encode(part, tokenizer) for part in split(samples, CHECKED, SEED))
-    checked = checked[:640]
+    checked = checked[:400]
     randomly = random.Random(SEED)
     heads = [parameter for name, parameter in model.learned() if name.startswith(("span", "relevance"))]
     rest = [parameter for name, parameter in model.learned() if not name.startswith(("span", "relevance"))]
