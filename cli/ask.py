@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.terminal import AsJson, Filters, Workspace, engine_of, out, print_json, warn
+from cli.terminal import AsJson, Filters, Workspace, emphasised, engine_of, out, print_json, warn
 
 if TYPE_CHECKING:
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
+    from rag_engine.types import Hit
 
 app = typer.Typer()
 TopK = Annotated[
@@ -47,7 +48,7 @@ def search(
         return
     for rank, hit in enumerate(evidence.hits, start=1):
         out.print(f"\n{rank}. {hit.document.metadata.title}, page {hit.page}", style="bold", markup=False)
-        out.print(f"   {hit.document.file}  similarity {hit.similarity:.2f} ({hit.tier})", style="dim", markup=False)
+        out.print(f"   {hit.document.file}  {_match(hit)}", style="dim", markup=False)
         out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
     warn((*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings))
 
@@ -72,7 +73,7 @@ def ask(
         answer = None
         for part in engine.ask(question, parse_filters(filters or []), _retrieval(engine, top_k)):
             if isinstance(part, str) and not as_json:
-                out.print(part, end="", markup=False, soft_wrap=True)
+                out.print(emphasised(part), end="", soft_wrap=True)
             elif isinstance(part, Answer):
                 answer = part
     assert answer is not None, "an answer always ends with itself"
@@ -84,6 +85,11 @@ def ask(
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
         warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)
+
+
+def _match(hit: Hit) -> str:
+    """Return a passage's tier with the chance that it answers, where that is known."""
+    return f"{hit.tier} match" if hit.chance is None else f"{hit.tier} match, chance to answer {hit.chance:.0%}"
 
 
 def _retrieval(engine: Engine, top_k: int | None) -> RetrievalConfig:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from rag_engine.config import read_config
 from rag_engine.errors import SextantError
@@ -29,6 +31,7 @@ By = Annotated[str, typer.Option("--by", help="Who decides; the system's user if
 Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # A pipe has no width; what is one line in it can be searched.
 _PIPE_WIDTH = 4_000
 
@@ -147,6 +150,14 @@ def print_table(table: Table) -> None:
     """Print a table as wide as the terminal, and wide enough for a line each in a pipe."""
     console = out if out.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
     console.print(table, markup=False)
+
+
+def emphasised(text: str) -> Text:
+    """Return a text whose words between double asterisks are bold."""
+    shown = Text()
+    for place, piece in enumerate(_BOLD.split(text)):
+        shown.append(piece, style="bold" if place % 2 else "")
+    return shown
 
 
 def print_line(text: str, style: str = "", *, indent: str = "") -> None:

@@ -143,13 +143,18 @@ class GenerationConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set, with the defaults that run without any server."""
+    """Everything that can be set, with the defaults that run without any server.
+
+    An empty `reader` is the one that comes along, "none" no reader; an empty `reranker` is the reader, or the packaged
+    cross-encoder where there is none.
+    """
 
     workspace: Path
     encoder: str = "multilingual-e5-small"
     execution: str = "auto"
     ocr: OcrChoice = "auto"
     reranker: str = ""
+    reader: str = ""
     chroma_url: str = ""
     catalog_url: str = ""
     question_characters: int = 4000
@@ -197,6 +202,7 @@ def read_config(workspace: Path | str | None = None, profile: str = "", mmr: flo
             weights=RankingWeights(mmr_lambda=_share("SEXTANT_MMR") if mmr is None else mmr),
         ),
         reranker="" if reranker == "none" else reranker,
+        reader=env.get("SEXTANT_READER", ""),
         chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
         catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
         generation=GenerationConfig(

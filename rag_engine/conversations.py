@@ -37,7 +37,8 @@ class ShownLink:
 class ShownSource:
     """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
 
-    `clause` is where in its section the best hit begins, `indexed_under` what an index lists its hits under.
+    `foreign` says whether it is in another language than the question. `clause` is where in its section the best hit
+    begins, `indexed_under` what an index lists its hits under.
     """
 
     n: int
@@ -59,7 +60,6 @@ class ShownSource:
     end: int
     passage: tuple[int, int]
     text: str
-    similarity: float
     tier: Tier
     act: str = ""
     section: str = ""
@@ -68,6 +68,7 @@ class ShownSource:
     indexed_under: tuple[str, ...] = ()
     linked: tuple[ShownLink, ...] = ()
     licence: str = ""
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def reply_of(answer: Answer) -> Reply:
         keywords=plan.keywords,
         places=(*plan.scope.countries, *plan.scope.regions),
         citations=answer.citations,
-        sources=tuple(_shown(source) for source in answer.evidence.sources),
+        sources=tuple(_shown(source, plan.language) for source in answer.evidence.sources),
         warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         seconds={**answer.evidence.seconds, **answer.seconds},
     )
@@ -133,7 +134,7 @@ def failed_reply(message: str) -> Reply:
     return Reply("error", message, "", "", (), (), (), (), (), (), {})
 
 
-def _shown(source: Source) -> ShownSource:
+def _shown(source: Source, asked: str) -> ShownSource:
     document, best = source.document, source.hits[0]
     metadata = document.metadata
     return ShownSource(
@@ -156,7 +157,6 @@ def _shown(source: Source) -> ShownSource:
         end=source.end,
         passage=(best.start, best.end),
         text=source.text,
-        similarity=best.similarity,
         tier=best.tier,
         act=source.act,
         section=source.section,
@@ -168,6 +168,7 @@ def _shown(source: Source) -> ShownSource:
             for one in source.linked
         ),
         licence=metadata.licence,
+        foreign=bool(asked) and metadata.language != asked,
     )
 
 

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
 from rag_engine import workspace as paths
+from rag_engine.answering.chances import judge
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
@@ -25,7 +26,7 @@ from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
-from rag_engine.protocols import Embedder, Generator, Reranker, SparseIndex, StorageBackends
+from rag_engine.protocols import Embedder, Generator, Reader, Reranker, SparseIndex, StorageBackends
 from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
@@ -91,9 +92,23 @@ class Engine:
         view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
         settings = retrieval or self.config.retrieval
-        evidence = retrieve(plan, allowed, view, self.retrievers(), settings)
+        evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings))
         warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, view.snapshot.documents.values()))
         return replace(evidence, warnings=warnings, seconds={"plan": planned, **evidence.seconds})
+
+    def _judged(self, evidence: Evidence) -> Evidence:
+        """Return the evidence with the chance of each passage, by likeness alone where the reader is unavailable."""
+        started = time.perf_counter()
+        try:
+            judged = judge(evidence, self.reader())
+        except BackendError as error:
+            judged = judge(evidence, None)
+            judged = replace(judged, warnings=(*judged.warnings, f"The passages were not read closely: {error}"))
+        return replace(judged, seconds={**judged.seconds, "judge": time.perf_counter() - started})
+
+    def reader(self) -> Reader | None:
+        """Return the configured reader, None where none is wanted; BackendError for one that cannot be loaded."""
+        return self._models.reader()
 
     def ask(
         self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
@@ -105,11 +120,18 @@ class Engine:
         embedder = self.embedder()
         yield from answer(
             evidence,
-            generator or ExtractiveAnswerer(embedder),
+            generator or self._extractive(embedder),
             embedder=embedder,
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
         )
+
+    def _extractive(self, embedder: Embedder) -> ExtractiveAnswerer:
+        """Return the answerer that quotes, by likeness alone where the reader is unavailable, which a search reports."""
+        try:
+            return ExtractiveAnswerer(embedder, self.reader())
+        except BackendError:
+            return ExtractiveAnswerer(embedder)
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
@@ -172,6 +194,7 @@ class Engine:
     def _load_models(self) -> None:
         with suppress(SextantError):
             self.embedder()
+            self._models.reader()
             if self.config.retrieval.rerank:
                 self._models.reranker()
 

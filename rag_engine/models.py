@@ -10,11 +10,12 @@ from pathlib import Path
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.ollama import find_ollama
 from rag_engine.backends.openai import find_openai
+from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Embedder, Generator, Reranker
+from rag_engine.protocols import Embedder, Generator, Reader, Reranker
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
@@ -22,12 +23,17 @@ _LOOK_FOR_MODEL_SECONDS = 5.0
 
 @lru_cache(maxsize=2)
 def _shared_reranker(name: str, execution: str) -> Reranker:
-    """Return it keeps nothing of what it read, so that all workspaces of a process use one; loading takes a second."""
+    """Return a reranker, one for all workspaces of a process: it keeps nothing, and loading takes a second."""
     return load_reranker(name, execution)
 
 
+@lru_cache(maxsize=2)
+def _shared_reader(name: str, execution: str) -> Reader:
+    return load_reader(name, execution)
+
+
 class Models:
-    """Encoder, reranker and language model; safe to ask from several threads."""
+    """Encoder, reranker, reader and language model; safe to ask from several threads."""
 
     def __init__(self, config: Config, embedder: Embedder | None = None) -> None:
         """`embedder` replaces the configured encoder."""
@@ -35,6 +41,7 @@ class Models:
         # Of their own: loading takes seconds, and what needs another model or none shall not wait for it.
         self._lock = threading.Lock()
         self._reranker_lock = threading.Lock()
+        self._reader_lock = threading.Lock()
         self._embedder = embedder
         self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
 
@@ -51,9 +58,19 @@ class Models:
             return self._embedder
 
     def reranker(self) -> Reranker:
-        """Return the configured reranker; BackendError for one that is nowhere or cannot be loaded."""
+        """Return the configured reranker, else the reader; BackendError for one that is nowhere or cannot be loaded."""
+        reader = None if self._config.reranker else self.reader()
+        if reader is not None:
+            return reader
         with self._reranker_lock:
             return _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
+
+    def reader(self) -> Reader | None:
+        """Return the configured reader, None where none is wanted; BackendError for one that cannot be loaded."""
+        if self._config.reader == "none":
+            return None
+        with self._reader_lock:
+            return _shared_reader(self._config.reader, self._config.execution)
 
     def language_model(self) -> tuple[Generator | None, str]:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""

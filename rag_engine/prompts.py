@@ -16,6 +16,7 @@ from rag_engine.types import AbsentSection, QueryPlan, Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
+CLOSEST = _SENTENCES["closest_passages"]
 
 # The words that models put before a source's number, whatever they were asked: theirs is the answer's language.
 SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"
@@ -95,6 +96,12 @@ _IMAGE = re.compile(r"!(?=\[)")
 def insufficient(language: str) -> str:
     """Return the sentence for "not enough evidence" in the language, in English where there is none."""
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
+
+
+def quotations_heading(language: str, *, sure: bool) -> str:
+    """Return the line above quotations, which calls them relevant or merely the closest, else in English."""
+    sentences = QUOTATIONS_ONLY if sure else CLOSEST
+    return sentences.get(language, sentences["en"])
 
 
 def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:

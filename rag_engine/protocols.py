@@ -161,11 +161,9 @@ class Reranker(Protocol):
         """Return one score a text, of shape (len(texts),), higher for the better answer; BackendError when it fails."""
 
 
-class PassageReader(Protocol):
-    """A model that says where in a passage a question is answered, and whether it is there at all."""
-
-    name: str
-    execution: str
+@runtime_checkable
+class Reader(Reranker, Protocol):
+    """A reranker that also says where in a passage a question is answered, and whether it is there at all."""
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         """Return what it reads in each passage; BackendError when it fails."""

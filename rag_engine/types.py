@@ -12,6 +12,8 @@ from typing import Literal
 
 BlockKind = Literal["heading", "text", "table", "note"]
 Tier = Literal["strong", "moderate", "weak"]
+# Whether what was found is enough to answer from, may not answer, or does not.
+Ground = Literal["enough", "doubtful", "none"]
 AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
 
 
@@ -245,7 +247,8 @@ class Hit:
     """A child that was found, with every score and rank that put it where it is.
 
     `cosine` is the best over the query variants; `similarity` maps it to 0..1 so that it means the same
-    for every encoder; ranks count from 1 and are None where that retriever did not find it; `start` and `end` are
+    for every encoder; `chance` is that of its answering the question, by which it has its `tier`, None where it was not
+    judged; ranks count from 1 and are None where that retriever did not find it; `start` and `end` are
     offsets into the document's text. `act`, `section`, `clause` and `headings` say where it is in the document;
     `indexed_under` the entries of an index under which it is listed; `reranked` is the reranker's score, None where
     it was not asked; `provenance` what the hit gained because the question names its section or act; `named` whether it
@@ -261,11 +264,12 @@ class Hit:
     last_page: int
     cosine: float
     similarity: float
-    tier: Tier
     dense_rank: int | None
     bm25: float | None
     sparse_rank: int | None
     fused: float
+    tier: Tier = "weak"
+    chance: float | None = None
     geographic_boost: float = 1.0
     act: str = ""
     section: str = ""
@@ -327,7 +331,10 @@ class AbsentSection:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Result of retrieval: hits in rank order, their parents as sources (1 is the best)."""
+    """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
+
+    `ground` says whether it is enough to answer from, by the best chance of a hit.
+    """
 
     plan: QueryPlan
     hits: tuple[Hit, ...]
@@ -335,6 +342,7 @@ class Evidence:
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     absent: tuple[AbsentSection, ...] = ()
+    ground: Ground = "enough"
 
 
 @dataclass(frozen=True, slots=True)

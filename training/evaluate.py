@@ -27,9 +27,9 @@ from rag_engine.answering.extractive import Quoting
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.reader.export import ADAPTER
-from rag_engine.backends.reader.load import load_reader
+from rag_engine.backends.reader.load import load_adapter
 from rag_engine.evaluation.datasets import Dataset, read_dataset
-from rag_engine.protocols import Embedder, PassageReader, Vectors
+from rag_engine.protocols import Embedder, Reader, Vectors
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import PassageReading
 
@@ -97,7 +97,7 @@ def auc(right: Sequence[float], wrong: Sequence[float]) -> float:
 
 
 def ask(
-    reader: PassageReader, embedder: Embedder, dataset: Dataset, answers: Mapping[str, str], most: int
+    reader: Reader, embedder: Embedder, dataset: Dataset, answers: Mapping[str, str], most: int
 ) -> list[Asked]:
     """Have the reader read the passages nearest to each question."""
     queries = [query for query in dataset.queries if query.id in answers]
@@ -163,7 +163,7 @@ def quote(one: Asked, embedder: Embedder, figures: Figures) -> None:
         figures.inside[weight].append(right[int(np.argmax(np.where(of_gold, score, -1)))])
 
 
-def measure(reader: PassageReader, embedder: Embedder, folder: Path, asked_by: str, of: str, most: int) -> Figures:
+def measure(reader: Reader, embedder: Embedder, folder: Path, asked_by: str, of: str, most: int) -> Figures:
     """Return the figures of a set."""
     asking = folder / asked_by if asked_by != of else None
     dataset = read_dataset(folder / of, "dev", identify=identify_language, queries_from=asking)
@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=120)
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
     arguments = parser.parse_args()
-    reader, embedder = load_reader(arguments.adapter), load_encoder("multilingual-e5-small")
+    reader, embedder = load_adapter(arguments.adapter), load_encoder("multilingual-e5-small")
     results: dict[str, Figures] = {}
     for asked_by, of in SETS:
         name = of if asked_by == of else f"{asked_by} on {of}"

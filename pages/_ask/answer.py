@@ -14,6 +14,7 @@ from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
+from rag_engine.answering.chances import chance_model
 from rag_engine.answering.reference_list import licence_text, references_of
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
@@ -40,11 +41,12 @@ _STEPS = {
     "fuse": "ranking",
     "rank": "reranking",
     "parents": "reading the passages",
+    "judge": "judging the passages",
     "first_words": "first words of the answer",
     "answer": "complete answer with checked citations",
 }
 # These follow one another; the other steps are parts of them.
-_CONSECUTIVE_STEPS = ("plan", "retrieval", "answer")
+_CONSECUTIVE_STEPS = ("plan", "retrieval", "judge", "answer")
 _GENERATORS = {"extractive": "quotations only"}
 
 
@@ -89,10 +91,20 @@ def badges(of: Metadata | ShownSource) -> str:
     return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
 
 
-def tier_badge(tier: Tier, similarity: float) -> str:
-    """Return the markdown of a passage's similarity to the question: colour, sign, word and figure."""
+def tier_badge(tier: Tier) -> str:
+    """Return the markdown of how likely a passage answers the question: colour, sign and word."""
     colour, sign, word = _TIERS[tier]
-    return f":{colour}-badge[{sign} {word} {similarity:.2f}]"
+    return f":{colour}-badge[{sign} {word} match]"
+
+
+def tier_help(source: ShownSource) -> str:
+    """Return how often passages of the source's tier answered in our tests, "" where that was not measured."""
+    measured = chance_model(resources.engine().config.reader != "none").measured
+    share = measured.get("across" if source.foreign else "same", {}).get(source.tier)
+    if share is None:
+        return ""
+    where = "in another language than the question" if source.foreign else "in the language of the question"
+    return f"In our tests, {share:.0%} of the passages rated {source.tier} {where} held the answer."
 
 
 def _mark(n: int, turn: int, *, linked: bool) -> str:
@@ -139,7 +151,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
         st.caption(" · ".join(escape(part) for part in known if part))
         if place := cited_place(source):
             st.markdown(place)
-        st.markdown(f"{tier_badge(source.tier, source.similarity)} {badges(source)}")
+        st.markdown(f"{tier_badge(source.tier)} {badges(source)}", help=tier_help(source) or None)
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
         if source.indexed_under:

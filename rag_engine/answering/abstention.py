@@ -1,47 +1,15 @@
-"""When what was found is no ground for an answer: too far from the question, or of another place or another year."""
+"""What a question names and no source speaks of: another country or another year is no ground for an answer."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from math import inf
 
 from rag_engine.geography import ELSEWHERE, Gazetteer, find_places, geographic_boost, place_mentions
-from rag_engine.text.analyzer import analyse
-from rag_engine.types import Evidence, GeographicScope, QueryPlan, Source
+from rag_engine.types import Evidence, GeographicScope, Source
 
-# Chosen on `python benchmarks/refusals.py`, which prints the curve: questions that the documents answer, and that they
-# do not, in seven languages.
-NEAREST = 0.60
-_WORDS = 0.3  # what the share of the question's words in one source weighs beside similarity
-_FOREIGN = 0.3  # the share taken for granted of a source in another language than the question
 _LEADING = 2  # sources that may be about a country; further down stand documents that list the countries of a treaty
 _YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
-
-
-def nearness(evidence: Evidence) -> float:
-    """Return how near the passages come to the question: the best similarity and a weight for the words shared.
-
-    What the question names by its number, or no encoder compared, is as near as can be: infinite. Without passages 0.
-    """
-    if not evidence.hits:
-        return 0.0
-    if any(hit.named for hit in evidence.hits) or all(hit.dense_rank is None for hit in evidence.hits):
-        return inf
-    shares = [_shared(source, evidence.plan) for source in evidence.sources]
-    return max(hit.similarity for hit in evidence.hits) + _WORDS * max(shares, default=0.0)
-
-
-def _shared(source: Source, plan: QueryPlan) -> float:
-    """Return the share of the question's terms that a source has; where they differ in language, at least a little."""
-    terms = set(analyse(plan.question, plan.language))
-    share = len(terms.intersection(analyse(source.text, plan.language))) / len(terms) if terms else 0.0
-    return share if source.document.metadata.language == plan.language and terms else max(share, _FOREIGN)
-
-
-def too_far(evidence: Evidence) -> bool:
-    """Whether no passage comes near enough to the question to answer it."""
-    return nearness(evidence) < NEAREST
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:

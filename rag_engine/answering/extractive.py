@@ -1,47 +1,53 @@
-"""Answers without a language model: the best sentences of the sources, quoted."""
+"""Answers without a language model: what the sources say, quoted.
+
+A unit of a source (a sentence, an item of a list under its opening words, a row of a table) is chosen by how near it
+is to the question in meaning and in words and, where there is a reader, by how sure that is that the unit answers.
+"""
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rag_engine.answering.answer_spans import AnswerSpan, best_span
 from rag_engine.answering.citations import shared_words, words
+from rag_engine.answering.quotable import Unit, units_of, with_context
 from rag_engine.chunking.indexed_text import context_header, under_header
-from rag_engine.errors import BackendError
-from rag_engine.prompts import QUOTATIONS_ONLY, one_line
-from rag_engine.protocols import Embedder
-from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Prompt, Source
+from rag_engine.prompts import one_line
+from rag_engine.protocols import Embedder, Reader
+from rag_engine.types import PassageReading, Source
 
-_SENTENCES = 128  # encoded at most: the wait for an answer is this many
-_SAME = 0.75  # words in common from which two sentences say the same
-_TABLE = re.compile(r"\||\t|\.{4,}|(?:\s\d[\d.,%]*){4,}")
-# A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ; and :
-# A question answers none.
-_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!;:。！])[\"'”’»)\]]*$")
+_UNITS = 128  # encoded at most: the wait for an answer is this many
+_SAME = 0.75  # words in common from which two units say the same
+# Logits of a reader by which its chance falls from a half to a quarter.
+_SOFTNESS = 4.0
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Quoting:
-    """How sentences are chosen, measured by benchmarks/quotations.py.
+    """How units are chosen, measured by benchmarks/quotations.py.
 
-    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources`. A score is
-    (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's number. A sentence more
-    than `margin` below the best is only shown to reach the fewest; a second source is brought in within `second`. With
-    `header` a sentence is read under its document's.
+    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources`, `longest` words in
+    all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's number;
+    where there is a reader the score is (1 - `reader`) x likeness + `reader` x its chance. `own_language` is what a
+    unit in the question's language gains. A unit more than `margin` below the best is only shown to reach the fewest; a
+    second source is brought in within `second`. With `header` a unit is read under its document's.
     """
 
     most: int = 6
     fewest: int = 3
     of_one: int = 3
     sources: int = 8
+    longest: int = 250
     keywords: float = 0.3
     rank: float = 0.1
+    reader: float = 0.5
+    own_language: float = 0.0
     margin: float = 0.25
     second: float = 0.35
     header: bool = True
@@ -49,39 +55,51 @@ class Quoting:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A sentence of a source, ready to be shown on one line; `start` counts in the source's text."""
+    """Characters [start, end) of a source's text, as they are quoted.
+
+    `answer` is the part of them that a reader takes for the answer, None where it was not asked or found none.
+    """
 
     source: Source
     start: int
-    text: str
+    end: int
+    score: float = 0.0
+    answer: tuple[int, int] | None = None
+
+    @property
+    def text(self) -> str:
+        """The quotation on one line."""
+        return one_line(self.source.text[self.start : self.end], limit=None).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A unit of a source, the source's own units, and what a reader found in it."""
+
+    source: Source
+    unit: Unit
+    units: Sequence[Unit] = field(repr=False)
+    found: AnswerSpan | None = None
+
+    @property
+    def text(self) -> str:
+        said = one_line(self.source.text[self.unit.start : self.unit.end], limit=None).strip()
+        return f"{one_line(self.unit.opening)} {said}" if self.unit.opening else said
 
 
 class ExtractiveAnswerer:
-    """Quotations instead of an answer, found with the encoder alone."""
+    """Quotations instead of an answer, found with the encoder and, where there is one, the reader."""
 
     name = "extractive"
-    quotes_only = True
-    context_window = sys.maxsize
 
-    def __init__(self, embedder: Embedder, quoting: Quoting = Quoting()) -> None:
-        self._embedder, self._quoting = embedder, quoting
+    def __init__(self, embedder: Embedder, reader: Reader | None = None, quoting: Quoting = Quoting()) -> None:
+        self._embedder, self._reader, self._quoting = embedder, reader, quoting
 
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Yield a line that says what follows, then three to six quotations, each with its source."""
-        chosen = self.choose(prompt.plan.question, prompt.sources)
-        if not chosen:
-            raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
-        yield QUOTATIONS_ONLY.get(prompt.plan.language, QUOTATIONS_ONLY["en"]) + "\n"
-        ordered = sorted(chosen, key=lambda quotation: (quotation.source.n, quotation.start))
-        for _, group in groupby(ordered, key=lambda quotation: quotation.source.n):
-            yield "\n"
-            for quotation in group:
-                yield f"- “{quotation.text}” [Source {quotation.source.n}]\n"
+    def choose(self, question: str, sources: Sequence[Source], language: str = "") -> list[Quotation]:
+        """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
-    def choose(self, question: str, sources: Sequence[Source]) -> list[Quotation]:
-        """Return the sentences to quote, the best first; none where the sources hold no sentence.
-
-        Where the question names sections, nothing else is quoted.
+        Where the question names sections, nothing else is quoted. `language` is the question's. BackendError when the
+        reader breaks off.
         """
         quoting = self._quoting
         named = [source for source in sources if any(hit.named for hit in source.hits)]
@@ -89,93 +107,131 @@ class ExtractiveAnswerer:
             quoting = replace(quoting, of_one=quoting.most, margin=1.0)
         best = sorted(named or sources, key=lambda source: source.n)[: quoting.sources]
         candidates = _candidates(best)
-        return _choose(candidates, self._scores(question, candidates), quoting) if candidates else []
+        if not candidates:
+            return []
+        if self._reader is not None:
+            candidates = _read(candidates, question, best, self._reader)
+        return _choose(candidates, self._scores(question, language, candidates), quoting)
 
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:  # noqa: ARG002
-        """Never: without a language model there is nothing to complete."""
-        raise BackendError("No language model is connected.", help="Start Ollama, or set SEXTANT_OPENAI_URL.")
+    def _scores(self, question: str, language: str, candidates: Sequence[_Candidate]) -> Floats:
+        """Return how well each unit answers the question.
 
-    def _scores(self, question: str, candidates: Sequence[Quotation]) -> list[float]:
-        """How well each sentence fits the question: meaning and words make 1 together, the source's rank adds to it.
-
-        A sentence is read under the header of its document, as its passage was when it was indexed: who decided
-        and where is often in the title alone.
+        A unit is read under the header of its document, as its passage was when it was indexed: who decided and where
+        is often in the title alone.
         """
-        query = self._embedder.encode_queries([question])[0]
         quoting = self._quoting
+        query = self._embedder.encode_queries([question])[0]
         headers = {c.source.n: context_header(c.source.document.metadata) if quoting.header else "" for c in candidates}
-        read = [under_header(headers[candidate.source.n], candidate.text) for candidate in candidates]
-        cosines = self._embedder.encode_passages(read) @ query
+        shown = [under_header(headers[one.source.n], one.text) for one in candidates]
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
-        meaning = (cosines - cosines.min()) / (float(np.ptp(cosines)) or 1.0)
+        meaning = _scaled(self._embedder.encode_passages(shown) @ query)
         asked = words(question)
         titles = {c.source.n: words(c.source.document.metadata.title) & asked for c in candidates}
         shares = np.array([shared_words(asked, words(c.text) | titles[c.source.n]) for c in candidates])
-        keywords = shares / (shares.max() or 1.0)
-        found = np.array([quoting.rank / candidate.source.n for candidate in candidates])
-        return [float(score) for score in (1 - quoting.keywords) * meaning + quoting.keywords * keywords + found]
+        found = np.array([quoting.rank / one.source.n for one in candidates])
+        scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
+        if self._reader is not None:
+            chances = np.array([_chance(one.found) for one in candidates])
+            scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
+        own = np.array([one.source.document.metadata.language == language for one in candidates])
+        result: Floats = scores + quoting.own_language * own
+        return result
 
 
-def _candidates(sources: Sequence[Source]) -> list[Quotation]:
-    """Whole sentences around what was found, the best sources first; other pieces only if there are no sentences."""
-    every = [_quotations(source) for source in sources]
-    whole = [[quotation for quotation in group if _is_sentence(quotation.text)] for group in every]
+def _chance(found: AnswerSpan | None) -> float:
+    return 0.0 if found is None else float(1 / (1 + np.exp(-np.clip(found.score, -20, 20) / _SOFTNESS)))
+
+
+def _scaled(values: NDArray[np.floating]) -> Floats:
+    """Return the values brought to 0..1 by their smallest and largest."""
+    result: Floats = np.asarray((values - values.min()) / (float(np.ptp(values)) or 1.0), dtype=np.float64)
+    return result
+
+
+def _candidates(sources: Sequence[Source]) -> list[_Candidate]:
+    """Return units around what was found, the best sources first; pieces only if no source has anything better."""
+    every = [_of_source(source) for source in sources]
+    whole = [[one for one in group if one.unit.kind != "piece"] for group in every]
     groups = whole if any(whole) else every
-    each = max(_SENTENCES // max(sum(1 for group in groups if group), 1), 1)
-    return [quotation for group in groups for quotation in group[:each]]
+    each = max(_UNITS // max(sum(1 for group in groups if group), 1), 1)
+    return [one for group in groups for one in group[:each]]
 
 
-def _quotations(source: Source) -> list[Quotation]:
-    """Return a source's sentences, those inside its hits first, best hit first, then in reading order."""
+def _of_source(source: Source) -> list[_Candidate]:
+    """Return a source's units, those inside its hits first, best hit first, then in reading order."""
 
-    def distance(span: tuple[int, int]) -> tuple[int, int]:
-        start, end = source.start + span[0], source.start + span[1]
+    def distance(unit: Unit) -> tuple[int, int]:
+        start, end = source.start + unit.start, source.start + unit.end
         ranks = (rank for rank, hit in enumerate(source.hits) if hit.start <= start and end <= hit.end)
         return next(ranks, len(source.hits)), start
 
-    spans = sorted(sentence_spans(source.text, source.document.metadata.language), key=distance)
-    shown = ((start, one_line(source.text[start:end], limit=None).strip()) for start, end in spans)
-    return [Quotation(source, start, text) for start, text in shown if text]
+    units = units_of(source.text, source.document.metadata.language)
+    return [_Candidate(source, unit, units) for unit in sorted(units, key=distance)]
 
 
-def _is_sentence(text: str) -> bool:
-    """Whether a piece reads as a sentence: no heading, fragment, table row or line of a table of contents."""
-    letters = sum(sign.isalpha() for sign in text)
-    return (
-        len(text) <= 700
-        and (len(text.split()) >= 6 or len(text) >= 40)
-        and not text[0].islower()
-        and letters >= 0.6 * len(text.replace(" ", ""))
-        and bool(_SENTENCE_END.search(text))
-        and not _TABLE.search(text)
+def _read(
+    candidates: Sequence[_Candidate], question: str, sources: Sequence[Source], reader: Reader
+) -> list[_Candidate]:
+    """Return the candidates with what the reader finds in each that is inside a hit."""
+    hits = [(source.n, hit) for source in sources for hit in source.hits]
+    readings = dict(
+        zip(((n, hit.child_id) for n, hit in hits), reader.read(question, [hit.text for _, hit in hits]), strict=True)
     )
+    return [replace(one, found=_found(one, readings)) for one in candidates]
 
 
-def _choose(candidates: Sequence[Quotation], scores: Sequence[float], quoting: Quoting) -> list[Quotation]:
-    """Return the sentences to show: best first, nothing twice, a few of one source, two sources if about as good."""
-    ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
-    best = ranked[0][0]
+def _found(candidate: _Candidate, readings: Mapping[tuple[int, str], PassageReading]) -> AnswerSpan | None:
+    """Return the best answer inside a unit, placed in the source's text."""
+    source, unit = candidate.source, candidate.unit
+    spans: list[AnswerSpan] = []
+    for hit in source.hits:
+        moved = hit.start - source.start
+        start, end = max(unit.start - moved, 0), min(unit.end - moved, len(hit.text))
+        if start < end and (span := best_span(readings[source.n, hit.child_id], start, end)):
+            spans.append(span.moved(moved))
+    return max(spans, key=lambda span: span.score, default=None)
+
+
+def _choose(candidates: Sequence[_Candidate], scores: Floats, quoting: Quoting) -> list[Quotation]:
+    """Return what to show: best first, nothing twice, a few of one source, two sources if about as good."""
+    order = np.argsort(-scores, kind="stable").tolist()
+    ranked = [_quotation(candidates[place], float(scores[place])) for place in order]
+    best = ranked[0].score
     chosen: list[Quotation] = []
-    for score, quotation in ranked:
-        if len(chosen) >= (quoting.most if score >= best - quoting.margin else quoting.fewest):
+    for quotation in ranked:
+        if len(chosen) >= (quoting.most if quotation.score >= best - quoting.margin else quoting.fewest):
             break
-        if _fits(quotation, chosen, quoting.of_one):
+        if _fits(quotation, chosen, quoting):
             chosen.append(quotation)
     if len({quotation.source.n for quotation in chosen}) == 1:
         others = (
             quotation
-            for score, quotation in ranked
+            for quotation in ranked
             if quotation.source.n != chosen[0].source.n
-            and score >= best - quoting.second
-            and _fits(quotation, chosen, quoting.of_one)
+            and quotation.score >= best - quoting.second
+            and _fits(quotation, chosen, quoting)
         )
         chosen += list(others)[:1]
     return chosen
 
 
-def _fits(quotation: Quotation, chosen: Sequence[Quotation], of_one: int) -> bool:
-    """Whether a sentence adds something, and its source is not quoted enough."""
-    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= of_one:
+def _quotation(candidate: _Candidate, score: float) -> Quotation:
+    source = candidate.source
+    start, end = with_context(candidate.unit, source.text, candidate.units, source.document.metadata.language)
+    found = candidate.found
+    answer = (found.start, found.end) if found is not None and found.score > 0 else None
+    return Quotation(source, start, end, score, answer)
+
+
+def _fits(quotation: Quotation, chosen: Sequence[Quotation], quoting: Quoting) -> bool:
+    """Whether a quotation adds something, there is room for it, and its source is not quoted enough."""
+    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= quoting.of_one:
+        return False
+    if chosen and sum(len(one.text.split()) for one in (*chosen, quotation)) > quoting.longest:
         return False
     mine = words(quotation.text)
-    return all(shared_words(mine, words(other.text)) < _SAME for other in chosen)
+    return not any(_overlap(quotation, other) or shared_words(mine, words(other.text)) >= _SAME for other in chosen)
+
+
+def _overlap(one: Quotation, other: Quotation) -> bool:
+    return one.source.n == other.source.n and one.start < other.end and other.start < one.end

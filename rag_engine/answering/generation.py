@@ -9,8 +9,10 @@ from itertools import chain
 from math import ceil
 from time import perf_counter
 
-from rag_engine.answering.abstention import too_far, unnamed
+from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
+from rag_engine.answering.extractive import ExtractiveAnswerer
+from rag_engine.answering.quoted_answer import quote
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
@@ -79,7 +81,12 @@ def pack_prompt(
 
 
 def answer(
-    evidence: Evidence, generator: Generator, *, embedder: Embedder, page_of: PageOf, config: GenerationConfig
+    evidence: Evidence,
+    generator: Generator | ExtractiveAnswerer,
+    *,
+    embedder: Embedder,
+    page_of: PageOf,
+    config: GenerationConfig,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
 
@@ -88,13 +95,44 @@ def answer(
     was packed, "first_words" until the first piece, "answer" until the last citation was checked.
     """
     started = perf_counter()
-    seconds: dict[str, float] = {}
     absent = absent_sections(evidence.absent, evidence.plan.language)
     if sentence := _refusal(evidence, absent):
         yield sentence
-        seconds["answer"] = perf_counter() - started
+        seconds = {"answer": perf_counter() - started}
         yield Answer("insufficient_evidence", sentence, (), evidence, generator.name, (), seconds)
-        return
+    elif isinstance(generator, ExtractiveAnswerer):
+        yield from _quoted(evidence, generator, absent, page_of, started)
+    else:
+        yield from _written(evidence, generator, absent, started, embedder=embedder, page_of=page_of, config=config)
+
+
+def _quoted(
+    evidence: Evidence, answerer: ExtractiveAnswerer, absent: str, page_of: PageOf, started: float
+) -> Iterator[str | Answer]:
+    """Yield the quotations and the Answer that consists of them."""
+    status: AnswerStatus = "answered"
+    try:
+        text, citations = quote(evidence, answerer, page_of)
+        text = "\n\n".join(filter(None, (absent, text)))
+        yield text
+    except SextantError as error:
+        status, text, citations = "error", str(error), ()
+    seconds = {"answer": perf_counter() - started}
+    yield Answer(status, text, citations, evidence, answerer.name, (text,) if status == "error" else (), seconds)
+
+
+def _written(
+    evidence: Evidence,
+    generator: Generator,
+    absent: str,
+    started: float,
+    *,
+    embedder: Embedder,
+    page_of: PageOf,
+    config: GenerationConfig,
+) -> Iterator[str | Answer]:
+    """Yield what a language model writes, and the Answer with its citations checked."""
+    seconds: dict[str, float] = {}
     pieces: list[str] = []
     warnings: list[str] = []
     sources: tuple[Source, ...] = ()
@@ -127,22 +165,23 @@ def answer(
     checked = check_marks(text, {source.n for source in sources})
     status: AnswerStatus = "answered"
     citations: tuple[Citation, ...] = ()
-    if not generator.quotes_only and _says_insufficient(checked.text):
+    if _says_insufficient(checked.text):
         status = "insufficient_evidence"
     else:
         warnings += checked.warnings
     if checked.cited:
         citations = cite(checked.text, evidence.plan.language, sources, embedder=embedder, page_of=page_of)
     seconds["answer"] = perf_counter() - started
-    shown = checked.text if generator.quotes_only else without_references(checked.text)
-    yield Answer(status, shown or checked.text, citations, evidence, generator.name, tuple(warnings), seconds)
+    shown = without_references(checked.text) or checked.text
+    yield Answer(status, shown, citations, evidence, generator.name, tuple(warnings), seconds)
 
 
 def _refusal(evidence: Evidence, absent: str) -> str:
     """Return what is said instead of an answer where the passages found are no ground for one, else ""."""
     language = evidence.plan.language
     # What other sections say is no answer to what one says that does not exist.
-    if too_far(evidence) or (absent and not any(hit.named for hit in evidence.hits)):
+    too_far = not evidence.hits or evidence.ground == "none"
+    if too_far or (absent and not any(hit.named for hit in evidence.hits)):
         return absent or insufficient(language)
     named = unnamed(evidence, load_gazetteer())
     return f"{insufficient(language)} {nothing_on(named, language)}" if named else ""

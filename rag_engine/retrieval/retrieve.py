@@ -16,10 +16,7 @@ from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import linked_passages
-from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source, Tier
-
-# The paper's badges: green from .70, yellow from .50 (section 5.6).
-_STRONG, _MODERATE = 0.70, 0.50
+from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source
 
 
 def retrieve(
@@ -114,7 +111,6 @@ def _hit(
         last_page=record.last_page,
         cosine=float(ranked.cosines[place]),
         similarity=similarity,
-        tier=_tier(similarity),
         dense_rank=ranked.found.dense_rank(key),
         bm25=ranked.found.bm25(key),
         sparse_rank=ranked.found.sparse_rank(key),
@@ -146,7 +142,3 @@ def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[L
         headings=parent.headings,
         linked=linked,
     )
-
-
-def _tier(similarity: float) -> Tier:
-    return "strong" if similarity >= _STRONG else "moderate" if similarity >= _MODERATE else "weak"

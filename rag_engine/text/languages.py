@@ -23,6 +23,17 @@ def language_name(code: str) -> str:
     return english_names().get(_ONE_CODE.get(code, code), "")
 
 
+def name_in(code: str, language: str) -> str:
+    """Return the name of an ISO 639-1 code as another language has it; the code itself where there is none."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        names = Locale.parse(language or "en").languages
+    except (UnknownLocaleError, ValueError):
+        names = Locale("en").languages
+    return str(names.get(code, code))
+
+
 def language_code(given: str) -> str:
     """Return the ISO 639-1 code of a language given by code, locale (pt-BR) or name, however written; "" for none."""
     name = fold(given.strip())

@@ -21,6 +21,7 @@ from rag_engine.errors import BackendError
 
 ADAPTER = DATA / "reader"
 SETTINGS = "reader.json"
+CARD = "card.json"
 CHECK_QUESTION = "Who warns older people when a heatwave is forecast?"
 CHECK_TEXTS = (
     "The health service telephones every older person on its list as soon as a heatwave is forecast.",
@@ -42,7 +43,7 @@ class ReaderSettings:
 def read_card(folder: Path) -> dict[str, Any]:
     """Return what an adapter's card says; BackendError where there is none or it cannot be read."""
     try:
-        card: dict[str, Any] = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+        card: dict[str, Any] = json.loads((folder / CARD).read_text(encoding="utf-8"))
         return card
     except (OSError, ValueError) as error:
         raise BackendError(

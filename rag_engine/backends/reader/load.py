@@ -1,8 +1,10 @@
-"""The reader: an adapter on the packaged encoder, on the fastest runtime that agrees with torch."""
+"""The reader: an adapter on the packaged encoder, on the fastest runtime that agrees with torch, or one of choice."""
 
 from __future__ import annotations
 
 import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,21 +24,25 @@ from rag_engine.backends.model_runtime import (
 )
 from rag_engine.backends.reader.export import (
     ADAPTER,
+    CARD,
     CHECK_QUESTION,
     CHECK_TEXTS,
     export,
     read_card,
     read_settings,
 )
+from rag_engine.backends.reader.question_answering import load_question_answering
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Scores
+from rag_engine.protocols import Reader, Scores
 from rag_engine.types import PassageReading
 
 _EXPORTS = "readers-1"
 # Logits of bfloat16 differ from torch's by a few hundredths.
 _DISAGREEMENT = 0.25
 _BATCH_TOKENS = 2048
+# Passages whose reading is cached: ranking, quoting and judging one question ask for the same ones.
+_CACHED = 128
 
 
 class AdapterReader:
@@ -50,9 +56,22 @@ class AdapterReader:
         self.execution = runtime.execution
         limits = (settings.max_tokens, settings.padding_id)
         self._model = ExportedModel(folder, runtime.compute, *limits, INPUTS[:2], _BATCH_TOKENS)
+        self._cached: OrderedDict[tuple[str, str], PassageReading] = OrderedDict()
+        self._lock = threading.Lock()
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         """Return what it reads in each passage; BackendError when the runtime breaks off."""
+        with self._lock:
+            known = {text: self._cached[question, text] for text in passages if (question, text) in self._cached}
+        missing = [text for text in dict.fromkeys(passages) if text not in known]
+        known |= zip(missing, self._read(question, missing), strict=True)
+        with self._lock:
+            self._cached |= {(question, text): known[text] for text in missing}
+            while len(self._cached) > _CACHED:
+                self._cached.popitem(last=False)
+        return [known[text] for text in passages]
+
+    def _read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         found: dict[int, PassageReading] = {}
         try:
             for row, encoding, read in self._model.outputs([(question, passage) for passage in passages]):
@@ -76,7 +95,18 @@ class AdapterReader:
         return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
-def load_reader(adapter: Path = ADAPTER, execution: str = "auto", cache: Path | None = None) -> AdapterReader:
+def load_reader(name: str = "", execution: str = "auto", cache: Path | None = None) -> Reader:
+    """Return the reader of a name: the packaged adapter for "", a folder with another adapter, else a model of choice.
+
+    BackendError for one that is nowhere, does not fit or cannot be computed.
+    """
+    folder = Path(name).expanduser() if name else ADAPTER
+    if not name or (folder / CARD).is_file():
+        return load_adapter(folder, execution, cache)
+    return load_question_answering(name)
+
+
+def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path | None = None) -> AdapterReader:
     """Return the reader of an adapter, ready to use.
 
     The first load merges it into the packaged encoder and exports that into `cache`. BackendError where the adapter is

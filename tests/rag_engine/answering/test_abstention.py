@@ -1,14 +1,13 @@
-"""When the passages found are no ground for an answer."""
+"""A country or a year that the question names and no source speaks of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from rag_engine.answering.abstention import too_far, unnamed
+from rag_engine.answering.abstention import unnamed
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.types import Evidence, Source
 
@@ -72,34 +71,3 @@ def test_a_document_that_may_be_about_the_country_is_not_held_against_the_questi
 )
 def test_a_year_that_no_source_has_is_said(asked: Callable[..., Evidence], question: str, named: str) -> None:
     assert unnamed(asked(question), load_gazetteer()) == named
-
-
-@pytest.fixture
-def found(asked: Callable[..., Evidence]) -> Callable[..., Evidence]:
-    """Return what was found for a question, with changes to the one hit."""
-
-    def find(question: str, **changes: Any) -> Evidence:
-        evidence = asked(question)
-        return replace(evidence, hits=tuple(replace(hit, **changes) for hit in evidence.hits))
-
-    return find
-
-
-def test_a_passage_may_be_less_alike_where_it_has_the_words_of_the_question(found: Callable[..., Evidence]) -> None:
-    assert too_far(found("How are guitars tuned?", similarity=0.55))
-    assert not too_far(found("Who sets the budgets?", similarity=0.55))
-    assert too_far(found("Who sets the budgets?", similarity=0.2))
-
-
-def test_the_words_of_a_source_in_another_language_are_not_missed(found: Callable[..., Evidence]) -> None:
-    question = "Quem define os orçamentos?"
-    evidence = found(question, similarity=0.55)
-    assert too_far(evidence)
-    assert not too_far(replace(evidence, plan=replace(evidence.plan, language="pt")))
-
-
-def test_what_is_named_by_number_or_not_compared_is_not_far(found: Callable[..., Evidence]) -> None:
-    assert not too_far(found("How are guitars tuned?", similarity=0.1, named=True))
-    # Without an encoder nothing is known of the distance.
-    assert not too_far(found("How are guitars tuned?", similarity=0.0, dense_rank=None, sparse_rank=1))
-    assert too_far(replace(found("How are guitars tuned?"), hits=()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.answering.answer_spans import answer_score
+from rag_engine.answering.answer_spans import answer_score, best_span
 from rag_engine.types import PassageReading
 
 # "Every dyke | twice a year", a token for each word.
@@ -33,3 +33,11 @@ def test_an_answer_is_scored_within_a_stretch_against_none(start: int, end: int,
 
 def test_a_stretch_without_a_token_answers_nothing() -> None:
     assert answer_score(READING, 10, 13) < -10
+
+
+def test_the_words_that_answer_best_are_found_within_a_stretch() -> None:
+    found = best_span(READING, 0, 25)
+    assert found is not None
+    assert (found.start, found.end, found.score) == (13, 25, 7.0)
+    assert (found.moved(100).start, found.moved(100).end) == (113, 125)
+    assert best_span(READING, 10, 13) is None

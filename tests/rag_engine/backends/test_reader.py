@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, BertConfig, BertForQuestionAnswering
 
 from rag_engine.backends.encoder.load import locate, model_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
-from rag_engine.backends.reader.load import load_reader
+from rag_engine.backends.reader.load import load_adapter, load_reader
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError
 from training.model import RANK, SCALE, ReaderModel
@@ -42,7 +42,7 @@ def model() -> ReaderModel:
 
 def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_path: Path, model: ReaderModel) -> None:
     tensors = {name: one.detach().half().contiguous() for name, one in model.learned()}
-    reader = load_reader(write_adapter(tmp_path / "adapter", tensors), cache=tmp_path / "cache")
+    reader = load_adapter(write_adapter(tmp_path / "adapter", tensors), cache=tmp_path / "cache")
     passages = ["The district inspects every dyke twice a year.", "Lunch is served in the garden."]
     read = reader.read("Who inspects the dykes?", passages)
 
@@ -65,10 +65,33 @@ def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_p
 def test_what_is_no_adapter_or_fits_no_encoder_is_said(tmp_path: Path) -> None:
     tensors = {"span.weight": torch.zeros(2, 4)}
     with pytest.raises(BackendError, match="holds no adapter"):
-        load_reader(tmp_path / "nothing", cache=tmp_path)
+        load_adapter(tmp_path / "nothing", cache=tmp_path)
     with pytest.raises(BackendError, match=r"was trained on other@1, installed is"):
-        load_reader(write_adapter(tmp_path / "a", tensors, encoder="other@1"), cache=tmp_path)
+        load_adapter(write_adapter(tmp_path / "a", tensors, encoder="other@1"), cache=tmp_path)
     with pytest.raises(BackendError, match="is not the one that its card describes"):
-        load_reader(write_adapter(tmp_path / "b", tensors, sha256="0" * 64), cache=tmp_path)
+        load_adapter(write_adapter(tmp_path / "b", tensors, sha256="0" * 64), cache=tmp_path)
     with pytest.raises(BackendError, match="does not fit"):
-        load_reader(write_adapter(tmp_path / "c", tensors), cache=tmp_path)
+        load_adapter(write_adapter(tmp_path / "c", tensors), cache=tmp_path)
+
+
+def test_any_question_answering_model_of_a_folder_can_be_the_reader(tmp_path: Path) -> None:
+    location = model_folder(locate(packaged_name()), cache_folder())
+    tokenizer = AutoTokenizer.from_pretrained(location)
+    tokenizer.save_pretrained(tmp_path / "model")
+    torch.manual_seed(5)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    BertForQuestionAnswering(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(tmp_path / "model")
+
+    reader = load_reader(str(tmp_path / "model"))
+    passages = ["The district inspects every dyke twice a year.", "Lunch."]
+    read = reader.read("Who inspects the dykes?", passages)
+
+    for one, passage in zip(read, passages, strict=True):
+        assert (one.tokens[0][0], one.tokens[-1][1]) == (0, len(passage))
+        assert len(one.tokens) == len(one.starts) == len(one.ends)
+    assert reader.score("Who inspects the dykes?", passages).tolist() == pytest.approx([one.relevance for one in read])
+
+
+def test_a_reader_that_is_nowhere_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match=r"Reader '.*nowhere' is neither a folder nor in the hub's cache"):
+        load_reader(str(tmp_path / "nowhere"))

@@ -1,0 +1,239 @@
+"""Fits the chance that a passage answers, the tiers and the least chance to answer from; writes data/chances.toml.
+
+    python benchmarks/fit_chances.py [--workspace DIR] [--shared DIR] [--write]
+
+Questions with an answer are those of data/eval/passages.jsonl and page_questions.tsv, those without one of
+unanswerable.tsv. Fitted on the development halves alone (the parity of the first byte of the SHA-256 of a question; that
+of its id in passages.jsonl); printed for both. A passage is right where it holds a sentence that answers, or half of one,
+or is on a page that answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from page_questions import own_questions
+from quotations import answers
+from report import machine, write_table
+from scipy.optimize import minimize
+
+from ingestion.add_files import add_paths
+from rag_engine.answering.chances import chance, signals_of
+from rag_engine.config import DATA, read_config
+from rag_engine.engine import Engine, open_engine
+from rag_engine.evaluation.gold import read_gold
+from rag_engine.protocols import Reader
+from rag_engine.types import Hit
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = DATA / "chances.toml"
+# Weights stay small where the questions say little about a signal.
+_RIDGE = 0.5
+# The share of questions with an answer that may be refused, on the development half.
+FALSE_REFUSALS = 0.03
+# The share of right passages from which a tier is called strong, and moderate.
+STRONG, MODERATE = 0.65, 0.3
+READER_SIGNALS = ("answer", "relevance")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A passage that was found: its signals, whether it is right, and whether its language is the question's."""
+
+    signals: Mapping[str, float]
+    right: bool
+    same_language: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with the passages found; `kind` is "answerable" or says why there is no answer."""
+
+    kind: str
+    half: str
+    passages: tuple[Judged, ...]
+
+
+def half_of(text: str) -> str:
+    """Return the half of a question by its text."""
+    return "heldout" if hashlib.sha256(text.encode()).digest()[0] % 2 else "dev"
+
+
+def ask(engine: Engine, reader: Reader, question: str, kind: str, half: str, right: Callable[[Hit], bool]) -> Asked:
+    """Return what is found for a question, judged by `right`."""
+    evidence = engine.search(question)
+    hits = [hit for source in evidence.sources for hit in source.hits]
+    readings = reader.read(question, [hit.text for hit in hits])
+    judged = [
+        Judged(
+            signals_of(hit, evidence.plan, reading),
+            right(hit),
+            hit.document.metadata.language == evidence.plan.language,
+        )
+        for hit, reading in zip(hits, readings, strict=True)
+        if not hit.named
+    ]
+    return Asked(kind, half, tuple(judged))
+
+
+def every_question(engine: Engine, reader: Reader) -> list[Asked]:
+    """Return all questions with what is found for them."""
+    asked = [
+        ask(engine, reader, gold.question, "answerable", gold.split, lambda hit, gold=gold: answers(hit.text, gold))  # type: ignore[misc]
+        for gold in read_gold(DATA / "eval" / "passages.jsonl", "all")
+    ]
+    for paged in own_questions():
+
+        def on_page(hit: Hit, needed: Sequence[Mapping[str, frozenset[int]]] = paged.needed) -> bool:
+            pages = set(range(hit.page, hit.last_page + 1))
+            return any(not pages.isdisjoint(part.get(hit.document.file, ())) for part in needed)
+
+        asked.append(ask(engine, reader, paged.text, "answerable", half_of(paged.text), on_page))
+    with (DATA / "eval" / "unanswerable.tsv").open(encoding="utf-8", newline="") as file:
+        for one in csv.DictReader(file, delimiter="\t"):
+            asked.append(ask(engine, reader, one["question"], one["kind"], half_of(one["question"]), lambda _: False))
+    return asked
+
+
+def fit(asked: Sequence[Asked], names: Sequence[str]) -> dict[str, float]:
+    """Return the weights of the signals by logistic regression with a ridge."""
+    passages = [one for question in asked for one in question.passages]
+    matrix = np.array([[one.signals[name] for name in names] for one in passages])
+    right = np.array([one.right for one in passages], dtype=np.float64)
+    penalised = np.array([name != "constant" for name in names], dtype=np.float64)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = matrix @ weights
+        value = np.logaddexp(0, logits).sum() - (right * logits).sum() + _RIDGE * (penalised * weights**2).sum()
+        slope = matrix.T @ (1 / (1 + np.exp(-logits)) - right) + 2 * _RIDGE * penalised * weights
+        return float(value), slope
+
+    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B")
+    return {name: round(float(weight), 4) for name, weight in zip(names, found.x, strict=True)}
+
+
+def best(question: Asked, weights: Mapping[str, float]) -> float:
+    """Return the best chance of a question's passages."""
+    return max((chance(_of(one, weights), weights) for one in question.passages), default=0.0)
+
+
+def _of(one: Judged, weights: Mapping[str, float]) -> dict[str, float]:
+    return {name: one.signals[name] for name in weights}
+
+
+def least_chance(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
+    """Return the largest chance below which no more than the allowed share of answerable questions falls."""
+    chances = sorted(best(one, weights) for one in asked if one.kind == "answerable")
+    return round(chances[int(FALSE_REFUSALS * len(chances))] - 1e-4, 4)
+
+
+def tier_bound(asked: Sequence[Asked], weights: Mapping[str, float], share: float) -> float:
+    """Return the smallest chance from which on passages within .1 above it are right as often as `share`."""
+    pairs = [(chance(_of(one, weights), weights), one.right) for question in asked for one in question.passages]
+    for bound in np.arange(0.05, 0.95, 0.01):
+        near = [right for found, right in pairs if bound <= found < bound + 0.1]
+        if len(near) >= 10 and np.mean(near) >= share:
+            return round(float(bound), 2)
+    return 0.95
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
+    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--write", action="store_true", help="write data/chances.toml")
+    arguments = parser.parse_args()
+    with TemporaryDirectory(prefix="sextant-measure-") as folder:
+        engine = open_engine(read_config(arguments.workspace or Path(folder)))
+        if not arguments.workspace:
+            add_paths([arguments.shared / "data" / "corpus"], engine)
+        reader = engine.reader()
+        assert reader is not None, "SEXTANT_READER is none"
+        asked = every_question(engine, reader)
+        engine.close()
+    dev = [one for one in asked if one.half == "dev"]
+    names = [name for name in asked[0].passages[0].signals]
+    models = {}
+    for title, chosen in (("reader", names), ("likeness", [one for one in names if one not in READER_SIGNALS])):
+        weights = fit(dev, chosen)
+        bounds = {
+            "strong": tier_bound(dev, weights, STRONG),
+            "moderate": tier_bound(dev, weights, MODERATE),
+            "least": least_chance(dev, weights),
+        }
+        models[title] = (weights, bounds)
+    report(asked, models)
+    if arguments.write:
+        FILE.write_text(_toml(models, [one for one in asked if one.half == "heldout"]), encoding="utf-8")
+
+
+Models = Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]]
+
+
+def by_tier(
+    asked: Sequence[Asked], weights: Mapping[str, float], bounds: Mapping[str, float], same: bool
+) -> list[list[bool]]:
+    """Return for strong, moderate and weak passages, in the same language or another, which are right."""
+    passages = [one for question in asked for one in question.passages if one.same_language == same]
+    found = [(chance(_of(one, weights), weights), one.right) for one in passages]
+    edges = (1.1, bounds["strong"], bounds["moderate"], -1.0)
+    return [[right for value, right in found if low <= value < high] for high, low in pairwise(edges)]
+
+
+def share(right: Sequence[bool]) -> float:
+    """Return the share of true ones, 0 of none."""
+    return sum(right) / len(right) if right else 0.0
+
+
+def report(asked: Sequence[Asked], models: Models) -> None:
+    """Print what each model refuses, and the share of right passages in each tier."""
+    rows, tiers = [], []
+    for title, (weights, bounds) in models.items():
+        for half in ("dev", "heldout"):
+            of = [one for one in asked if one.half == half]
+            refused = {one: best(one, weights) < bounds["least"] for one in of}
+            kinds = dict.fromkeys(one.kind for one in asked)
+            cells = []
+            for kind in kinds:
+                own = [refused[one] for one in of if one.kind == kind]
+                cells.append(f"{sum(own)} of {len(own)}")
+            rows.append([f"{title}, {half}", *cells])
+            for same in (True, False):
+                cells = [f"{sum(right)} of {len(right)} ({share(right):.0%})" for right in by_tier(of, weights, bounds, same)]
+                tiers.append([f"{title}, {half}, {'same language' if same else 'across languages'}", *cells])
+    kinds = list(dict.fromkeys(one.kind for one in asked))
+    note = "`python benchmarks/fit_chances.py`; fitted on dev alone."
+    write_table("refusal_chances", "Questions refused by the best chance", ["by", *kinds], rows, [machine(), note])
+    write_table(
+        "tiers", "Right passages by tier", ["by", "strong", "moderate", "weak"], tiers, [machine(), note]
+    )
+
+
+def _toml(models: Models, heldout: Sequence[Asked]) -> str:
+    lines = [
+        "# The chance that a passage answers the question (rag_engine/answering/chances.py), fitted on development halves.",
+        f'date = "{date.today().isoformat()}"',
+        'command = "python benchmarks/fit_chances.py --write"',
+    ]
+    for title, (weights, bounds) in models.items():
+        lines += ["", f"[{title}]", *(f"{name} = {value}" for name, value in bounds.items())]
+        lines += ["", f"[{title}.weights]", *(f"{name} = {value}" for name, value in weights.items())]
+        for name, same in (("same", True), ("across", False)):
+            shares = map(share, by_tier(heldout, weights, bounds, same))
+            tiers = zip(("strong", "moderate", "weak"), shares, strict=True)
+            lines += ["", f"[{title}.measured.{name}]", *(f"{tier} = {value:.2f}" for tier, value in tiers)]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()

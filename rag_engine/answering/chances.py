@@ -1,0 +1,117 @@
+"""Chance that a passage answers the question, from how near it is, the words it shares, and what a reader finds.
+
+A logistic regression over a handful of signals, fitted by benchmarks/fit_chances.py on questions to real documents and
+kept in data/chances.toml with what it reached: the share of right passages in each tier.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import exp
+from typing import Any
+
+from rag_engine.answering.answer_spans import answer_score
+from rag_engine.config import DATA
+from rag_engine.protocols import Reader
+from rag_engine.text.analyzer import analyse
+from rag_engine.types import Evidence, Ground, Hit, PassageReading, QueryPlan, Tier
+
+# Logits beyond these say no more.
+_SUREST = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceModel:
+    """Weights of the signals, the chance from which a passage is strong or moderate, and the least to answer from.
+
+    `measured` holds the share of right passages by tier, for passages in the question's language ("same") and in
+    another ("across"), on questions that it was not fitted on.
+    """
+
+    weights: Mapping[str, float]
+    strong: float
+    moderate: float
+    least: float
+    measured: Mapping[str, Mapping[str, float]]
+
+
+def judge(evidence: Evidence, reader: Reader | None) -> Evidence:
+    """Return the evidence with the chance and the tier of every hit, and whether it is a ground for an answer.
+
+    A section that the question names is strong and enough; where no encoder compared, nothing is known, the chance stays
+    None, and the evidence counts as enough. BackendError when the reader breaks off.
+    """
+    if not evidence.hits:
+        return evidence
+    hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits}
+    readings = _read(evidence.plan.question, list(hits.values()), reader)
+    model = chance_model(reader is not None)
+    judged = {id: _judged(hit, evidence.plan, readings.get(id), model) for id, hit in hits.items()}
+    sources = tuple(
+        replace(source, hits=tuple(judged[hit.child_id] for hit in source.hits)) for source in evidence.sources
+    )
+    chosen = tuple(judged[hit.child_id] for hit in evidence.hits)
+    return replace(evidence, hits=chosen, sources=sources, ground=_ground(list(judged.values()), model))
+
+
+def _ground(hits: Sequence[Hit], model: ChanceModel) -> Ground:
+    best = max((hit.chance for hit in hits if hit.chance is not None), default=1.0)
+    if best >= model.moderate or any(hit.named for hit in hits):
+        return "enough"
+    return "doubtful" if best >= model.least else "none"
+
+
+def signals_of(hit: Hit, plan: QueryPlan, reading: PassageReading | None) -> dict[str, float]:
+    """Return the signals that speak for a passage, by name."""
+    metadata = hit.document.metadata
+    foreign = not plan.language or metadata.language != plan.language
+    terms = set(analyse(plan.question, plan.language))
+    shown = f"{metadata.title} {hit.act} {' '.join(hit.headings)} {hit.text}"
+    shared = len(terms.intersection(analyse(shown, plan.language))) / len(terms) if terms else 0.0
+    signals = {
+        "constant": 1.0,
+        "similarity": hit.similarity,
+        "shared": shared,
+        "foreign": float(foreign),
+        "similarity_foreign": hit.similarity * foreign,
+    }
+    if reading is not None:
+        found = answer_score(reading, 0, len(hit.text))
+        signals |= {
+            "answer": max(min(found, _SUREST), -_SUREST),
+            "relevance": max(min(reading.relevance, _SUREST), -_SUREST),
+        }
+    return signals
+
+
+def chance(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """Return the chance, 0 to 1."""
+    return 1 / (1 + exp(-sum(weights[name] * value for name, value in signals.items())))
+
+
+@cache
+def chance_model(with_reader: bool) -> ChanceModel:
+    """Return the fitted model, with the signals of the reader or without."""
+    table: dict[str, Any] = tomllib.loads((DATA / "chances.toml").read_text(encoding="utf-8"))
+    chosen = table["reader" if with_reader else "likeness"]
+    return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], chosen.get("measured", {}))
+
+
+def _read(question: str, hits: Sequence[Hit], reader: Reader | None) -> dict[str, PassageReading]:
+    if reader is None:
+        return {}
+    readings = reader.read(question, [hit.text for hit in hits])
+    return {hit.child_id: reading for hit, reading in zip(hits, readings, strict=True)}
+
+
+def _judged(hit: Hit, plan: QueryPlan, reading: PassageReading | None, model: ChanceModel) -> Hit:
+    if hit.named:
+        return replace(hit, tier="strong")
+    if hit.dense_rank is None and not hit.similarity:
+        return hit
+    found = chance(signals_of(hit, plan, reading), model.weights)
+    tier: Tier = "strong" if found >= model.strong else "moderate" if found >= model.moderate else "weak"
+    return replace(hit, chance=found, tier=tier)

@@ -1,0 +1,150 @@
+"""Units of a source that can be quoted: sentences, items of lists under their opening words, and rows of tables."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from rag_engine.config import DATA
+from rag_engine.text.folding import fold
+from rag_engine.text.sentences import Span, sentence_spans
+
+UnitKind = Literal["sentence", "item", "row", "piece"]
+
+# A unit that is quoted with what belongs to it has at most so many words.
+_MOST_WORDS = 110
+_LONGEST = 900
+_LINE_OF_CONTENTS = re.compile(r"\.{4,}|(?:\.\s){4,}")
+_FIGURES = re.compile(r"(?:\s\d[\d.,%]*){4,}")
+# A blank before a full stop is the rest of a table of contents' leader; French sets one before ! ; and :
+# A question answers none.
+_SENTENCE_END = re.compile(r"(?:(?<!\s)[.…]|[!;:。！])[\"'”’»)\]]*(?:\[?\d{1,3}\]?)*$")
+_QUESTION_END = re.compile(r"[?؟][\"'”’»)\]]*$")
+_OPENING_END = re.compile(r"[:：]$")
+# "Country: Sweden; Domestic (%): 30.2": the cells of a row under the names of their columns.
+_ROW = re.compile(r"[^:;\n]{1,160}:\s[^;\n]+(?:;\s[^:;\n]{1,160}:\s[^;\n]+)+")
+# What begins an item, by its kind: a bullet, a number or letters in brackets, a number with a full stop.
+_MARKER = re.compile(
+    r"(?P<bullet>[•▪●○■□◦‣·–—*-]\s)|(?P<bracket>\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)\s)"
+    r"|(?P<number>(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.\s)|(?P<roman>[IVXLC]{1,6}\s[-–]\s)"
+)
+_FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Characters [start, end) of a source's text that can be quoted by themselves.
+
+    `opening` holds the words that open the enumeration of an item, "" for all others.
+    """
+
+    start: int
+    end: int
+    kind: UnitKind
+    opening: str = ""
+
+
+def units_of(text: str, language: str) -> list[Unit]:
+    """Return the units of a text in reading order; where there is none that reads as one, its pieces."""
+    units: list[Unit] = []
+    opening, kind = "", ""
+    for start, end in sentence_spans(text, language):
+        said = " ".join(text[start:end].split())
+        marker = _marker(text, start)
+        if marker and opening and kind in ("", marker) and _reads(said):
+            kind = marker
+            units.append(Unit(start, end, "item", opening))
+            continue
+        units.append(Unit(start, end, _kind(said, marker)))
+        opening, kind = (said, "") if _OPENING_END.search(said) and _reads(said) else ("", "")
+    whole = [unit for unit in units if unit.kind != "piece"]
+    return whole or [unit for unit in units if text[unit.start : unit.end].strip()]
+
+
+def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str) -> Span:
+    """Return the unit with what it needs to be understood, as far as that is short.
+
+    A sentence that leans on the one before ("It must ...") comes with that; opening words come with their items, and
+    an item with its whole enumeration.
+    """
+    place = units.index(unit)
+    if unit.kind == "item" or _OPENING_END.search(text[unit.start : unit.end]):
+        return _enumeration(place, text, units)
+    if unit.kind == "sentence" and place and leans(text[unit.start : unit.end], language):
+        before = units[place - 1]
+        near = before.kind == "sentence" and "\n\n" not in text[before.end : unit.start]
+        if near and _is_short(text[before.start : unit.end]):
+            return before.start, unit.end
+    return unit.start, unit.end
+
+
+def leans(sentence: str, language: str) -> bool:
+    """Return whether a sentence begins with a word that stands for something named before it."""
+    first = _FIRST_WORD.match(sentence)
+    return first is not None and fold(first[1]) in _leaning_words().get(language, frozenset())
+
+
+def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:
+    """Return the enumeration that a unit opens or is an item of, up to that unit where the whole is long."""
+    unit, first = units[place], place
+    while first and units[first].kind == "item":
+        first -= 1
+    if not _OPENING_END.search(text[units[first].start : units[first].end]):
+        return unit.start, unit.end
+    last = place
+    while last + 1 < len(units) and units[last + 1].kind == "item":
+        if not _is_short(text[units[first].start : units[last + 1].end]):
+            break
+        last += 1
+    span = units[first].start, units[last].end
+    return span if _is_short(text[slice(*span)]) else (unit.start, unit.end)
+
+
+def _marker(text: str, start: int) -> str:
+    """Return the kind of marker with which a line begins at `start`, "" where none does."""
+    if text[text.rfind("\n", 0, start) + 1 : start].strip():
+        return ""
+    found = _MARKER.match(text, start)
+    return (found.lastgroup or "") if found else ""
+
+
+def _kind(said: str, marker: str) -> UnitKind:
+    if _ROW.fullmatch(said) and not _LINE_OF_CONTENTS.search(said):
+        return "row"
+    if _is_sentence(said) or (_OPENING_END.search(said) and _reads(said)):
+        return "sentence"
+    return "item" if marker and _reads(said) else "piece"
+
+
+def _is_sentence(said: str) -> bool:
+    """Whether a piece reads as a sentence: no heading, question, fragment or line of a table of contents."""
+    return _reads(said) and bool(_SENTENCE_END.search(said)) and (len(said.split()) >= 6 or len(said) >= 40)
+
+
+def _reads(said: str) -> bool:
+    """Whether a piece consists of words and does not begin in the middle of a sentence."""
+    letters = sum(sign.isalpha() for sign in said)
+    return (
+        len(said.split()) >= 3
+        and len(said) <= _LONGEST
+        and not said[0].islower()
+        and letters >= 0.5 * len(said.replace(" ", ""))
+        and not _QUESTION_END.search(said)
+        and not _LINE_OF_CONTENTS.search(said)
+        and not _FIGURES.search(said)
+        and "|" not in said
+    )
+
+
+def _is_short(text: str) -> bool:
+    return len(text.split()) <= _MOST_WORDS
+
+
+@cache
+def _leaning_words() -> dict[str, frozenset[str]]:
+    table: dict[str, dict[str, str]] = tomllib.loads((DATA / "asked_for.toml").read_text(encoding="utf-8"))
+    return {language: frozenset(map(fold, words.split())) for language, words in table["leaning"].items()}

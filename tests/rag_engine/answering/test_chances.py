@@ -1,0 +1,84 @@
+"""The chance that a passage answers, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rag_engine.answering.chances import chance, chance_model, judge, signals_of
+from rag_engine.protocols import Scores
+from rag_engine.types import Evidence, PassageReading, Source
+
+TEXT = "The act of 2008 sets five-yearly budgets for emissions."
+
+
+class SureReader:
+    """Reads every passage as sure as it is told."""
+
+    name = execution = "sure"
+    languages: frozenset[str] | None = None
+
+    def __init__(self, logits: float) -> None:
+        self._logits = logits
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:  # noqa: ARG002
+        return [PassageReading(self._logits, 0.0, ((0, len(one)),), (self._logits,), (0.0,)) for one in passages]
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
+
+
+@pytest.fixture
+def found(make_evidence: Callable[..., Evidence], make_source: Callable[..., Source]) -> Callable[..., Evidence]:
+    """Return what was found for a question, one hit with some changes."""
+
+    def find(question: str, **changes: Any) -> Evidence:
+        source = make_source(1, TEXT)
+        source = replace(source, hits=tuple(replace(hit, **changes) for hit in source.hits))
+        return make_evidence(question, [source])
+
+    return find
+
+
+@pytest.mark.parametrize("with_reader", [True, False])
+def test_what_is_nearer_shares_more_or_reads_surer_is_likelier_to_answer(with_reader: bool) -> None:
+    weights = chance_model(with_reader).weights
+    low = dict.fromkeys(weights, 0.0) | {"constant": 1.0, "similarity": 0.4}
+    assert 0 < chance(low, weights) < 1
+    for name in weights.keys() - {"constant", "foreign", "similarity_foreign", "relevance"}:
+        assert chance(low | {name: low[name] + 0.5}, weights) > chance(low, weights)
+
+
+def test_far_passages_are_no_ground_and_near_ones_are(found: Callable[..., Evidence]) -> None:
+    assert judge(found("How are guitars tuned?", similarity=0.1), None).ground == "none"
+    near = judge(found("Which budgets for emissions does the act of 2008 set?", similarity=0.95), None)
+    assert near.ground == "enough"
+    assert near.hits[0].tier != "weak"
+    assert near.sources[0].hits == near.hits
+
+
+def test_a_reader_that_is_sure_there_is_no_answer_counts(found: Callable[..., Evidence]) -> None:
+    evidence = found("Who sets the budgets?", similarity=0.7)
+    sure, unsure = (judge(evidence, SureReader(logits)).hits[0].chance for logits in (8.0, -8.0))
+    assert sure is not None
+    assert unsure is not None
+    assert sure > unsure + 0.1
+
+
+def test_what_is_named_by_number_or_not_compared_is_enough(found: Callable[..., Evidence]) -> None:
+    named = judge(found("How are guitars tuned?", similarity=0.1, named=True), None)
+    assert (named.ground, named.hits[0].tier) == ("enough", "strong")
+    # Without an encoder nothing is known of the distance.
+    alone = judge(found("How are guitars tuned?", similarity=0.0, dense_rank=None, sparse_rank=1), None)
+    assert (alone.ground, alone.hits[0].chance) == ("enough", None)
+
+
+def test_words_are_compared_within_one_language_and_not_missed_across_two(found: Callable[..., Evidence]) -> None:
+    evidence = found("Quem define os orçamentos?")
+    abroad = replace(evidence.plan, language="pt")
+    assert signals_of(evidence.hits[0], abroad, None)["foreign"] == 1.0
+    assert signals_of(evidence.hits[0], evidence.plan, None)["foreign"] == 0.0

@@ -1,0 +1,86 @@
+"""What of a source can be quoted by itself, and what comes along so that it is understood."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_engine.answering.quotable import leans, units_of, with_context
+
+PLAN = """The plan shall contain:
+
+(a) the names of the wardens;
+(b) the list of shelters, and
+(c) the routes.
+
+15. Recognizes that limiting warming requires deep cuts. It also notes the report of the panel.
+
+Country: Sweden; Domestic (%): 30.2; Total (n): 7,106
+
+CHAPTER 4
+
+Who keeps the keys of the shelters at night?
+
+Contents of the plan ........ 5"""
+WHOLE = PLAN[: PLAN.index("\n\n15.")]
+
+
+def quoted(beginning: str) -> str:
+    """Return what is quoted for the unit that begins so."""
+    units = units_of(PLAN, "en")
+    [unit] = [one for one in units if PLAN[one.start :].startswith(beginning)]
+    start, end = with_context(unit, PLAN, units, "en")
+    return PLAN[start:end]
+
+
+def test_headings_questions_and_lines_of_contents_are_not_quoted() -> None:
+    found = [PLAN[one.start : one.end] for one in units_of(PLAN, "en")]
+    assert not any(text.startswith(("CHAPTER", "Who keeps", "Contents")) for text in found)
+
+
+@pytest.mark.parametrize("beginning", ["The plan shall", "(a)", "(b)", "(c)"])
+def test_an_enumeration_is_quoted_whole_with_its_opening_words(beginning: str) -> None:
+    assert quoted(beginning) == WHOLE
+
+
+def test_an_item_of_a_long_enumeration_is_quoted_alone() -> None:
+    text = "The plan shall contain:\n\n" + "\n".join(f"({sign}) {'the names of wardens ' * 12};" for sign in "abcdefgh")
+    units = units_of(text, "en")
+    last = units[-1]
+    assert last.opening == "The plan shall contain:"
+    assert with_context(last, text, units, "en") == (last.start, last.end)
+
+
+def test_a_sentence_that_leans_on_the_one_before_comes_with_it() -> None:
+    assert quoted("It also notes").startswith("15. Recognizes")
+    assert quoted("15. Recognizes") == "15. Recognizes that limiting warming requires deep cuts."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language"),
+    [
+        ("It must be renewed.", "en"),
+        ("Esso è rinnovato ogni anno.", "it"),
+        ("Cette liste est publiée.", "fr"),
+        ("Dieser Plan gilt.", "de"),
+        ("Bunlar yayımlanır.", "tr"),
+    ],
+)
+def test_words_that_stand_for_something_named_before_are_known(sentence: str, language: str) -> None:
+    assert leans(sentence, language)
+    assert not leans("The plan is renewed.", language)
+
+
+def test_a_row_of_a_table_is_a_unit() -> None:
+    assert quoted("Country") == "Country: Sweden; Domestic (%): 30.2; Total (n): 7,106"
+
+
+@given(st.text(max_size=400), st.sampled_from(["en", "de", "tr", "xx"]))
+def test_units_are_in_order_inside_the_text_and_so_is_what_comes_along(text: str, language: str) -> None:
+    units = units_of(text, language)
+    assert all(0 <= one.start < one.end <= len(text) for one in units)
+    assert all(one.end <= other.start for one, other in zip(units, units[1:], strict=False))
+    for one in units:
+        start, end = with_context(one, text, units, language)
+        assert start <= one.start < one.end <= end <= len(text)
