@@ -3,9 +3,9 @@
     python benchmarks/fit_chances.py [--workspace DIR] [--shared DIR] [--write]
 
 Questions with an answer are those of data/eval/passages.jsonl and page_questions.tsv, those without one of
-unanswerable.tsv. Fitted on the development halves alone (the parity of the first byte of the SHA-256 of a question; that
-of its id in passages.jsonl); printed for both. A passage is right where it holds a sentence that answers, or half of one,
-or is on a page that answers.
+unanswerable.tsv. Fitted on the development halves alone (the parity of the first byte of the SHA-256 of a
+question; that of its id in passages.jsonl); printed for both. A passage is right where it holds a sentence that
+answers, or half of one, or is on a page that answers.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def every_question(engine: Engine, reader: Reader) -> list[Asked]:
 
         asked.append(ask(engine, reader, paged.text, "answerable", half_of(paged.text), on_page))
     with (DATA / "eval" / "unanswerable.tsv").open(encoding="utf-8", newline="") as file:
-        for one in csv.DictReader(file, delimiter="\t"):
-            asked.append(ask(engine, reader, one["question"], one["kind"], half_of(one["question"]), lambda _: False))
+        without = [(one["question"], one["kind"]) for one in csv.DictReader(file, delimiter="\t")]
+    asked += [ask(engine, reader, text, kind, half_of(text), lambda _: False) for text, kind in without]
     return asked
 
 
@@ -162,7 +162,7 @@ def main() -> None:
         asked = every_question(engine, reader)
         engine.close()
     dev = [one for one in asked if one.half == "dev"]
-    names = [name for name in asked[0].passages[0].signals]
+    names = list(asked[0].passages[0].signals)
     models = {}
     for title, chosen in (("reader", names), ("likeness", [one for one in names if one not in READER_SIGNALS])):
         weights = fit(dev, chosen)
@@ -209,19 +209,18 @@ def report(asked: Sequence[Asked], models: Models) -> None:
                 cells.append(f"{sum(own)} of {len(own)}")
             rows.append([f"{title}, {half}", *cells])
             for same in (True, False):
-                cells = [f"{sum(right)} of {len(right)} ({share(right):.0%})" for right in by_tier(of, weights, bounds, same)]
+                right = by_tier(of, weights, bounds, same)
+                cells = [f"{sum(one)} of {len(one)} ({share(one):.0%})" for one in right]
                 tiers.append([f"{title}, {half}, {'same language' if same else 'across languages'}", *cells])
     kinds = list(dict.fromkeys(one.kind for one in asked))
     note = "`python benchmarks/fit_chances.py`; fitted on dev alone."
     write_table("refusal_chances", "Questions refused by the best chance", ["by", *kinds], rows, [machine(), note])
-    write_table(
-        "tiers", "Right passages by tier", ["by", "strong", "moderate", "weak"], tiers, [machine(), note]
-    )
+    write_table("tiers", "Right passages by tier", ["by", "strong", "moderate", "weak"], tiers, [machine(), note])
 
 
 def _toml(models: Models, heldout: Sequence[Asked]) -> str:
     lines = [
-        "# The chance that a passage answers the question (rag_engine/answering/chances.py), fitted on development halves.",
+        "# The chance that a passage answers the question (rag_engine/answering/chances.py).",
         f'date = "{date.today().isoformat()}"',
         'command = "python benchmarks/fit_chances.py --write"',
     ]

@@ -3,8 +3,8 @@
     python benchmarks/refusals.py [--workspace DIR] [--shared DIR]
 
 The questions without an answer are those of data/eval/unanswerable.tsv; the answerable ones are those of
-benchmarks/page_questions.py. Below what happens today stands what the nearness of the passages alone would refuse
-(best similarity and shared words, as answering has it), and what the best passage's similarity alone would.
+data/eval/passages.jsonl and page_questions.tsv. Each half by itself (benchmarks/fit_chances.py fitted on dev); below
+what happens today stands what the best chance of a passage alone would refuse at other bounds.
 """
 
 from __future__ import annotations
@@ -12,50 +12,53 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from page_questions import gold_questions, own_questions
+from fit_chances import half_of
+from page_questions import own_questions
 from report import machine, write_table
 
 from ingestion.add_files import add_paths
-from rag_engine.answering.abstention import NEAREST, nearness
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
+from rag_engine.evaluation.gold import read_gold
 from rag_engine.types import Answer
 
 ROOT = Path(__file__).resolve().parents[1]
 WITHOUT_ANSWER = DATA / "eval" / "unanswerable.tsv"
 ANSWERABLE = "answerable"
 KINDS = (ANSWERABLE, "off-topic", "not in the collection", "wrong country", "wrong year", "absent section")
-NEARNESS = (0.50, 0.55, 0.58, NEAREST, 0.62, 0.65, 0.70, 0.75, 0.80)
-SIMILARITY = (0.40, 0.45, 0.48, 0.52, 0.56, 0.60)
+CHANCES = (0.03, 0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.4)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that was asked: whether it was refused, how near the passages came, and the best one's similarity."""
+    """A question that was asked: whether it was refused, and the best chance of a passage to answer it."""
 
+    kind: str
+    half: str
     refused: bool
-    nearness: float
-    similarity: float
+    chance: float
 
 
-def ask(engine: Engine, question: str) -> Asked:
+def ask(engine: Engine, question: str, kind: str, half: str) -> Asked:
     """Ask a question without a language model."""
     *_, answer = engine.ask(question)
     assert isinstance(answer, Answer)
-    found = [hit.similarity for hit in answer.evidence.hits]
-    refused = answer.status == "insufficient_evidence"
-    return Asked(refused, nearness(answer.evidence), max(found, default=0.0))
+    chances = [1.0 if hit.named else hit.chance or 0.0 for hit in answer.evidence.hits]
+    return Asked(kind, half, answer.status == "insufficient_evidence", max(chances, default=0.0))
 
 
-def row(name: str, refused: Mapping[str, Sequence[bool]]) -> list[str]:
+def row(name: str, asked: Sequence[Asked], refused: Callable[[Asked], bool]) -> list[str]:
     """Return how many questions of each kind are refused, and the share of all that have no answer."""
-    without = [one for kind, ones in refused.items() if kind != ANSWERABLE for one in ones]
-    shown = [f"{sum(refused[kind])} of {len(refused[kind])}" for kind in KINDS]
+    shown = []
+    for kind in KINDS:
+        of = [refused(one) for one in asked if one.kind == kind]
+        shown.append(f"{sum(of)} of {len(of)}")
+    without = [refused(one) for one in asked if one.kind != ANSWERABLE]
     return [name, *shown, f"{sum(without) / len(without):.0%}"]
 
 
@@ -64,30 +67,31 @@ def main() -> None:
     parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
     arguments = parser.parse_args()
-    questions: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    questions[ANSWERABLE] = [one.text for one in (*own_questions(), *gold_questions())]
+    questions = [(one.question, ANSWERABLE, one.split) for one in read_gold(DATA / "eval" / "passages.jsonl", "all")]
+    questions += [(one.text, ANSWERABLE, half_of(one.text)) for one in own_questions()]
     with WITHOUT_ANSWER.open(encoding="utf-8", newline="") as file:
-        for one in csv.DictReader(file, delimiter="\t"):
-            questions[one["kind"]].append(one["question"])
+        rows = [(one["question"], one["kind"]) for one in csv.DictReader(file, delimiter="\t")]
+    questions += [(text, kind, half_of(text)) for text, kind in rows]
     with TemporaryDirectory(prefix="sextant-measure-") as folder:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        asked = {kind: [ask(engine, text) for text in texts] for kind, texts in questions.items()}
+        asked = [ask(engine, *one) for one in questions]
         engine.close()
-    rows = [row("today", {kind: [one.refused for one in ones] for kind, ones in asked.items()})]
-    for least in NEARNESS:
-        by_nearness = {kind: [one.nearness < least for one in ones] for kind, ones in asked.items()}
-        rows.append(row(f"nearness below {least:.2f}", by_nearness))
-    for least in SIMILARITY:
-        by_similarity = {kind: [one.similarity < least for one in ones] for kind, ones in asked.items()}
-        rows.append(row(f"best similarity below {least:.2f}", by_similarity))
+    table = []
+    for half in ("dev", "heldout"):
+        of = [one for one in asked if one.half == half]
+        table.append(row(f"today, {half}", of, lambda one: one.refused))
+        table += [
+            row(f"best chance below {least:.2f}, {half}", of, lambda one, least=least: one.chance < least)  # type: ignore[misc]
+            for least in CHANCES
+        ]
     write_table(
         "refusals",
         "Questions refused because the documents do not answer them",
         ["rule", *KINDS, "of all without an answer"],
-        rows,
-        [machine(), "`python benchmarks/refusals.py`, no language model; in-sample."],
+        table,
+        [machine(), "`python benchmarks/refusals.py`, no language model; fitted on dev."],
     )
 
 

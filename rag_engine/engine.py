@@ -127,7 +127,7 @@ class Engine:
         )
 
     def _extractive(self, embedder: Embedder) -> ExtractiveAnswerer:
-        """Return the answerer that quotes, by likeness alone where the reader is unavailable, which a search reports."""
+        """Return the answerer that quotes, by likeness alone where the reader is unavailable: a search reports that."""
         try:
             return ExtractiveAnswerer(embedder, self.reader())
         except BackendError:

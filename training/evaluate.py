@@ -96,9 +96,7 @@ def auc(right: Sequence[float], wrong: Sequence[float]) -> float:
     return float(((a[:, None] > b[None, :]) + 0.5 * (a[:, None] == b[None, :])).mean())
 
 
-def ask(
-    reader: Reader, embedder: Embedder, dataset: Dataset, answers: Mapping[str, str], most: int
-) -> list[Asked]:
+def ask(reader: Reader, embedder: Embedder, dataset: Dataset, answers: Mapping[str, str], most: int) -> list[Asked]:
     """Have the reader read the passages nearest to each question."""
     queries = [query for query in dataset.queries if query.id in answers]
     queries = queries[:: max(1, len(queries) // most)][:most]

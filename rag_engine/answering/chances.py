@@ -41,8 +41,8 @@ class ChanceModel:
 def judge(evidence: Evidence, reader: Reader | None) -> Evidence:
     """Return the evidence with the chance and the tier of every hit, and whether it is a ground for an answer.
 
-    A section that the question names is strong and enough; where no encoder compared, nothing is known, the chance stays
-    None, and the evidence counts as enough. BackendError when the reader breaks off.
+    A section that the question names is strong and enough; where no encoder compared, nothing is known, the chance
+    stays None, and the evidence counts as enough. BackendError when the reader breaks off.
     """
     if not evidence.hits:
         return evidence
@@ -97,7 +97,8 @@ def chance_model(with_reader: bool) -> ChanceModel:
     """Return the fitted model, with the signals of the reader or without."""
     table: dict[str, Any] = tomllib.loads((DATA / "chances.toml").read_text(encoding="utf-8"))
     chosen = table["reader" if with_reader else "likeness"]
-    return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], chosen.get("measured", {}))
+    bounds = (chosen[name] for name in ("strong", "moderate", "least"))
+    return ChanceModel(chosen["weights"], *bounds, chosen.get("measured", {}))
 
 
 def _read(question: str, hits: Sequence[Hit], reader: Reader | None) -> dict[str, PassageReading]:

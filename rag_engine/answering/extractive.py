@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.answering.answer_spans import AnswerSpan, best_span
+from rag_engine.answering.asked_for import Asked, asked_for, gives
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotable import Unit, units_of, with_context
 from rag_engine.chunking.indexed_text import context_header, under_header
@@ -34,9 +35,10 @@ class Quoting:
 
     At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources`, `longest` words in
     all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's number;
-    where there is a reader the score is (1 - `reader`) x likeness + `reader` x its chance. `own_language` is what a
-    unit in the question's language gains. A unit more than `margin` below the best is only shown to reach the fewest; a
-    second source is brought in within `second`. With `header` a unit is read under its document's.
+    where there is a reader the score is (1 - `reader`) x likeness + `reader` x its chance. A unit gains `own_language`
+    in the question's language, and `asked` where it looks like what is asked for. A unit more than `margin` below the
+    best is only shown to reach the fewest; a second source is brought in within `second`. With `header` a unit is read
+    under its document's.
     """
 
     most: int = 6
@@ -48,6 +50,7 @@ class Quoting:
     rank: float = 0.1
     reader: float = 0.5
     own_language: float = 0.0
+    asked: float = 0.1
     margin: float = 0.25
     second: float = 0.35
     header: bool = True
@@ -111,9 +114,13 @@ class ExtractiveAnswerer:
             return []
         if self._reader is not None:
             candidates = _read(candidates, question, best, self._reader)
-        return _choose(candidates, self._scores(question, language, candidates), quoting)
+        asked = asked_for(question, language)
+        scores = self._scores(question, asked, language, candidates)
+        return _choose(candidates, scores, quoting, listing="list" in asked)
 
-    def _scores(self, question: str, language: str, candidates: Sequence[_Candidate]) -> Floats:
+    def _scores(
+        self, question: str, asked: frozenset[Asked], language: str, candidates: Sequence[_Candidate]
+    ) -> Floats:
         """Return how well each unit answers the question.
 
         A unit is read under the header of its document, as its passage was when it was indexed: who decided and where
@@ -125,17 +132,23 @@ class ExtractiveAnswerer:
         shown = [under_header(headers[one.source.n], one.text) for one in candidates]
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
         meaning = _scaled(self._embedder.encode_passages(shown) @ query)
-        asked = words(question)
-        titles = {c.source.n: words(c.source.document.metadata.title) & asked for c in candidates}
-        shares = np.array([shared_words(asked, words(c.text) | titles[c.source.n]) for c in candidates])
+        keys = words(question)
+        titles = {c.source.n: words(c.source.document.metadata.title) & keys for c in candidates}
+        shares = np.array([shared_words(keys, words(c.text) | titles[c.source.n]) for c in candidates])
         found = np.array([quoting.rank / one.source.n for one in candidates])
         scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
         if self._reader is not None:
             chances = np.array([_chance(one.found) for one in candidates])
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
         own = np.array([one.source.document.metadata.language == language for one in candidates])
-        result: Floats = scores + quoting.own_language * own
+        fitting = np.array([_fits_question(asked, one) for one in candidates])
+        result: Floats = scores + quoting.own_language * own + quoting.asked * fitting
         return result
+
+
+def _fits_question(asked: frozenset[Asked], one: _Candidate) -> bool:
+    listed = one.unit.kind in ("item", "row") or one.text.endswith(":")
+    return gives(asked, one.text, one.source.document.metadata.language, listed=listed)
 
 
 def _chance(found: AnswerSpan | None) -> float:
@@ -192,10 +205,10 @@ def _found(candidate: _Candidate, readings: Mapping[tuple[int, str], PassageRead
     return max(spans, key=lambda span: span.score, default=None)
 
 
-def _choose(candidates: Sequence[_Candidate], scores: Floats, quoting: Quoting) -> list[Quotation]:
+def _choose(candidates: Sequence[_Candidate], scores: Floats, quoting: Quoting, *, listing: bool) -> list[Quotation]:
     """Return what to show: best first, nothing twice, a few of one source, two sources if about as good."""
     order = np.argsort(-scores, kind="stable").tolist()
-    ranked = [_quotation(candidates[place], float(scores[place])) for place in order]
+    ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
     best = ranked[0].score
     chosen: list[Quotation] = []
     for quotation in ranked:
@@ -215,9 +228,10 @@ def _choose(candidates: Sequence[_Candidate], scores: Floats, quoting: Quoting) 
     return chosen
 
 
-def _quotation(candidate: _Candidate, score: float) -> Quotation:
-    source = candidate.source
-    start, end = with_context(candidate.unit, source.text, candidate.units, source.document.metadata.language)
+def _quotation(candidate: _Candidate, score: float, *, listing: bool) -> Quotation:
+    source, units = candidate.source, candidate.units
+    language = source.document.metadata.language
+    start, end = with_context(candidate.unit, source.text, units, language, listing=listing)
     found = candidate.found
     answer = (found.start, found.end) if found is not None and found.score > 0 else None
     return Quotation(source, start, end, score, answer)

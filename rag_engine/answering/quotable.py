@@ -65,15 +65,17 @@ def units_of(text: str, language: str) -> list[Unit]:
     return whole or [unit for unit in units if text[unit.start : unit.end].strip()]
 
 
-def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str) -> Span:
+def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *, listing: bool = False) -> Span:
     """Return the unit with what it needs to be understood, as far as that is short.
 
     A sentence that leans on the one before ("It must ...") comes with that; opening words come with their items, and
-    an item with its whole enumeration.
+    an item with its whole enumeration. A row of a table comes with its neighbours where a `listing` is asked for.
     """
     place = units.index(unit)
     if unit.kind == "item" or _OPENING_END.search(text[unit.start : unit.end]):
         return _enumeration(place, text, units)
+    if unit.kind == "row" and listing:
+        return _rows(place, text, units)
     if unit.kind == "sentence" and place and leans(text[unit.start : unit.end], language):
         before = units[place - 1]
         near = before.kind == "sentence" and "\n\n" not in text[before.end : unit.start]
@@ -102,6 +104,18 @@ def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:
         last += 1
     span = units[first].start, units[last].end
     return span if _is_short(text[slice(*span)]) else (unit.start, unit.end)
+
+
+def _rows(place: int, text: str, units: Sequence[Unit]) -> Span:
+    """Return a row with those after it and before it, as many as there is room for."""
+    first = last = place
+    while last + 1 < len(units) and units[last + 1].kind == "row":
+        if not _is_short(text[units[first].start : units[last + 1].end]):
+            break
+        last += 1
+    while first and units[first - 1].kind == "row" and _is_short(text[units[first - 1].start : units[last].end]):
+        first -= 1
+    return units[first].start, units[last].end
 
 
 def _marker(text: str, start: int) -> str:

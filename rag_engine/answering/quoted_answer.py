@@ -20,7 +20,11 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
     chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
     if not chosen:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
-    lines = [quotations_heading(language, sure=evidence.ground == "enough"), "", *(_line(one, language) for one in chosen)]
+    lines = [
+        quotations_heading(language, sure=evidence.ground == "enough"),
+        "",
+        *(_line(one, language) for one in chosen),
+    ]
     return "\n".join(lines), tuple(citation_of(one.source, one.start, one.end, page_of) for one in chosen)
 
 

@@ -25,7 +25,7 @@ class SureReader:
     def __init__(self, logits: float) -> None:
         self._logits = logits
 
-    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:  # noqa: ARG002
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         return [PassageReading(self._logits, 0.0, ((0, len(one)),), (self._logits,), (0.0,)) for one in passages]
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:

@@ -156,7 +156,7 @@ class FindingReader:
     def __init__(self, words: str) -> None:
         self._words = words
 
-    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:  # noqa: ARG002
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         return [self._read(passage) for passage in passages]
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
@@ -174,7 +174,7 @@ def test_what_a_reader_finds_comes_first_with_the_words_that_answer_in_bold(
     quote: Callable[..., Answer], make_source: Callable[..., Source]
 ) -> None:
     sources = [make_source(1, DYKES), make_source(2, LAW)]
-    result = quote("How often is a dyke inspected?", sources, reader=FindingReader("ten in the morning"))
+    result = quote("When does it open on weekdays?", sources, reader=FindingReader("ten in the morning"))
     first = result.text.split("\n\n")[1].splitlines()[0]
     assert first == "- “The museum opens at **ten in the morning** on weekdays.” [Source 1]"
     assert result.citations[0].quote == "The museum opens at ten in the morning on weekdays."

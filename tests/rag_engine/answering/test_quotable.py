@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,7 +82,7 @@ def test_a_row_of_a_table_is_a_unit() -> None:
 def test_units_are_in_order_inside_the_text_and_so_is_what_comes_along(text: str, language: str) -> None:
     units = units_of(text, language)
     assert all(0 <= one.start < one.end <= len(text) for one in units)
-    assert all(one.end <= other.start for one, other in zip(units, units[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(units))
     for one in units:
         start, end = with_context(one, text, units, language)
         assert start <= one.start < one.end <= end <= len(text)
