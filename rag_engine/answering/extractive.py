@@ -48,7 +48,7 @@ class Quoting:
     longest: int = 250
     keywords: float = 0.3
     rank: float = 0.1
-    reader: float = 0.5
+    reader: float = 0.3
     own_language: float = 0.0
     asked: float = 0.1
     margin: float = 0.25
@@ -134,7 +134,7 @@ class ExtractiveAnswerer:
         meaning = _scaled(self._embedder.encode_passages(shown) @ query)
         keys = words(question)
         titles = {c.source.n: words(c.source.document.metadata.title) & keys for c in candidates}
-        shares = np.array([shared_words(keys, words(c.text) | titles[c.source.n]) for c in candidates])
+        shares = _coverage(keys, [words(c.text) | titles[c.source.n] for c in candidates])
         found = np.array([quoting.rank / one.source.n for one in candidates])
         scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
         if self._reader is not None:
@@ -153,6 +153,20 @@ def _fits_question(asked: frozenset[Asked], one: _Candidate) -> bool:
 
 def _chance(found: AnswerSpan | None) -> float:
     return 0.0 if found is None else float(1 / (1 + np.exp(-np.clip(found.score, -20, 20) / _SOFTNESS)))
+
+
+def _coverage(keys: set[str], texts: Sequence[set[str]]) -> Floats:
+    """Return what share of the question's words each text has, a word counting more the fewer of the texts have it.
+
+    The name of a place is what tells one row of a table from the others.
+    """
+    found = np.array([[key in text for key in sorted(keys)] for text in texts], dtype=np.float64).reshape(
+        len(texts), -1
+    )
+    rarity = np.log((len(texts) + 1) / (found.sum(axis=0) + 0.5))
+    lengths = np.array([max(len(text), 1) for text in texts])
+    result: Floats = (found @ rarity) / (rarity.sum() or 1.0) / (1 + np.log1p(lengths) / 10)
+    return result
 
 
 def _scaled(values: NDArray[np.floating]) -> Floats:

@@ -136,7 +136,7 @@ def _kind(said: str, marker: str) -> UnitKind:
 
 def _is_sentence(said: str) -> bool:
     """Whether a piece reads as a sentence: no heading, question, fragment or line of a table of contents."""
-    return _reads(said) and bool(_SENTENCE_END.search(said)) and (len(said.split()) >= 6 or len(said) >= 40)
+    return _reads(said) and bool(_SENTENCE_END.search(said)) and (len(said.split()) >= 5 or len(said) >= 40)
 
 
 def _reads(said: str) -> bool:
