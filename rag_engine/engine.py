@@ -14,6 +14,8 @@ from rag_engine import workspace as paths
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
+from rag_engine.answering.structured.answer import structured_answer
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
@@ -37,7 +39,7 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
-from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan
+from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -86,6 +88,11 @@ class Engine:
         answering_documents(wanted or {}, snapshot.facets, snapshot.documents)
         plan = self.plan(question)
         planned = time.perf_counter() - started
+        evidence = self.find(plan, wanted, retrieval)
+        return replace(evidence, seconds={"plan": planned, **evidence.seconds})
+
+    def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
+        """Find the passages that a plan asks for, in the documents that the filter allows."""
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
         view = self.collection.view()
@@ -93,7 +100,7 @@ class Engine:
         settings = retrieval or self.config.retrieval
         evidence = retrieve(plan, allowed, view, self.retrievers(), settings)
         warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, view.snapshot.documents.values()))
-        return replace(evidence, warnings=warnings, seconds={"plan": planned, **evidence.seconds})
+        return replace(evidence, warnings=warnings)
 
     def ask(
         self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
@@ -107,8 +114,31 @@ class Engine:
             evidence,
             generator or ExtractiveAnswerer(embedder),
             embedder=embedder,
-            page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
+            page_of=self._page_of,
             config=self.config.generation,
+        )
+
+    def ask_structured(
+        self,
+        question: str,
+        schema: AnswerSchema,
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+    ) -> StructuredAnswer:
+        """Answer in the shape of a JSON schema; BackendError where no language model answers."""
+        self._require_language_model()
+        return self.structure(self.search(question, wanted, retrieval), schema)
+
+    def structure(self, evidence: Evidence, schema: AnswerSchema) -> StructuredAnswer:
+        """Fill in the form of a JSON schema from what was found; BackendError where no language model answers."""
+        return structured_answer(
+            evidence,
+            self._require_language_model(),
+            schema,
+            embedder=self.embedder(),
+            page_of=self._page_of,
+            seconds=self.config.generation.answer_seconds,
+            wait=threading.Event().wait,
         )
 
     def page_image(
@@ -188,6 +218,22 @@ class Engine:
         """Release every lock and connection."""
         self.collection.close()
         self._page_renderer.close()
+
+    def _page_of(self, document: int, offset: int) -> int:
+        """Return the page on which a document's text is at an offset."""
+        return page_at(self.catalog.lines(document), offset)
+
+    def _require_language_model(self) -> Generator:
+        """Return the language model; BackendError with the remedy where there is none."""
+        generator, warning = self.language_model()
+        if generator is None:
+            raise BackendError(
+                f"Structured answers need a language model, and none answers. {warning}".strip(),
+                help="Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "SEXTANT_OPENAI_MODEL.",
+                retryable=True,
+            )
+        return generator
 
     def _rerank_depth(self, reranker: Reranker) -> int:
         """Return how many passages the reranker reads: measured once on this machine and kept with the index."""
