@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
-from cli.terminal import AsJson, Filters, Workspace, engine_of, out, print_json, warn
+from cli.terminal import AsJson, Filters, Workspace, engine_of, out, print_json, print_table, spinner, warn
 
 if TYPE_CHECKING:
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
+    from rag_engine.types import AttributeContent, StructuredAnswer
 
 app = typer.Typer()
 TopK = Annotated[
@@ -59,10 +62,16 @@ def ask(
     top_k: TopK = None,
     profile: Recipe = "",
     mmr: Mmr = None,
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="Answer as this JSON schema says (data/schemas/ has two).")
+    ] = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
+    if schema is not None:
+        _ask_structured(question, schema, filters or [], top_k, (profile, mmr), workspace, as_json=as_json)
+        return
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
     from rag_engine.filters import parse_filters
@@ -84,6 +93,57 @@ def ask(
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
         warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)
+
+
+def _ask_structured(
+    question: str,
+    file: Path,
+    filters: list[str],
+    top_k: int | None,
+    recipe: tuple[str, float | None],
+    workspace: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from rag_engine.answering.json_contract import structured_json
+    from rag_engine.answering.structured.answer_schema import read_schema
+    from rag_engine.filters import parse_filters
+
+    profile, mmr = recipe
+    with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine, spinner("Filling in the form …"):
+        schema = read_schema(file)
+        answer = engine.ask_structured(question, schema, parse_filters(filters), _retrieval(engine, top_k))
+    if as_json:
+        print_json(structured_json(answer))
+    else:
+        _print_structured(answer)
+
+
+def _print_structured(answer: StructuredAnswer) -> None:
+    """Print the records as a table, with the page that states each, below what else the form holds."""
+    from rag_engine.answering.reference_list import references_of
+
+    for entity in answer.entities:
+        out.print(f"{entity.name}: {_shown(entity.value)}", markup=False)
+    if answer.records:
+        names = [attribute.name for attribute in answer.records[0].attributes]
+        table = Table(*names, "source", "page", box=None)
+        for record in answer.records:
+            values = [_shown(attribute.value) for attribute in record.attributes]
+            table.add_row(*values, f"{record.citation.n}", f"{record.citation.page}")
+        print_table(table)
+        out.print()
+    for reference in references_of(record.citation for record in answer.records):
+        out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
+    warn(answer.warnings)
+
+
+def _shown(value: AttributeContent) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else str(value)
 
 
 def _retrieval(engine: Engine, top_k: int | None) -> RetrievalConfig:

@@ -83,7 +83,8 @@ def _bind_record(
         if one.required and value in (None, ()):
             return None, [f"{place} was left out: {one.name}: {fault or 'it is missing'}."]
         if fault:
-            faults.append(f"{place}: {one.name} was left {NOT_STATED if value == NOT_STATED else 'empty'}: {fault}.")
+            done = "left not stated" if value == NOT_STATED else "shortened" if value else "left empty"
+            faults.append(f"{place}: {one.name} was {done}: {fault}.")
         attributes.append(Attribute(one.name, value))
     quote = _quote(attributes, source)
     if quote is None:

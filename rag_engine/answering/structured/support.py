@@ -15,7 +15,7 @@ WORDS_FOUND = 0.75
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _PLAIN_WORD = re.compile(r"\w+")
 # A section is numbered 12A: another one than 12.
-_NUMBER = re.compile(r"\d+(?:[.,’' \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)?(?:[A-Z](?!\w))?")
+_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,’' \u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?(?:[A-Z](?!\w))?")
 _THOUSANDS = re.compile(r"[.,’' \u00a0\u202f](?=\d{3}(?!\d))")
 # After these a capital begins a sentence, not a name.
 _OPENING = re.compile(r"[.!?:;\n•–—]\W*$")
@@ -47,7 +47,11 @@ def unsupported(value: str, passage: str, language: str) -> str:
     wanted = _terms(value, language) or _plain_words(value)
     if _plain_words(value).intersection(_NEGATIONS) and not _denies(passage, wanted, language):
         return "it does not deny that"
-    found = wanted & (_terms(passage, language) | _plain_words(passage))
+    held = _plain_words(passage)
+    if len(wanted) == 1:
+        # A stem alone would let a plan that was adopted be called planned.
+        return "" if all(_is_word_of(word, held) for word in _plain_words(value)) else "its words are others"
+    found = wanted & (_terms(passage, language) | held)
     return "" if len(found) >= WORDS_FOUND * len(wanted) else "its words are others"
 
 
@@ -82,6 +86,13 @@ def stated(attribute: str, value: bool, passage: str) -> bool:
         return False
     found = [_denied(text, match) for match in re.finditer(rf"(?<!\w)(?:non)?(?P<term>{term})(?!\w)", text)]
     return (not value) in found
+
+
+def _is_word_of(word: str, held: set[str]) -> bool:
+    """Whether a word is among others, but for an ending."""
+    return word in held or any(
+        abs(len(word) - len(one)) <= _ENDING and (word.startswith(one) or one.startswith(word)) for one in held
+    )
 
 
 def _denies(passage: str, wanted: set[str], language: str) -> bool:
