@@ -126,14 +126,14 @@ class Engine:
         retrieval: RetrievalConfig | None = None,
     ) -> StructuredAnswer:
         """Answer in the shape of a JSON schema; BackendError where no language model answers."""
-        self._require_language_model()
+        self.require_language_model()
         return self.structure(self.search(question, wanted, retrieval), schema)
 
     def structure(self, evidence: Evidence, schema: AnswerSchema) -> StructuredAnswer:
         """Fill in the form of a JSON schema from what was found; BackendError where no language model answers."""
         return structured_answer(
             evidence,
-            self._require_language_model(),
+            self.require_language_model(),
             schema,
             embedder=self.embedder(),
             page_of=self._page_of,
@@ -194,6 +194,18 @@ class Engine:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""
         return self._models.language_model()
 
+    def require_language_model(self) -> Generator:
+        """Return the language model; BackendError with the remedy where there is none."""
+        generator, warning = self.language_model()
+        if generator is None:
+            raise BackendError(
+                f"Structured answers need a language model, and none answers. {warning}".strip(),
+                help="Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "SEXTANT_OPENAI_MODEL.",
+                retryable=True,
+            )
+        return generator
+
     def load_in_background(self) -> None:
         """Begin to load what the first question and its page would wait for; errors are reported when it is needed."""
         self._page_renderer.start()
@@ -222,18 +234,6 @@ class Engine:
     def _page_of(self, document: int, offset: int) -> int:
         """Return the page on which a document's text is at an offset."""
         return page_at(self.catalog.lines(document), offset)
-
-    def _require_language_model(self) -> Generator:
-        """Return the language model; BackendError with the remedy where there is none."""
-        generator, warning = self.language_model()
-        if generator is None:
-            raise BackendError(
-                f"Structured answers need a language model, and none answers. {warning}".strip(),
-                help="Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
-                "SEXTANT_OPENAI_MODEL.",
-                retryable=True,
-            )
-        return generator
 
     def _rerank_depth(self, reranker: Reranker) -> int:
         """Return how many passages the reranker reads: measured once on this machine and kept with the index."""
