@@ -21,7 +21,7 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
-from rag_engine.config import Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
+from rag_engine.config import REPLY_TOKENS, Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
@@ -131,13 +131,15 @@ class Engine:
 
     def structure(self, evidence: Evidence, schema: AnswerSchema) -> StructuredAnswer:
         """Fill in the form of a JSON schema from what was found; BackendError where no language model answers."""
+        generation = self.config.generation
         return structured_answer(
             evidence,
             self.require_language_model(),
             schema,
             embedder=self.embedder(),
             page_of=self._page_of,
-            seconds=self.config.generation.answer_seconds,
+            # A form may have more tokens than a free answer.
+            seconds=generation.answer_seconds * REPLY_TOKENS / generation.answer_tokens,
             wait=threading.Event().wait,
         )
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
+from cli.ask import _ask_each_document, _FormQuestion, _print_structured
 from cli.main import app
+from rag_engine.answering.citations import citation_at
+from rag_engine.answering.structured.answer_schema import read_schema
+from rag_engine.engine import Engine
+from rag_engine.types import Attribute, CitedRecord, Evidence, Source, StructuredAnswer
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.rag_engine.conftest import make_evidence, make_source
+
+# Fixtures of the tests of answers.
+__all__ = ["make_evidence", "make_source"]
 
 CONTRACT = json.loads((ROOT / "data" / "contract.schema.json").read_text())
 POLICY = ROOT / "data" / "schemas" / "policy.json"
@@ -41,6 +51,13 @@ FORM = {
     ],
     "note": None,
 }
+
+
+class Interrupted:
+    """An engine at which a person presses Ctrl-C."""
+
+    def retrieval(self) -> None:
+        raise KeyboardInterrupt
 
 
 def said(reply: dict[str, Any]) -> Reply:
@@ -71,14 +88,31 @@ def test_a_form_is_printed_as_json_with_the_page_of_each_record(small_workspace:
     assert any("“build a dam”" in warning for warning in reply["warnings"])
 
 
-def test_a_form_is_printed_as_a_table(small_workspace: Path, model: Script) -> None:
-    model.replies[CHAT] = [said(PLAN), said(FORM)]
-    result = run(small_workspace, "--schema", POLICY)
-    assert result.exit_code == 0
-    head, row = (line.split() for line in result.stdout.splitlines()[1:3])
-    assert head == ["measure", "actor", "instrument", "target_year", "status", "source", "page"]
-    assert row[-5:] == ["–", "–", "–", "1", "1"]
-    assert "(flood.md)" in result.stdout
+def test_a_form_is_printed_as_a_table_with_source_and_page(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = make_source(3, "The mayor orders the evacuation.", title="Flood plan")
+    citation = citation_at(source, 0, len(source.text), lambda *_: 7)
+    values = (Attribute("measure", "[red]evacuation"), Attribute("binding", True), Attribute("year", None))
+    answer = StructuredAnswer(
+        status="answered",
+        list_name="measures",
+        entities=(Attribute("places", ("Milltown", "Cork")),),
+        records=(CitedRecord(values, citation),),
+        evidence=make_evidence(QUESTION, [source]),
+        generator="m",
+        warnings=("A dam was left out.",),
+    )
+    _print_structured(answer)
+    printed = capsys.readouterr()
+    entity, head, row, _, reference = (line.split() for line in printed.out.splitlines())
+    assert entity == ["places:", "Milltown;", "Cork"]
+    assert head == ["measure", "binding", "year", "source", "page"]
+    assert row == ["[red]evacuation", "yes", "–", "3", "7"]
+    assert " ".join(reference).startswith("[Source 3] Ministry, Flood plan, 2022, page 7")
+    assert "A dam was left out." in printed.err
 
 
 def test_without_a_model_the_cure_is_named(small_workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,3 +134,19 @@ def test_a_schema_that_cannot_be_used_is_named_before_a_model_is_asked(
     assert result.exit_code == 2
     assert "mine.json" in result.output
     assert model.asked == []
+
+
+def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> None:
+    result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
+    assert result.exit_code == 2
+    assert "--schema" in result.output
+
+
+def test_a_person_who_interrupts_is_told_that_the_same_command_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = _FormQuestion(QUESTION, read_schema(POLICY), (), None)
+    with pytest.raises(typer.Exit) as ended:
+        _ask_each_document(cast("Engine", Interrupted()), asked, tmp_path / "out.xlsx", as_json=False)
+    assert ended.value.exit_code == 130
+    assert "the same command goes on" in capsys.readouterr().err
