@@ -72,7 +72,10 @@ def read_schema(file: Path) -> AnswerSchema:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The schema {file} cannot be read: {error}.", help="Give a JSON file in UTF-8.") from error
+        raise InputError(
+            f"The schema {file} cannot be read: {error}.",
+            help=f"Give a JSON file in UTF-8; {' and '.join(map(str, shipped_schemas()))} come with the program.",
+        ) from error
     return parse_schema(text, file.name)
 
 
