@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
-from cli.terminal import AsJson, Filters, Workspace, emphasised, engine_of, out, print_json, warn
+from cli.terminal import (
+    AsJson,
+    Filters,
+    Workspace,
+    bar,
+    emphasised,
+    engine_of,
+    err,
+    errors_end,
+    out,
+    print_json,
+    print_table,
+    spinner,
+    warn,
+)
 
 if TYPE_CHECKING:
+    from rag_engine.answering.structured.answer_schema import AnswerSchema
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
-    from rag_engine.types import Hit
+    from rag_engine.types import AttributeContent, Hit, StructuredAnswer
 
 app = typer.Typer()
 TopK = Annotated[
@@ -60,10 +78,23 @@ def ask(
     top_k: TopK = None,
     profile: Recipe = "",
     mmr: Mmr = None,
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="Answer as this JSON schema says (data/schemas/ has two).")
+    ] = None,
+    each_document: Annotated[
+        Path | None,
+        typer.Option("--each-document", help="Ask each document by itself, into this .xlsx; goes on where it was."),
+    ] = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
+    if schema is not None or each_document is not None:
+        with errors_end(as_json):
+            form = _FormQuestion(question, _form(schema), tuple(filters or ()), top_k)
+        with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
+            _ask_structured(engine, form, each_document, as_json=as_json)
+        return
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
     from rag_engine.filters import parse_filters
@@ -90,6 +121,96 @@ def ask(
 def _match(hit: Hit) -> str:
     """Return a passage's tier with the chance that it answers, where that is known."""
     return f"{hit.tier} match" if hit.chance is None else f"{hit.tier} match, chance to answer {hit.chance:.0%}"
+
+
+@dataclass(frozen=True, slots=True)
+class _FormQuestion:
+    """A question whose answer fills in a form."""
+
+    question: str
+    schema: AnswerSchema
+    filters: tuple[str, ...]
+    top_k: int | None
+
+
+def _form(file: Path | None) -> AnswerSchema:
+    from rag_engine.answering.structured.answer_schema import read_schema
+    from rag_engine.errors import InputError
+
+    if file is None:
+        raise InputError("--each-document fills in a form.", help="Give its schema with --schema FILE.json.")
+    return read_schema(file)
+
+
+def _ask_structured(engine: Engine, asked: _FormQuestion, workbook: Path | None, *, as_json: bool) -> None:
+    from rag_engine.answering.json_contract import structured_json
+    from rag_engine.filters import parse_filters
+
+    if workbook is not None:
+        _ask_each_document(engine, asked, workbook, as_json=as_json)
+        return
+    with spinner("Filling in the form …"):
+        answer = engine.ask_structured(
+            asked.question, asked.schema, parse_filters(asked.filters), _retrieval(engine, asked.top_k)
+        )
+    if as_json:
+        print_json(structured_json(answer))
+    else:
+        _print_structured(answer)
+
+
+def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, as_json: bool) -> None:
+    """Fill in the form from each document; what is done stays when a person interrupts."""
+    from ingestion.dataset.document_answers import ask_each_document
+    from rag_engine.filters import parse_filters
+
+    try:
+        with bar("Asking") as advance:
+            done = ask_each_document(
+                engine,
+                asked.question,
+                asked.schema,
+                workbook,
+                wanted=parse_filters(asked.filters),
+                retrieval=_retrieval(engine, asked.top_k),
+                progress=advance,
+            )
+    except KeyboardInterrupt:
+        err.print(f"Stopped. {workbook} holds what is done; the same command goes on.", markup=False)
+        raise typer.Exit(130) from None
+    if as_json:
+        print_json(asdict(done) | {"path": str(workbook)})
+    else:
+        out.print(f"Wrote {workbook}: {done.documents} documents, {done.asked} asked now.", markup=False)
+        warn((*(f"{file} could not be asked; the same command asks again." for file in done.failed), *done.warnings))
+    raise typer.Exit(1 if done.failed else 0)
+
+
+def _print_structured(answer: StructuredAnswer) -> None:
+    """Print the records as a table, with the page that states each, below what else the form holds."""
+    from rag_engine.answering.reference_list import references_of
+
+    for entity in answer.entities:
+        out.print(f"{entity.name}: {_shown(entity.value)}", markup=False)
+    if answer.records:
+        names = [attribute.name for attribute in answer.records[0].attributes]
+        table = Table(*names, "source", "page", box=None)
+        for record in answer.records:
+            values = [_shown(attribute.value) for attribute in record.attributes]
+            table.add_row(*values, f"{record.citation.n}", f"{record.citation.page}")
+        print_table(table)
+        out.print()
+    for reference in references_of(record.citation for record in answer.records):
+        out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
+    warn(answer.warnings)
+
+
+def _shown(value: AttributeContent) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else str(value)
 
 
 def _retrieval(engine: Engine, top_k: int | None) -> RetrievalConfig:

@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
 # Tokens; context windows are asked for in these steps, so that few different ones are.
 CONTEXT_STEP = 512
+# Tokens that a reply in JSON may have: a plan, or a dozen records.
+REPLY_TOKENS = 2048
 
 _FITTED: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(encoding="utf-8"))["weights"]
 

@@ -15,12 +15,14 @@ from rag_engine.answering.chances import judge
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
+from rag_engine.answering.structured.answer import structured_answer
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
-from rag_engine.config import Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
+from rag_engine.config import REPLY_TOKENS, Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
@@ -38,7 +40,7 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
-from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan
+from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -87,6 +89,11 @@ class Engine:
         answering_documents(wanted or {}, snapshot.facets, snapshot.documents)
         plan = self.plan(question)
         planned = time.perf_counter() - started
+        evidence = self.find(plan, wanted, retrieval)
+        return replace(evidence, seconds={"plan": planned, **evidence.seconds})
+
+    def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
+        """Find the passages that a plan asks for, in the documents that the filter allows."""
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
             return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
         view = self.collection.view()
@@ -94,7 +101,7 @@ class Engine:
         settings = retrieval or self.config.retrieval
         evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings))
         warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, view.snapshot.documents.values()))
-        return replace(evidence, warnings=warnings, seconds={"plan": planned, **evidence.seconds})
+        return replace(evidence, warnings=warnings)
 
     def _judged(self, evidence: Evidence) -> Evidence:
         """Return the evidence with the chance of each passage, by likeness alone where the reader is unavailable."""
@@ -122,7 +129,7 @@ class Engine:
             evidence,
             generator or self._extractive(embedder),
             embedder=embedder,
-            page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
+            page_of=self._page_of,
             config=self.config.generation,
         )
 
@@ -132,6 +139,31 @@ class Engine:
             return ExtractiveAnswerer(embedder, self.reader())
         except BackendError:
             return ExtractiveAnswerer(embedder)
+
+    def ask_structured(
+        self,
+        question: str,
+        schema: AnswerSchema,
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+    ) -> StructuredAnswer:
+        """Answer in the shape of a JSON schema; BackendError where no language model answers."""
+        self.require_language_model()
+        return self.structure(self.search(question, wanted, retrieval), schema)
+
+    def structure(self, evidence: Evidence, schema: AnswerSchema) -> StructuredAnswer:
+        """Fill in the form of a JSON schema from what was found; BackendError where no language model answers."""
+        generation = self.config.generation
+        return structured_answer(
+            evidence,
+            self.require_language_model(),
+            schema,
+            embedder=self.embedder(),
+            page_of=self._page_of,
+            # A form may have more tokens than a free answer.
+            seconds=generation.answer_seconds * REPLY_TOKENS / generation.answer_tokens,
+            wait=threading.Event().wait,
+        )
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
@@ -186,6 +218,18 @@ class Engine:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""
         return self._models.language_model()
 
+    def require_language_model(self) -> Generator:
+        """Return the language model; BackendError with the remedy where there is none."""
+        generator, warning = self.language_model()
+        if generator is None:
+            raise BackendError(
+                f"Structured answers need a language model, and none answers. {warning}".strip(),
+                help="Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "SEXTANT_OPENAI_MODEL.",
+                retryable=True,
+            )
+        return generator
+
     def load_in_background(self) -> None:
         """Begin to load what the first question and its page would wait for; errors are reported when it is needed."""
         self._page_renderer.start()
@@ -211,6 +255,10 @@ class Engine:
         """Release every lock and connection."""
         self.collection.close()
         self._page_renderer.close()
+
+    def _page_of(self, document: int, offset: int) -> int:
+        """Return the page on which a document's text is at an offset."""
+        return page_at(self.catalog.lines(document), offset)
 
     def _rerank_depth(self, reranker: Reranker) -> int:
         """Return how many passages the reranker reads: measured once on this machine and kept with the index."""

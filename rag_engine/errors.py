@@ -4,6 +4,7 @@ SextantError
 ├── InputError        what was asked cannot be read: a question, a filter, a file, a setting
 ├── WorkspaceError    the workspace cannot be used as it is: locked, made by another model, damaged
 └── BackendError      a model or server did not do its part; trying again may help
+    └── ReplyError    a model replied with something else than the JSON object it was asked for
 """
 
 from __future__ import annotations
@@ -36,3 +37,7 @@ class WorkspaceError(SextantError):
 
 class BackendError(SextantError):
     """A model or server did not do its part."""
+
+
+class ReplyError(BackendError):
+    """A model replied with something else than the JSON object it was asked for."""

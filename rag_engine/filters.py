@@ -12,6 +12,8 @@ from rag_engine.types import DocumentRecord, Metadata
 FACETS = ("hazard", "geographical_level", "country", "language", "document_type", "year", "authority")
 # What narrows to one version of each work: a date, or "versions=all" for every version and translation.
 AS_OF, VERSIONS = "as_of", "versions"
+# What narrows to single documents, by their ids.
+DOCUMENT = "document"
 
 # Not filters: by these the one version and translation of a work that answers is found.
 _OF_WORK = ("work", "superseded", "translation_of")
@@ -107,8 +109,8 @@ def _as_of(wanted: Filter) -> str:
 
 
 def _check(name: str, written: str) -> None:
-    if name not in (*FACETS, AS_OF, VERSIONS):
-        listed = ", ".join((*FACETS, f"{AS_OF}=DATE", f"{VERSIONS}=all"))
+    if name not in (*FACETS, DOCUMENT, AS_OF, VERSIONS):
+        listed = ", ".join((*FACETS, f"{DOCUMENT}=ID", f"{AS_OF}=DATE", f"{VERSIONS}=all"))
         raise InputError(f"There is no filter {written!r}.", help=f"Filters are {listed}.")
 
 

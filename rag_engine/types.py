@@ -15,6 +15,9 @@ Tier = Literal["strong", "moderate", "weak"]
 # Whether what was found is enough to answer from, may not answer, or does not.
 Ground = Literal["enough", "doubtful", "none"]
 AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
+# What an attribute of a structured answer holds: None where it is empty, NOT_STATED for a yes or no that is not stated.
+AttributeContent = str | int | float | bool | tuple[str, ...] | None
+NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +395,40 @@ class Answer:
     status: AnswerStatus
     text: str
     citations: tuple[Citation, ...]
+    evidence: Evidence
+    generator: str
+    warnings: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A named value of a structured answer."""
+
+    name: str
+    value: AttributeContent
+
+
+@dataclass(frozen=True, slots=True)
+class CitedRecord:
+    """A record of a structured answer and the place that states it."""
+
+    attributes: tuple[Attribute, ...]
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredAnswer:
+    """A reply in the shape of a JSON schema: its entities, the records of its list, and where each is stated.
+
+    `list_name` is the property that holds the records. Where the evidence is insufficient there are neither entities
+    nor records.
+    """
+
+    status: AnswerStatus
+    list_name: str
+    entities: tuple[Attribute, ...]
+    records: tuple[CitedRecord, ...]
     evidence: Evidence
     generator: str
     warnings: tuple[str, ...] = ()

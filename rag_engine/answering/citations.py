@@ -109,7 +109,7 @@ def cite(
     found: dict[tuple[int, int], Citation] = {}
     for claim, sentence in zip(claims, quoted, strict=True):
         if sentence and (claim.source.n, sentence[0]) not in found:
-            found[claim.source.n, sentence[0]] = citation_of(claim.source, *sentence, page_of)
+            found[claim.source.n, sentence[0]] = citation_at(claim.source, *sentence, page_of)
     return tuple(found.values())
 
 
@@ -240,7 +240,7 @@ def _holds(hit: Hit, source: Source, sentence: Span) -> bool:
     return hit.start <= source.start + sentence[0] and source.start + sentence[1] <= hit.end
 
 
-def citation_of(source: Source, first: int, beyond: int, page_of: PageOf) -> Citation:
+def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Citation:
     """Return the citation of characters [first, beyond) of a source's text."""
     holding = (hit for hit in source.hits if _holds(hit, source, (first, beyond)))
     start = source.start + first

@@ -29,7 +29,7 @@ from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
 
-_TEMPLATE = 64  # tokens a chat template puts around two messages
+TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
 # Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
@@ -53,20 +53,10 @@ def pack_prompt(
     system = answer_rules(plan.language)
     # A window hardly larger than the answer still has to hold something to answer from.
     reserve = min(answer_tokens, context_window // 3)
-    tokens = count_tokens(system) + count_tokens(user_message((), plan)) + _TEMPLATE
-    kept: list[Source] = []
-    for source in evidence.sources:
-        fitting, cost = _fit(source, context_window - reserve - tokens, count_tokens)
-        if fitting is not None:
-            kept.append(fitting)
-            tokens += cost
-        if fitting is not source:
-            break
+    tokens = count_tokens(system) + count_tokens(user_message((), plan)) + TEMPLATE_TOKENS
+    kept, cost = fit_sources(evidence.sources, context_window - reserve - tokens, count_tokens)
     if not kept:
-        raise BackendError(
-            f"A context window of {context_window} tokens has no room for a source beside the question.",
-            help="Choose a model with a larger context window or ask a shorter question.",
-        )
+        raise no_room(context_window)
     ordered = tuple(reversed(kept))
     return Prompt(
         system=system,
@@ -74,8 +64,8 @@ def pack_prompt(
         plan=plan,
         sources=ordered,
         left_out=evidence.sources[len(kept) :],
-        tokens=tokens,
-        num_ctx=min(context_window, ceil((tokens + reserve) / CONTEXT_STEP) * CONTEXT_STEP),
+        tokens=tokens + cost,
+        num_ctx=min(context_window, ceil((tokens + cost + reserve) / CONTEXT_STEP) * CONTEXT_STEP),
         temperature=temperature,
     )
 
@@ -96,7 +86,7 @@ def answer(
     """
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
-    if sentence := _refusal(evidence, absent):
+    if sentence := refusal(evidence, absent):
         yield sentence
         seconds = {"answer": perf_counter() - started}
         yield Answer("insufficient_evidence", sentence, (), evidence, generator.name, (), seconds)
@@ -143,10 +133,10 @@ def _written(
             context_window=generator.context_window,
             answer_tokens=config.answer_tokens,
             temperature=config.temperature,
-            count_tokens=lambda text: ceil(embedder.count_tokens(text) * _HEADROOM),
+            count_tokens=token_counter(embedder),
         )
         sources = prompt.sources
-        warnings += _packing_warnings(prompt, evidence.sources, generator.context_window)
+        warnings += packing_warnings(prompt.sources, evidence.sources, generator.context_window)
         seconds["prompt"] = perf_counter() - started
         for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
@@ -176,7 +166,7 @@ def _written(
     yield Answer(status, shown, citations, evidence, generator.name, tuple(warnings), seconds)
 
 
-def _refusal(evidence: Evidence, absent: str) -> str:
+def refusal(evidence: Evidence, absent: str) -> str:
     """Return what is said instead of an answer where the passages found are no ground for one, else ""."""
     language = evidence.plan.language
     # What other sections say is no answer to what one says that does not exist.
@@ -185,6 +175,51 @@ def _refusal(evidence: Evidence, absent: str) -> str:
         return absent or insufficient(language)
     named = unnamed(evidence, load_gazetteer())
     return f"{insufficient(language)} {nothing_on(named, language)}" if named else ""
+
+
+def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
+    """Return the sources that take no more than `room` tokens, best first, and how many they take.
+
+    The first that does not fit is cut at a sentence end around its best hit, and the rest is left out.
+    """
+    kept: list[Source] = []
+    taken = 0
+    for source in sources:
+        fitting, cost = _fit(source, room - taken, count_tokens)
+        if fitting is not None:
+            kept.append(fitting)
+            taken += cost
+        if fitting is not source:
+            break
+    return kept, taken
+
+
+def no_room(context_window: int) -> BackendError:
+    """Return the error for a context window in which no source fits."""
+    return BackendError(
+        f"A context window of {context_window} tokens has no room for a source beside the question.",
+        help="Choose a model with a larger context window or ask a shorter question.",
+    )
+
+
+def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_window: int) -> Iterator[str]:
+    """Yield a warning for each source that was cut, and one for those that were left out."""
+    whole = {source.n: len(source.text) for source in found}
+    for source in packed:
+        if len(source.text) < whole[source.n]:
+            yield f"[Source {source.n}] was shortened to fit into the model's context window."
+    left_out = found[len(packed) :]
+    if left_out:
+        names = ", ".join(f"[Source {source.n}]" for source in left_out)
+        yield (
+            f"{len(left_out)} of {len(found)} sources did not fit into the model's context window of "
+            f"{context_window} tokens and were not read: {names}."
+        )
+
+
+def token_counter(embedder: Embedder) -> Callable[[str], int]:
+    """Return a function that counts about the tokens of a text as a language model does."""
+    return lambda text: ceil(embedder.count_tokens(text) * _HEADROOM)
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
@@ -212,19 +247,6 @@ def _cut(source: Source, limit: int) -> Source | None:
     if end - begin < _SHORTEST_CUT:
         return None
     return replace(source, start=source.start + begin, end=source.start + end, text=source.text[begin:end])
-
-
-def _packing_warnings(prompt: Prompt, found: Sequence[Source], context_window: int) -> Iterator[str]:
-    whole = {source.n: len(source.text) for source in found}
-    for source in prompt.sources:
-        if len(source.text) < whole[source.n]:
-            yield f"[Source {source.n}] was shortened to fit into the model's context window."
-    if prompt.left_out:
-        names = ", ".join(f"[Source {source.n}]" for source in prompt.left_out)
-        yield (
-            f"{len(prompt.left_out)} of {len(found)} sources did not fit into the model's context window of "
-            f"{context_window} tokens and were not read: {names}."
-        )
 
 
 def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:

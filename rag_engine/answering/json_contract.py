@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
 from rag_engine.prompts import absent_sections
-from rag_engine.types import Answer, Citation, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
+from rag_engine.types import (
+    Answer,
+    Attribute,
+    Citation,
+    DocumentRecord,
+    Evidence,
+    Hit,
+    Linked,
+    QueryPlan,
+    Source,
+    StructuredAnswer,
+)
 
 Json = dict[str, Any]
 
@@ -33,6 +44,20 @@ def answer_json(answer: Answer) -> Json:
         "evidence": [source_json(source) for source in answer.evidence.sources],
         "plan": plan_json(answer.evidence.plan),
         "warnings": list(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
+        "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
+    }
+
+
+def structured_json(answer: StructuredAnswer) -> Json:
+    """Return the reply of a question with a schema: an object of that shape, its citations with quote and page."""
+    records = [_values(one.attributes) | {"citation": citation_json(one.citation)} for one in answer.records]
+    return {
+        "status": answer.status,
+        "answer": _values(answer.entities) | {answer.list_name: records},
+        "generator": answer.generator,
+        "evidence": [source_json(source) for source in answer.evidence.sources],
+        "plan": plan_json(answer.evidence.plan),
+        "warnings": list(answer.warnings),
         "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
     }
 
@@ -135,6 +160,10 @@ def document_json(record: DocumentRecord) -> Json:
     values = asdict(record)
     del values["key"]
     return values
+
+
+def _values(attributes: Sequence[Attribute]) -> Json:
+    return {one.name: list(one.value) if isinstance(one.value, tuple) else one.value for one in attributes}
 
 
 def _named(document: DocumentRecord) -> Json:

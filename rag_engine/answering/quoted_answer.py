@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_engine.answering.citations import PageOf, citation_of
+from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.extractive import ExtractiveAnswerer, Quotation
 from rag_engine.errors import BackendError
 from rag_engine.prompts import one_line, quotations_heading
@@ -25,7 +25,7 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
         "",
         *(_line(one, language) for one in chosen),
     ]
-    return "\n".join(lines), tuple(citation_of(one.source, one.start, one.end, page_of) for one in chosen)
+    return "\n".join(lines), tuple(citation_at(one.source, one.start, one.end, page_of) for one in chosen)
 
 
 def _line(quotation: Quotation, language: str) -> str:

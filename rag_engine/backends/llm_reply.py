@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
+from typing import Any
 
 import jsonschema
 
-from rag_engine.errors import BackendError
+from rag_engine.errors import ReplyError
+
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+# A text in quotation marks, or a brace outside of one.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+
+_Pairs = list[tuple[str, Any]]
 
 
 def _nothing(*_: object) -> tuple[()]:
@@ -22,27 +31,36 @@ _Shape = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
 
 
 def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:
-    """Return the JSON object in a reply, of the shape of the schema; BackendError when there is none.
+    """Return the JSON object in a reply, of the shape of the schema; ReplyError when there is none.
 
     Values that the schema's closed lists do not hold are left for the caller to drop.
-    Words or a code fence around the object are passed over: models add them where a server cannot hold them back.
     """
     help = "Ask again; if it stays so, use another model."
-    start = reply.find("{")
+    found = parse_object(reply)
+    if found is None:
+        raise ReplyError(f"{model} replied with no JSON object: {reply[:80]!r}.", help=help, retryable=True)
     try:
-        found, _ = json.JSONDecoder().raw_decode(reply, max(start, 0))
         jsonschema.validate(found, schema, cls=_Shape)
-    except json.JSONDecodeError as error:
-        raise BackendError(
-            f"{model} replied with no JSON object: {reply[:80]!r}.", help=help, retryable=True
-        ) from error
     except jsonschema.ValidationError as error:
-        raise BackendError(
+        raise ReplyError(
             f"{model} replied with other JSON: {error.message[:200]}.", help=help, retryable=True
         ) from error
-    if not isinstance(found, dict):
-        raise BackendError(f"{model} replied with JSON that is not an object.", help=help, retryable=True)
     return found
+
+
+def parse_object(reply: str) -> dict[str, object] | None:
+    """Return the JSON object that a reply holds, None where it holds none.
+
+    Tried in four passes, as models add to an object where a server cannot hold them back: the whole text, a fenced
+    block, the text from an opening brace to the one that balances it, and all of these with duplicate keys removed,
+    of which the first stays.
+    """
+    for pairs in (_unique, _first):
+        for text in _candidates(reply):
+            found = _decode(text, pairs)
+            if found is not None:
+                return found
+    return None
 
 
 def is_loopback(host: str) -> bool:
@@ -53,3 +71,60 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def _candidates(reply: str) -> Iterator[str]:
+    yield reply.strip()
+    yield from (match[1].strip() for match in _FENCE.finditer(reply))
+    yield from _balanced(reply)
+
+
+def _balanced(reply: str) -> Iterator[str]:
+    """Yield each text from a brace to the one that balances it; none out of an object that never ends."""
+    start = reply.find("{")
+    while start >= 0:
+        end = _balance(reply, start)
+        if end < 0:
+            return
+        yield reply[start:end]
+        start = reply.find("{", end)
+
+
+def _balance(reply: str, start: int) -> int:
+    """Return the end of the braces that open at `start`; -1 where they never close."""
+    depth = 0
+    for match in _TOKEN.finditer(reply, start):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if not depth:
+            return match.end()
+    return -1
+
+
+def _decode(text: str, pairs: Callable[[_Pairs], dict[str, Any]]) -> dict[str, object] | None:
+    """Return the object at the start of the text, whatever follows its closing brace; None where there is none."""
+    if not text.startswith("{"):
+        return None
+    decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse)
+    try:
+        found, _ = decoder.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return dict(found)
+
+
+def _unique(pairs: _Pairs) -> dict[str, Any]:
+    """Return the object; ValueError where it has a key twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("A key is there twice.")
+    return found
+
+
+def _first(pairs: _Pairs) -> dict[str, Any]:
+    """Return the object with the first value of each key."""
+    return dict(reversed(pairs))
+
+
+def _refuse(constant: str) -> None:
+    """Refuse NaN and the infinities, which Python reads and JSON does not have."""
+    raise ValueError(constant)

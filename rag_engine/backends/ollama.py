@@ -11,7 +11,7 @@ import httpx
 import ollama
 
 from rag_engine.backends.llm_reply import is_loopback, read_object
-from rag_engine.config import CONTEXT_STEP, GenerationConfig
+from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
 
@@ -19,7 +19,6 @@ _DEFAULT_URL = GenerationConfig().ollama_url
 _QUICK = httpx.Timeout(2.0, connect=0.3)  # is anyone there? asked every few seconds; a busy server takes its time
 _CONNECT = 3.0
 _SMALLEST_CONTEXT = 2048
-_PLAN_TOKENS = 2048
 _TEMPLATE_TOKENS = 64  # put by a chat template around two messages
 _BYTES_PER_TOKEN = 3  # at least, in UTF-8: a bound on the tokens of a message that needs no tokenizer
 _UNKNOWN_WINDOW = 4096  # assumed of a model that does not tell
@@ -53,9 +52,9 @@ class OllamaGenerator:
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         """One JSON object under the schema, at temperature 0; BackendError when there is none in time."""
         message = ceil(len((system + user).encode()) / _BYTES_PER_TOKEN)
-        needed = ceil((message + _TEMPLATE_TOKENS + _PLAN_TOKENS) / CONTEXT_STEP) * CONTEXT_STEP
+        needed = ceil((message + _TEMPLATE_TOKENS + REPLY_TOKENS) / CONTEXT_STEP) * CONTEXT_STEP
         self._num_ctx = min(max(self._num_ctx, needed), self.context_window)
-        options = {"temperature": 0.0, "num_predict": _PLAN_TOKENS}
+        options = {"temperature": 0.0, "num_predict": REPLY_TOKENS}
         reply = "".join(self._chat(system, user, options, seconds=seconds, schema=schema))
         return read_object(reply, schema, model=self.name)
 

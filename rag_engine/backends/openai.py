@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from rag_engine.backends.llm_reply import is_loopback, read_object
-from rag_engine.config import GenerationConfig
+from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import openai
 
 _CONNECT = 5.0
-_PLAN_TOKENS = 2048
 _UNKNOWN_WINDOW = 16384  # the protocol has no field for it; servers that tell use one of the names below
 _WINDOW_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 
@@ -53,12 +52,12 @@ class OpenAIGenerator:
         deadline = monotonic() + seconds
         wanted = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
         try:
-            reply = "".join(self._chat(system, user, tokens=_PLAN_TOKENS, seconds=seconds, response_format=wanted))
+            reply = "".join(self._chat(system, user, tokens=REPLY_TOKENS, seconds=seconds, response_format=wanted))
         except BackendError as error:
             if not isinstance(error.__cause__, (openai.BadRequestError, openai.UnprocessableEntityError)):
                 raise
             system = "\n".join((system, "Reply with one JSON object under this schema:", json.dumps(schema)))
-            reply = "".join(self._chat(system, user, tokens=_PLAN_TOKENS, seconds=max(deadline - monotonic(), 0.1)))
+            reply = "".join(self._chat(system, user, tokens=REPLY_TOKENS, seconds=max(deadline - monotonic(), 0.1)))
         return read_object(reply, schema, model=self.name)
 
     def _chat(

@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sql
 from numpy.typing import NDArray
 
-from rag_engine.filters import facets_of
+from rag_engine.filters import DOCUMENT, facets_of
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
@@ -26,7 +26,7 @@ class Snapshot:
     """Arrays over the visible children, ascending by key.
 
     `keys`, `owners` (document keys), `parents` and `rows` (of the vector store) have one entry a child. `facets` maps
-    name -> value -> documents.
+    name -> value -> documents, and the filter of single documents their ids.
     """
 
     change: int
@@ -152,6 +152,7 @@ def _read_children(catalog: Catalog, document_keys: list[int]) -> Keys:
 def _facets(documents: Collection[DocumentRecord]) -> dict[str, dict[str, frozenset[int]]]:
     gathered: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for record in documents:
+        gathered[DOCUMENT][record.document_id].add(record.key)
         for name, values in facets_of(record.metadata).items():
             for value in values:
                 gathered[name][value].add(record.key)

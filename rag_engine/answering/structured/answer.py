@@ -1,0 +1,130 @@
+"""From evidence to a structured answer: sources packed, the form asked for and asked for again, its records bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, perf_counter
+
+from rag_engine.answering.citations import PageOf
+from rag_engine.answering.generation import (
+    TEMPLATE_TOKENS,
+    fit_sources,
+    no_room,
+    packing_warnings,
+    refusal,
+    token_counter,
+)
+from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, asked_schema
+from rag_engine.answering.structured.records import bind_reply
+from rag_engine.config import REPLY_TOKENS
+from rag_engine.errors import BackendError, ReplyError
+from rag_engine.prompts import absent_sections, insufficient, record_message, record_rules, source_block
+from rag_engine.protocols import Embedder, Generator
+from rag_engine.types import Evidence, Source, StructuredAnswer
+
+_ATTEMPTS = 3
+# Seconds before the second attempt; twice as many before each further one.
+_FIRST_WAIT = 1.0
+
+
+def structured_answer(
+    evidence: Evidence,
+    generator: Generator,
+    schema: AnswerSchema,
+    *,
+    embedder: Embedder,
+    page_of: PageOf,
+    seconds: float,
+    wait: Callable[[float], object],
+) -> StructuredAnswer:
+    """Return the form filled in from the evidence, each record with the place that states it.
+
+    The model is asked up to three times within `seconds`, with waits of 1 and 2 seconds between (exponential back-off);
+    what was wrong with a reply is part of the next prompt. BackendError where that does not help. Where the
+    evidence is no ground for an answer, no model is asked.
+    """
+    started = perf_counter()
+    absent = absent_sections(evidence.absent, evidence.plan.language)
+    if sentence := refusal(evidence, absent):
+        warnings = tuple(dict.fromkeys((sentence, *evidence.warnings)))
+        return StructuredAnswer(
+            "insufficient_evidence", schema.list_name, (), (), evidence, generator.name, warnings, _seconds(started)
+        )
+    system, sources = _pack(evidence, generator, schema, embedder)
+    asked = asked_schema(schema, [source.n for source in sources])
+    blocks = [source_block(source) for source in reversed(sources)]
+    reply = _complete(
+        lambda fault, left: generator.complete_json(
+            system, record_message(blocks, evidence.plan.question, fault), asked, seconds=left
+        ),
+        seconds=seconds,
+        wait=wait,
+    )
+    bound = bind_reply(
+        reply,
+        schema,
+        sources,
+        question=evidence.plan.question,
+        language=evidence.plan.language,
+        page_of=page_of,
+    )
+    nothing = "" if bound.records else insufficient(evidence.plan.language)
+    warnings = (
+        *filter(None, [absent, nothing]),
+        *evidence.warnings,
+        *packing_warnings(sources, evidence.sources, generator.context_window),
+        *bound.warnings,
+    )
+    return StructuredAnswer(
+        status="answered" if bound.records else "insufficient_evidence",
+        list_name=schema.list_name,
+        entities=bound.entities,
+        records=bound.records,
+        evidence=evidence,
+        generator=generator.name,
+        warnings=tuple(dict.fromkeys(warnings)),
+        seconds=_seconds(started),
+    )
+
+
+def _pack(
+    evidence: Evidence, generator: Generator, schema: AnswerSchema, embedder: Embedder
+) -> tuple[str, list[Source]]:
+    """Return the system message and the sources that fit beside it and the reply, best first."""
+    fields: list[tuple[str, str, str]] = [(one.name, one.kind, one.description or one.title) for one in schema.entities]
+    fields.append((schema.list_name, "list of records", schema.list_description))
+    fields += [(f"{schema.list_name}.{one.name}", one.kind, one.description or one.title) for one in schema.attributes]
+    note = NOTE if any(one.name == NOTE for one in schema.entities) else ""
+    task = schema.description or schema.title
+    system = record_rules(task, fields, note, evidence.plan.language, schema.most)
+    count_tokens = token_counter(embedder)
+    message = record_message((), evidence.plan.question)
+    window = generator.context_window
+    reserve = min(REPLY_TOKENS, window // 2) + TEMPLATE_TOKENS
+    room = window - reserve - count_tokens(system) - count_tokens(message)
+    sources, _ = fit_sources(evidence.sources, room, count_tokens)
+    if not sources:
+        raise no_room(window)
+    return system, sources
+
+
+def _complete(
+    ask: Callable[[str, float], dict[str, object]], *, seconds: float, wait: Callable[[float], object]
+) -> dict[str, object]:
+    """Return what the model replies to what was wrong last time, within the seconds left."""
+    deadline = monotonic() + seconds
+    attempt, fault = 1, ""
+    while True:
+        try:
+            return ask(fault, max(deadline - monotonic(), 0.1))
+        except BackendError as error:
+            pause = _FIRST_WAIT * 2 ** (attempt - 1)
+            if not error.retryable or attempt == _ATTEMPTS or monotonic() + pause >= deadline:
+                raise
+            fault = error.args[0] if isinstance(error, ReplyError) else ""
+        wait(pause)
+        attempt += 1
+
+
+def _seconds(started: float) -> dict[str, float]:
+    return {"answer": perf_counter() - started}

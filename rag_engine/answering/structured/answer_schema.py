@@ -1,0 +1,314 @@
+"""The JSON schema of a structured answer: which are accepted, and what of it a model is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import jsonschema
+
+from rag_engine.config import DATA
+from rag_engine.errors import InputError
+from rag_engine.types import NOT_STATED
+
+AttributeKind = Literal["text", "whole number", "number", "yes/no", "list of texts"]
+JsonSchema = dict[str, Any]
+
+# The property of a record that names its source, and that of the whole that the model writes freely.
+CITATION, NOTE = "citation", "note"
+# What a model writes for a yes or no, besides that it is not stated.
+YES, NO = "yes", "no"
+# Records that fit into a reply.
+_MOST_RECORDS = 12
+_KINDS: Mapping[str, AttributeKind] = {
+    "string": "text", "integer": "whole number", "number": "number", "boolean": "yes/no", "array": "list of texts",
+}  # fmt: skip
+_NAME = re.compile(r"\w[\w .-]{0,63}")
+_DEEPEST = 40
+# Keywords of JSON Schema that one form cannot follow.
+_UNSUPPORTED = (
+    "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "propertyNames", "dependentSchemas",
+    "dependentRequired", "unevaluatedProperties", "unevaluatedItems", "prefixItems", "contains", "$dynamicRef",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaAttribute:
+    """A value that is asked for; `choices` is the closed list it is from, `constraints` the schema of its value."""
+
+    name: str
+    kind: AttributeKind
+    title: str
+    description: str
+    choices: tuple[str, ...]
+    required: bool
+    constraints: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSchema:
+    """A form: its entities, and the list of records with their attributes, of which the citation is not listed."""
+
+    title: str
+    description: str
+    entities: tuple[SchemaAttribute, ...]
+    list_name: str
+    list_description: str
+    most: int
+    attributes: tuple[SchemaAttribute, ...]
+
+
+def shipped_schemas() -> tuple[Path, ...]:
+    """Return the files of the schemas that come with the program."""
+    return tuple(sorted((DATA / "schemas").glob("*.json")))
+
+
+def read_schema(file: Path) -> AnswerSchema:
+    """Return the form that a file describes; InputError names the place of what cannot be used."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"The schema {file} cannot be read: {error}.",
+            help=f"Give a JSON file in UTF-8; {' and '.join(map(str, shipped_schemas()))} come with the program.",
+        ) from error
+    return parse_schema(text, file.name)
+
+
+def parse_schema(text: str, name: str) -> AnswerSchema:
+    """Return the form that a JSON schema describes; InputError names the place of what cannot be used.
+
+    Accepted is an object with values (texts, numbers, yes/no, lists of texts; nullable or from a closed list) and with
+    one array of objects of such values, whose integer `citation` is the number of a source.
+    """
+    try:
+        schema = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"The schema {name} is not JSON: {error}.", help="Check it with a JSON validator.") from error
+    if not isinstance(schema, dict):
+        raise _unusable(name, "$", "is not an object", 'Begin with {"type": "object", "properties": ...}.')
+    _check(schema, name)
+    reading = _SchemaReading(name, schema)
+    reading.refuse_recursion(schema, "$", ("#",), set())
+    return reading.form()
+
+
+def asked_schema(schema: AnswerSchema, numbers: Collection[int]) -> JsonSchema:
+    """Return the JSON schema that a model's reply is held to, whose citations are the given numbers.
+
+    Every property is required, so that a server that writes by a grammar leaves none out; what may be empty is
+    nullable, and a yes or no may be neither.
+    """
+    record = {one.name: _asked(one) for one in schema.attributes}
+    record[CITATION] = {"type": "integer", "enum": sorted(numbers)}
+    records = {"type": "array", "items": _closed(record), "maxItems": schema.most}
+    before = {one.name: _asked(one) for one in schema.entities if one.name != NOTE}
+    after = {one.name: _asked(one) for one in schema.entities if one.name == NOTE}
+    return _closed(before | {schema.list_name: records} | after)
+
+
+def _asked(attribute: SchemaAttribute) -> JsonSchema:
+    nullable: list[str | None] = [] if attribute.required else [None]
+    if attribute.kind == "yes/no":
+        return {"type": "string", "enum": [YES, NO, NOT_STATED]}
+    if attribute.kind == "list of texts":
+        choices = {"enum": list(attribute.choices)} if attribute.choices else {}
+        return {"type": "array", "items": {"type": "string", **choices}}
+    if attribute.choices:
+        return {"type": ["string", "null"] if nullable else "string", "enum": [*attribute.choices, *nullable]}
+    plain = next(word for word, kind in _KINDS.items() if kind == attribute.kind)
+    return {"type": [plain, "null"] if nullable else plain}
+
+
+def _closed(properties: JsonSchema) -> JsonSchema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _check(schema: JsonSchema, name: str) -> None:
+    """Raise InputError where this is no JSON schema."""
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        raise _unusable(
+            name, error.json_path, f"is no JSON schema: {error.message[:200]}", "Correct it there."
+        ) from error
+    except RecursionError as error:
+        raise _unusable(name, "$", "is nested too deeply", "Use an object with one array of objects.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaReading:
+    """A schema that is being read, with its file name for the errors."""
+
+    name: str
+    schema: JsonSchema
+
+    def refuse_recursion(self, value: object, place: str, above: tuple[str, ...], finite: set[str]) -> None:
+        """Raise InputError where a reference leads back to what holds it; `finite` gathers those that do not."""
+        if place.count(".") > _DEEPEST:
+            raise self._error(place, "is nested too deeply", "Use an object with one array of objects.")
+        if isinstance(value, list):
+            value = dict(enumerate(value))
+        if not isinstance(value, dict):
+            return
+        for key, inner in value.items():
+            if key == "$ref" and isinstance(inner, str):
+                if inner in above:
+                    raise self._error(place, f"refers to itself ({inner})", "Write it out, without recursion.")
+                if inner not in finite:
+                    self.refuse_recursion(self._target(inner, place), place, (*above, inner), finite)
+                    finite.add(inner)
+            elif key not in ("$defs", "definitions"):
+                self.refuse_recursion(inner, f"{place}.{key}", above, finite)
+
+    def form(self) -> AnswerSchema:
+        """Return the form."""
+        whole, _ = self._resolved(self.schema, "$")
+        entities: list[SchemaAttribute] = []
+        lists: list[tuple[str, JsonSchema, JsonSchema, str]] = []
+        for name, place, value, nullable in self._properties(whole, "$"):
+            items, _ = self._resolved(value["items"], f"{place}.items") if _is_array(value) else ({}, False)
+            if items.get("type") == "object":
+                lists.append((name, value, items, f"{place}.items"))
+            else:
+                required = name in whole.get("required", ()) and not nullable
+                entities.append(self._attribute(name, value, place, required=required))
+        if len(lists) != 1:
+            found = ", ".join(name for name, *_ in lists) or "none"
+            raise self._error(
+                "$.properties", f"needs one array of objects for the records, and has {found}", "Keep or add one."
+            )
+        list_name, listed, items, place = lists[0]
+        most = min(int(listed.get("maxItems", _MOST_RECORDS)), _MOST_RECORDS)
+        return AnswerSchema(
+            title=str(whole.get("title", "")),
+            description=str(whole.get("description", "")),
+            entities=tuple(entities),
+            list_name=list_name,
+            list_description=str(listed.get("description", "")),
+            most=max(most, 1),
+            attributes=tuple(self._attributes(items, place)),
+        )
+
+    def _attributes(self, record: JsonSchema, at: str) -> list[SchemaAttribute]:
+        """Return the attributes of a record, without its citation; the first is required where none is."""
+        attributes: list[SchemaAttribute] = []
+        cited = False
+        for name, place, value, nullable in self._properties(record, at):
+            required = name in record.get("required", ()) and not nullable
+            attribute = self._attribute(name, value, place, required=required)
+            if name != CITATION:
+                attributes.append(attribute)
+            elif attribute.kind != "whole number":
+                raise self._error(place, "is the number of a source", 'Make it {"type": "integer"}.')
+            cited = cited or name == CITATION
+        if not cited:
+            raise self._error(
+                f"{at}.properties", "has no citation", 'Add "citation": {"type": "integer"}, the number of a source.'
+            )
+        if not attributes:
+            raise self._error(f"{at}.properties", "has nothing besides the citation", "Add what is to be found.")
+        if not any(one.required for one in attributes):
+            # What a record is about: without it, the others say nothing.
+            attributes[0] = replace(attributes[0], required=True)
+        return attributes
+
+    def _properties(self, schema: JsonSchema, at: str) -> list[tuple[str, str, JsonSchema, bool]]:
+        """Return name, place, schema and whether it is nullable, of each property of an object."""
+        if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
+            raise self._error(at, "is no object with properties", 'Give it "type": "object" and "properties".')
+        found = []
+        for name, value in schema["properties"].items():
+            place = f"{at}.properties.{name}"
+            if not _NAME.fullmatch(name):
+                raise self._error(place, "has a name that is no word", "Use letters, digits and _, at most 64.")
+            resolved, nullable = self._resolved(value, place)
+            found.append((name, place, resolved, nullable))
+        return found
+
+    def _attribute(self, name: str, schema: JsonSchema, place: str, *, required: bool) -> SchemaAttribute:
+        items, _ = self._resolved(schema["items"], f"{place}.items") if _is_array(schema) else (schema, False)
+        choices = items.get("enum", [items["const"]] if "const" in items else [])
+        choices = [one for one in choices if one is not None]
+        written = schema.get("type", "string" if choices else "")
+        kind = _KINDS.get(written) if isinstance(written, str) else None
+        if kind is None:
+            raise self._error(place, f"is of type {written!r}", f"Use one of {', '.join(_KINDS)} (of texts).")
+        if kind == "list of texts" and items.get("type") != "string":
+            raise self._error(f"{place}.items", "is no text", 'Make it {"type": "string"}.')
+        if not all(isinstance(one, str) for one in choices):
+            raise self._error(place, "has a closed list of other values than texts", "List texts.")
+        return SchemaAttribute(
+            name=name,
+            kind=kind,
+            title=str(schema.get("title", "")),
+            description=str(schema.get("description", "")),
+            choices=tuple(choices),
+            required=required,
+            constraints={**schema, "items": items} if kind == "list of texts" else schema,
+        )
+
+    def _resolved(self, schema: object, place: str) -> tuple[JsonSchema, bool]:
+        """Return a schema with its references followed, and whether null is allowed beside it."""
+        nullable = False
+        while isinstance(schema, dict):
+            if "$ref" in schema:
+                chosen: JsonSchema | None = self._target(schema["$ref"], place)
+            else:
+                chosen = _alternative_to_null(schema)
+                nullable = nullable or chosen is not None
+            if chosen is None:
+                break
+            schema = {**chosen, **{k: v for k, v in schema.items() if k not in ("$ref", "anyOf", "oneOf")}}
+        if not isinstance(schema, dict):
+            raise self._error(place, "is true or false instead of a schema", "Give it a type.")
+        unsupported = [word for word in _UNSUPPORTED if word in schema]
+        if unsupported:
+            raise self._error(place, f"uses {', '.join(unsupported)}", "Write one plain type.")
+        kinds = schema.get("type")
+        if isinstance(kinds, list):
+            nullable = nullable or "null" in kinds
+            plain = [kind for kind in kinds if kind != "null"]
+            schema = {**schema, "type": plain[0] if len(plain) == 1 else plain}
+        return schema, nullable
+
+    def _target(self, reference: str, place: str) -> JsonSchema:
+        """Return what a reference inside the schema leads to."""
+        found: object = self.schema if reference.startswith("#") else None
+        for step in reference[1:].split("/")[1:]:
+            key = step.replace("~1", "/").replace("~0", "~")
+            found = found.get(key) if isinstance(found, dict) else None
+        if not isinstance(found, dict):
+            raise self._error(place, f"refers to {reference!r}, which is not in it", "Refer to #/$defs/NAME.")
+        return found
+
+    def _error(self, place: str, fault: str, cure: str) -> InputError:
+        return _unusable(self.name, place, fault, cure)
+
+
+def _alternative_to_null(schema: JsonSchema) -> JsonSchema | None:
+    """Return the one alternative to null, where a schema is written as two; None where it is not."""
+    for word in ("anyOf", "oneOf"):
+        given = schema.get(word)
+        if isinstance(given, list):
+            others = [one for one in given if one != {"type": "null"}]
+            if len(others) == 1 and len(given) == 2 and isinstance(others[0], dict):
+                return others[0]
+    return None
+
+
+def _is_array(schema: JsonSchema) -> bool:
+    return schema.get("type") == "array" and "items" in schema
+
+
+def _unusable(name: str, place: str, fault: str, cure: str) -> InputError:
+    return InputError(f"The schema {name} cannot be used: {place} {fault}.", help=cure)

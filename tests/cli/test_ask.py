@@ -1,0 +1,153 @@
+"""`sextant ask --schema` as a person or a program uses it, with a server that replies as a model would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from cli.ask import _ask_each_document, _FormQuestion, _print_structured
+from cli.main import app
+from rag_engine.answering.citations import citation_at
+from rag_engine.answering.structured.answer_schema import read_schema
+from rag_engine.engine import Engine
+from rag_engine.types import Attribute, CitedRecord, Evidence, Source, StructuredAnswer
+from tests.conftest import ROOT
+from tests.rag_engine.backends.scripted_server import Reply, Script, serving
+from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.rag_engine.conftest import make_evidence, make_source
+
+# Fixtures of the tests of answers.
+__all__ = ["make_evidence", "make_source"]
+
+CONTRACT = json.loads((ROOT / "data" / "contract.schema.json").read_text())
+POLICY = ROOT / "data" / "schemas" / "policy.json"
+QUESTION = "When do residents near the dyke have to leave?"
+PLAN = {
+    "query_1": "dyke",
+    "query_2": "evacuation",
+    "query_3": "gauge",
+    "output_instructions": "",
+    "geographic_scope": [],
+}
+FORM: dict[str, list[dict[str, object]] | None] = {
+    "measures": [
+        {"measure": "the mayor orders the evacuation", "actor": "mayor", "instrument": None, "target_year": None}
+        | {"status": None, "citation": 1},
+        {
+            "measure": "build a dam",
+            "actor": None,
+            "instrument": None,
+            "target_year": 2040,
+            "status": None,
+            "citation": 1,
+        },
+    ],
+    "note": None,
+}
+
+
+class Interrupted:
+    """An engine at which a person presses Ctrl-C."""
+
+    def retrieval(self) -> None:
+        raise KeyboardInterrupt
+
+
+def said(reply: dict[str, Any]) -> Reply:
+    return Reply(words(json.dumps(reply)))
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
+    """Serve a model; what it replies to is one question after the other."""
+    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',))})) as script:
+        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
+        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+        monkeypatch.setenv("SEXTANT_RERANKER", "none")
+        yield script
+
+
+def run(workspace: Path, *words: object) -> Result:
+    return CliRunner().invoke(app, ["ask", QUESTION, *map(str, words), "-w", str(workspace)])
+
+
+def test_a_form_is_printed_as_json_with_the_page_of_each_record(small_workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), said(FORM)]
+    result = run(small_workspace, "--schema", POLICY, "--json")
+    reply = json.loads(result.stdout)
+    jsonschema.validate(reply, {"$ref": "#/$defs/structured", "$defs": CONTRACT["$defs"]})
+    [measure] = reply["answer"]["measures"]
+    assert (measure["actor"], measure["citation"]["file"], measure["citation"]["page"]) == ("mayor", "flood.md", 1)
+    assert "evacuation" in measure["citation"]["quote"]
+    assert any("“build a dam”" in warning for warning in reply["warnings"])
+
+
+def test_a_form_is_printed_as_a_table_with_source_and_page(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = make_source(3, "The mayor orders the evacuation.", title="Flood plan")
+    citation = citation_at(source, 0, len(source.text), lambda *_: 7)
+    values = (Attribute("measure", "[red]evacuation"), Attribute("binding", True), Attribute("year", None))
+    answer = StructuredAnswer(
+        status="answered",
+        list_name="measures",
+        entities=(Attribute("places", ("Milltown", "Cork")),),
+        records=(CitedRecord(values, citation),),
+        evidence=make_evidence(QUESTION, [source]),
+        generator="m",
+        warnings=("A dam was left out.",),
+    )
+    _print_structured(answer)
+    printed = capsys.readouterr()
+    entity, head, row, _, reference = (line.split() for line in printed.out.splitlines())
+    assert entity == ["places:", "Milltown;", "Cork"]
+    assert head == ["measure", "binding", "year", "source", "page"]
+    assert row == ["[red]evacuation", "yes", "–", "3", "7"]
+    assert " ".join(reference).startswith("[Source 3] Ministry, Flood plan, 2022, page 7")
+    assert "A dam was left out." in printed.err
+
+
+def test_without_a_model_the_cure_is_named(small_workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    result = run(small_workspace, "--schema", POLICY, "--json")
+    assert result.exit_code == 2
+    reply = json.loads(result.stdout)
+    jsonschema.validate(reply, {"$ref": "#/$defs/error", "$defs": CONTRACT["$defs"]})
+    assert "Structured answers need a language model" in reply["error"]
+    assert "ollama pull" in reply["error"]
+
+
+def test_a_schema_that_cannot_be_used_is_named_before_a_model_is_asked(
+    small_workspace: Path, model: Script, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text('{"type": "object", "properties": {}}')
+    result = run(small_workspace, "--schema", file)
+    assert result.exit_code == 2
+    assert "mine.json" in result.output
+    assert model.asked == []
+
+
+def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> None:
+    result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
+    assert result.exit_code == 2
+    assert "--schema" in result.output
+
+
+def test_a_person_who_interrupts_is_told_that_the_same_command_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = _FormQuestion(QUESTION, read_schema(POLICY), (), None)
+    with pytest.raises(typer.Exit) as ended:
+        _ask_each_document(cast("Engine", Interrupted()), asked, tmp_path / "out.xlsx", as_json=False)
+    assert ended.value.exit_code == 130
+    assert "the same command goes on" in capsys.readouterr().err

@@ -1,0 +1,202 @@
+"""Which records of a reply are kept, where each is quoted, and what is said of the others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
+from rag_engine.answering.structured.records import BoundReply, bind_reply
+from rag_engine.types import NOT_STATED, AttributeContent, Source
+
+POLICY, STATUTORY = (read_schema(file) for file in shipped_schemas())
+FLOODS = (
+    "The River Authority publishes flood hazard maps by 2027. The mayor orders the evacuation of Milltown. "
+    "The plan was adopted in May."
+)
+THEFT = (
+    "Section 303. Whoever takes movable property dishonestly commits theft. The offence is cognizable. "
+    "Section 304. Whoever snatches property commits snatching."
+)
+
+Bind = Callable[..., BoundReply]
+
+
+@pytest.fixture
+def bind(make_source: Callable[..., Source]) -> Bind:
+    """Return what is left of a reply over two sources, about floods and about theft."""
+    sources = (make_source(1, FLOODS, title="Flood plan"), make_source(2, THEFT, title="Penal Code"))
+
+    def bound(reply: dict[str, Any], schema: AnswerSchema = POLICY, question: str = "What is planned?") -> BoundReply:
+        return bind_reply(
+            reply, schema, sources, question=question, language="en", page_of=lambda key, offset: key * 100 + offset
+        )
+
+    return bound
+
+
+def measure(citation: object = 1, **given: object) -> dict[str, object]:
+    return {"measure": "publish flood hazard maps", "citation": citation, **given}
+
+
+def value(bound: BoundReply, name: str) -> AttributeContent:
+    """Return an attribute of the first record."""
+    return next(one.value for one in bound.records[0].attributes if one.name == name)
+
+
+def test_a_record_is_quoted_with_the_sentence_that_states_it_and_its_page(bind: Bind) -> None:
+    bound = bind({"measures": [measure(actor="River Authority", target_year=2027)]})
+    [record] = bound.records
+    assert record.citation.quote == "The River Authority publishes flood hazard maps by 2027."
+    assert (record.citation.n, record.citation.page) == (1, 1100)
+    assert [one.value for one in record.attributes][:4] == ["publish flood hazard maps", "River Authority", None, 2027]
+    assert bound.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (measure(9), r"measures 1 \(“publish flood hazard maps”\) was left out: it cites \[Source 9\]"),
+        (measure(None), "cites no source"),
+        (measure(True), "which the model was not given"),
+        (measure("1"), "which the model was not given"),
+        (measure(2), r"\[Source 2\] does not support “publish flood hazard maps”: its words are others"),
+        (measure(measure="maps by 2035"), "no number 2035"),
+        (measure(measure="evacuation of Dublin"), "not name Dublin"),
+        (measure(measure=None), "measure: it is missing"),
+        (measure(measure="n/a"), "measure: it is missing"),
+        ("no record", "cites no source"),
+    ],
+)
+def test_a_record_that_its_source_does_not_support_is_left_out_with_the_reason(
+    bind: Bind, given: object, said: str
+) -> None:
+    bound = bind({"measures": [given]})
+    assert bound.records == ()
+    [warning] = bound.warnings
+    assert re.search(said, warning), warning
+
+
+def test_an_optional_value_that_is_not_there_is_left_empty_and_the_record_stays(bind: Bind) -> None:
+    bound = bind({"measures": [measure(actor="Ministry of the Sea", target_year=2030)]})
+    assert (value(bound, "actor"), value(bound, "target_year")) == (None, None)
+    assert len(bound.warnings) == 2
+    assert "actor was left empty: [Source 1] does not support “Ministry of the Sea”" in bound.warnings[0]
+    assert "it has no number 2030" in bound.warnings[1]
+
+
+def test_a_title_supports_what_the_text_leaves_to_it(bind: Bind) -> None:
+    assert value(bind({"measures": [measure(instrument="Flood plan")]}), "instrument") == "Flood plan"
+
+
+def test_a_record_that_only_the_title_supports_has_no_sentence_and_goes(bind: Bind) -> None:
+    bound = bind({"measures": [measure(2, measure="Penal Code")]})
+    assert bound.records == ()
+    assert "no sentence of [Source 2] states it" in bound.warnings[0]
+
+
+def test_the_same_record_twice_is_kept_once(bind: Bind) -> None:
+    bound = bind({"measures": [measure(), measure()]})
+    assert len(bound.records) == 1
+    assert "it is there already" in bound.warnings[0]
+
+
+def charge(**given: object) -> dict[str, object]:
+    return {
+        "law": "Penal Code, Section 303",
+        "description": "takes movable property dishonestly",
+        "citation": 2,
+        **given,
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"), [("yes", True), (True, True), ("no", NOT_STATED), ("not stated", NOT_STATED), (3, NOT_STATED)]
+)
+def test_a_yes_or_no_stays_where_the_source_states_it(bind: Bind, written: object, kept: object) -> None:
+    assert value(bind({"charges": [charge(cognizable=written)]}, STATUTORY), "cognizable") == kept
+
+
+def test_a_model_does_not_decide_what_the_source_leaves_open(bind: Bind) -> None:
+    bound = bind({"charges": [charge(bailable="no", cognizable="yes")]}, STATUTORY)
+    assert value(bound, "bailable") == NOT_STATED
+    [warning] = bound.warnings
+    assert "bailable was left not stated: [Source 2] does not state it" in warning
+
+
+def test_entities_come_from_the_question_or_a_source(bind: Bind) -> None:
+    reply = {"victim": "Anna Berg", "culprit": "Karl Vos", "charges": [charge()]}
+    bound = bind(reply, STATUTORY, "A man took the bicycle of Anna Berg.")
+    assert [one.value for one in bound.entities] == ["Anna Berg", None, None]
+    assert bound.warnings == ("culprit: “Karl Vos” was left out: neither the question nor a source has it.",)
+
+
+def test_a_note_keeps_the_sentences_whose_numbers_and_names_are_known(bind: Bind) -> None:
+    note = "The maps are due by 2027. By 2040 Dublin follows."
+    bound = bind({"measures": [measure()], "note": note})
+    assert bound.entities[-1].value == "The maps are due by 2027."
+    assert "no source has 2040" in bound.warnings[0]
+
+
+def test_without_records_there_are_no_entities_and_no_note(bind: Bind) -> None:
+    assert bind({"victim": "Anna", "charges": [], "note": "None."}, STATUTORY).entities == ()
+
+
+def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty(bind: Bind) -> None:
+    text = json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "rows": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "what": {"type": "string"},
+                            "step": {"enum": ["adopted", "planned"]},
+                            "year": {"type": "integer", "minimum": 2028},
+                            "places": {"type": "array", "items": {"type": "string"}},
+                            "citation": {"type": "integer"},
+                        },
+                    },
+                }
+            },
+        }
+    )
+    schema = parse_schema(text, "mine.json")
+    row = {"what": "flood hazard maps", "step": "adopted", "year": 2027, "places": ["Milltown", "Cork"], "citation": 1}
+    bound = bind({"rows": [row]}, schema)
+    assert [one.value for one in bound.records[0].attributes] == ["flood hazard maps", "adopted", None, ("Milltown",)]
+    assert "breaks the schema (2027 is less than the minimum of 2028)" in bound.warnings[0]
+    assert "places was shortened: [Source 1] does not have “Cork”" in bound.warnings[1]
+    assert value(bind({"rows": [row | {"step": "planned"}]}, schema), "step") is None
+    assert value(bind({"rows": [row | {"step": "in May"}]}, schema), "step") is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+RECORDS = st.fixed_dictionaries(
+    {"citation": JSON | st.just(1)},
+    optional={name: JSON | st.just("flood hazard maps") for name in ("measure", "actor", "target_year", "status")},
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.fixed_dictionaries({"measures": st.lists(RECORDS, max_size=4) | JSON, "note": JSON}))
+def test_whatever_a_model_writes_only_quoted_records_are_kept(bind: Bind, reply: dict[str, Any]) -> None:
+    bound = bind(reply)
+    given_records = reply["measures"] if isinstance(reply["measures"], list) else []
+    assert len(bound.records) <= len(given_records)
+    for record in bound.records:
+        assert record.citation.quote in FLOODS + THEFT
+    if len(bound.records) < len(given_records):
+        assert bound.warnings
