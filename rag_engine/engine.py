@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from collections import abc
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
@@ -19,7 +20,9 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
+from rag_engine.calibration import languages_of
 from rag_engine.config import Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
+from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
@@ -37,7 +40,7 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
-from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan
+from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, QueryPlan
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -97,9 +100,13 @@ class Engine:
 
     def ask(
         self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
-    ) -> Iterator[Evidence | str | Answer]:
-        """Yield the evidence, then the answer's words as they come, at last the whole checked answer."""
-        evidence = self.search(question, wanted, retrieval)
+    ) -> Iterator[ControllerStep | Evidence | str | Answer]:
+        """Yield the evidence, then the answer's words as they come, at last the whole checked answer.
+
+        Where a question has several parts and the first search leaves one uncovered, the steps of the controller come
+        before the evidence.
+        """
+        evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
         embedder = self.embedder()
@@ -110,6 +117,34 @@ class Engine:
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
         )
+
+    def gather(
+        self, first: Evidence, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+    ) -> abc.Generator[ControllerStep, None, Evidence]:
+        """Yield the steps of searching on for the parts of a question, and return the evidence of all of them."""
+        controller = self.config.controller
+        if controller.mode == "off" or not first.sources:
+            return first
+        view, gazetteer = self.collection.view(), load_gazetteer()
+        allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
+        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=controller.top_k)
+
+        def retrieve_for(query: str) -> Evidence:
+            plan = plan_question(
+                query, identify=lambda _: first.plan.language, gazetteer=gazetteer, generator=None, config=self.config
+            )
+            return retrieve(plan, allowed, view, self.retrievers(), settings)
+
+        tools = ControllerTools(
+            embedder=self.embedder(),
+            similarity=lambda cosine, asked, written: view.manifest.calibration.similarity(
+                cosine, languages_of(asked, written)
+            ),
+            gazetteer=gazetteer,
+            generator=self.language_model()[0],
+            seconds=self.config.generation.planner_seconds,
+        )
+        return (yield from gather(first, retrieve_for, tools, controller))
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0

@@ -13,6 +13,7 @@ from typing import Literal
 BlockKind = Literal["heading", "text", "table", "note"]
 Tier = Literal["strong", "moderate", "weak"]
 AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
+StepKind = Literal["plan", "retrieve", "read", "reflect", "decide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +327,35 @@ class AbsentSection:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerStep:
+    """A step of the controller, shown while it happens: what it does, in which iteration (0: the question itself).
+
+    `subject` is the query, the sub-question or the reason to stop; `done` and `of` count what the step is about
+    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1.
+    """
+
+    kind: StepKind
+    iteration: int
+    subject: str = ""
+    done: int = 0
+    of: int = 0
+    confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResidualGap:
+    """A part of the question that is not covered when the answer is written: nothing found, or contradicted."""
+
+    question: str
+    contradicted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """Result of retrieval: hits in rank order, their parents as sources (1 is the best)."""
+    """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
+
+    `steps` and `gaps` are those of the controller, where it ran.
+    """
 
     plan: QueryPlan
     hits: tuple[Hit, ...]
@@ -335,6 +363,8 @@ class Evidence:
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
     absent: tuple[AbsentSection, ...] = ()
+    steps: tuple[ControllerStep, ...] = ()
+    gaps: tuple[ResidualGap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
