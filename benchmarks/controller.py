@@ -36,6 +36,10 @@ QUESTIONS = DATA / "eval" / "multi_part.tsv"
 HALVES = ("dev", "heldout")
 # Sources that an answer is given: as many as the single pass finds, and as many as a small model's window takes.
 SIZES = (5, 10)
+COLUMNS = (
+    *("questions", "way", "asked", *(f"complete, first {size}" for size in SIZES)),
+    *("complete, all", "sources", "searches", "median time"),
+)
 SUPPORT = (0.6, 0.7, 0.8, 0.9, 1.0)
 THRESHOLDS = (0.7, 0.8, 0.9, 1.0)
 COVERAGE = (0.5, 0.8, 1.0)
