@@ -17,7 +17,6 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -28,6 +27,11 @@ from statutes import wilson_interval
 
 from ingestion.add_files import add_paths
 from rag_engine.config import DATA, ControllerConfig, read_config
+from rag_engine.controller.loop import begin, search_on
+from rag_engine.controller.memory import Proposition, SubQuestion, place_of
+from rag_engine.controller.merge import merge_evidence
+from rag_engine.controller.plan import plan_by_rules
+from rag_engine.controller.read import Reading, SentenceReader
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import Evidence, Source
 
@@ -40,7 +44,7 @@ COLUMNS = (
     *("questions", "way", "asked", *(f"complete, first {size}" for size in SIZES)),
     *("complete, all", "sources", "searches", "median time"),
 )
-SUPPORT = (0.6, 0.7, 0.8, 0.9, 1.0)
+SUPPORT = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0, 1.1)
 THRESHOLDS = (0.7, 0.8, 0.9, 1.0)
 COVERAGE = (0.5, 0.8, 1.0)
 BUDGETS = (2, 4, 6, 8)
@@ -71,8 +75,24 @@ class MultiPartQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """Everything that any setting of the controller could find for a question, so that each is tried in no time.
+
+    `found` has what every query of every part finds, `statements` what each source says on each part, `seconds` how
+    long the first search and its reading took, and each query with the reading of what it found.
+    """
+
+    question: MultiPartQuestion
+    first: Evidence
+    parts: tuple[SubQuestion, ...]
+    found: Mapping[str, Evidence]
+    statements: Mapping[tuple[int, tuple[int, int, int]], Proposition]
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """What both ways found for a question, and what they cost; `covered` of the controller's parts at its end."""
+    """What the single pass and the controller found for a question, and the cost of the latter beyond the former."""
 
     question: MultiPartQuestion
     single: tuple[Source, ...]
@@ -88,12 +108,12 @@ def read_questions() -> list[MultiPartQuestion]:
     rows: defaultdict[tuple[str, str, str], list[tuple[str, tuple[Place, ...]]]] = defaultdict(list)
     with QUESTIONS.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            places = tuple(place_of(one) for one in row["places"].split(" | "))
+            places = tuple(written_place(one) for one in row["places"].split(" | "))
             rows[row["id"], row["language"], row["question"]].append((row["part"], places))
     return [MultiPartQuestion(*key, tuple(parts)) for key, parts in rows.items()]
 
 
-def place_of(written: str) -> Place:
+def written_place(written: str) -> Place:
     """Return the place of "a.pdf 1,2" or "a.md “words”"."""
     file, _, rest = written.partition(" ")
     if rest.startswith("“"):
@@ -124,22 +144,63 @@ def held(questions: Sequence[MultiPartQuestion], files: set[str]) -> list[MultiP
     return [one for one in questions if all(any(place.file in files for place in places) for _, places in one.parts)]
 
 
-def outcome(engine: Engine, first: Mapping[str, tuple[Evidence, float]], question: MultiPartQuestion) -> Outcome:
-    """Search for a question both ways; `first` has what the single pass found, and its seconds."""
-    found, seconds = first[question.id]
-    single = found.sources
+def record(engine: Engine, question: MultiPartQuestion) -> Recorded:
+    """Search for a question and for each of its parts in every way that the controller may, and read all of it."""
     started = time.perf_counter()
-    steps = engine.gather(found)
-    count = 0
+    first = engine.search(question.text)
+    seconds = {"first": time.perf_counter() - started, "reading": 0.0}
+    tools = engine.controller_tools()
+    parts = plan_by_rules(first.plan, tools.gazetteer)
+    found: dict[str, Evidence] = {}
+    statements: dict[tuple[int, tuple[int, int, int]], Proposition] = {}
+    if len(parts) < 2:
+        return Recorded(question, first, parts, found, statements, seconds)
+    read, search = (
+        SentenceReader(tools.embedder, tools.similarity, tools.gazetteer),
+        engine.part_search(first.plan.language),
+    )
+    for query in ("reading", *dict.fromkeys(query for part in parts for query in part.queries)):
+        started = time.perf_counter()
+        evidence = first if query == "reading" else search(query)
+        for one in read(tuple(enumerate(parts)), evidence.sources).propositions:
+            statements.setdefault((one.about, one.place), one)
+        seconds[query] = time.perf_counter() - started
+        found[query] = evidence
+    return Recorded(question, first, parts, found, statements, seconds)
+
+
+def replayed(recorded: Recorded, settings: ControllerConfig) -> Outcome:
+    """Return what the controller finds with these settings."""
+
+    def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> Reading:
+        said = (recorded.statements.get((number, place_of(source))) for number, _ in asked for source in sources)
+        return Reading(tuple(one for one in said if one is not None))
+
+    first, seconds, parts = recorded.first, recorded.seconds, recorded.parts
+    if len(parts) < 2 or not first.sources:
+        return Outcome(recorded.question, first.sources, first.sources, (seconds["first"], 0.0), 0, 0, False)
+    memory = begin(first, parts, read, settings)
+    if not memory.unresolved:
+        spent = (seconds["first"], seconds["reading"])
+        return Outcome(recorded.question, first.sources, first.sources, spent, 0, 0, False)
+    loop = search_on(memory, lambda query: recorded.found[query], read, settings)
     while True:
         try:
-            count += next(steps).kind == "retrieve"
+            next(loop)
         except StopIteration as ended:
-            found = ended.value
+            memory = ended.value
             break
-    spent = time.perf_counter() - started
-    ran = bool(found.steps)
-    return Outcome(question, single, found.sources, (seconds, spent), count, len(found.gaps), ran)
+    queries = [query.text for query in memory.issued if query.about is not None]
+    evidence = merge_evidence(memory, (), seconds=0.0)
+    return Outcome(
+        recorded.question,
+        first.sources,
+        evidence.sources,
+        (seconds["first"], sum(seconds[query] for query in ("reading", *queries))),
+        len(queries),
+        len(memory.unresolved),
+        True,
+    )
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
@@ -172,41 +233,24 @@ def sources_of(one: Outcome, way: str) -> tuple[Source, ...]:
     return one.single if way == "single pass" else one.controlled
 
 
-def single_pass(engine: Engine, question: str) -> tuple[Evidence, float]:
-    """Return what the search that every question gets finds, and its seconds."""
-    started = time.perf_counter()
-    return engine.search(question), time.perf_counter() - started
-
-
-def fit(engine: Engine, first: Mapping[str, tuple[Evidence, float]], questions: Sequence[MultiPartQuestion]) -> None:
-    """Print what other settings reach on these questions, the best first."""
+def fit(recordings: Sequence[Recorded], settings: ControllerConfig) -> None:
+    """Print what other settings reach on these questions, the best first: more complete, then fewer searches."""
     tried = []
     for support, threshold, coverage, budget in product(SUPPORT, THRESHOLDS, COVERAGE, BUDGETS):
-        settings = replace(
-            engine.config.controller,
+        other = replace(
+            settings,
             least_support=support,
             threshold=threshold,
             coverage_weight=coverage,
             agreement_weight=1 - coverage,
             budget=budget,
         )
-        with changed_to(engine, settings):
-            outcomes = [outcome(engine, first, one) for one in questions]
+        outcomes = [replayed(one, other) for one in recordings]
         complete = sum(met(one.question, one.controlled[: SIZES[-1]]) == len(one.question.parts) for one in outcomes)
-        tried.append((complete, -sum(one.searches for one in outcomes), settings))
-    for complete, cost, settings in sorted(tried, key=lambda one: one[:2], reverse=True)[:20]:
-        print(f"{complete} of {len(questions)} complete, {-cost} searches: {settings}", flush=True)
-
-
-@contextmanager
-def changed_to(engine: Engine, settings: ControllerConfig) -> Iterator[None]:
-    """Give the engine these settings of the controller for a while."""
-    before = engine.config
-    engine.config = replace(before, controller=settings)
-    try:
-        yield
-    finally:
-        engine.config = before
+        parts = sum(met(one.question, one.controlled[: SIZES[-1]]) for one in outcomes)
+        tried.append((complete, parts, -sum(one.searches for one in outcomes), other))
+    for complete, parts, cost, other in sorted(tried, key=lambda one: one[:3], reverse=True)[:25]:
+        print(f"{complete} of {len(recordings)} complete, {parts} parts, {-cost} searches: {other}", flush=True)
 
 
 def main() -> None:
@@ -224,16 +268,16 @@ def main() -> None:
         questions = held(every, files)
         if arguments.fit:
             questions = [one for one in questions if one.half == "dev"]
-        first = {one.id: single_pass(engine, one.text) for one in questions}
+        recordings = []
+        for one in questions:
+            recordings.append(record(engine, one))
+            print(f"{one.id}: {len(recordings[-1].parts)} parts by rules for {len(one.parts)}", flush=True)
         settings = engine.config.controller
-        outcomes: list[Outcome] = []
-        if arguments.fit:
-            fit(engine, first, questions)
-        else:
-            outcomes = [outcome(engine, first, one) for one in questions]
         engine.close()
-    if not outcomes:
+    if arguments.fit:
+        fit(recordings, settings)
         return
+    outcomes = [replayed(one, settings) for one in recordings]
     for one in outcomes:
         single, controlled = (met(one.question, sources[: SIZES[-1]]) for sources in (one.single, one.controlled))
         print(f"{one.question.id}: {single} and {controlled} of {len(one.question.parts)} parts", flush=True)

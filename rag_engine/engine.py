@@ -6,7 +6,7 @@ import shutil
 import threading
 import time
 from collections import abc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -122,29 +122,37 @@ class Engine:
         self, first: Evidence, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
     ) -> abc.Generator[ControllerStep, None, Evidence]:
         """Yield the steps of searching on for the parts of a question, and return the evidence of all of them."""
-        controller = self.config.controller
-        if controller.mode == "off" or not first.sources:
+        if self.config.controller.mode == "off" or not first.sources:
             return first
+        search = self.part_search(first.plan.language, wanted, retrieval)
+        return (yield from gather(first, search, self.controller_tools(), self.config.controller))
+
+    def part_search(
+        self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+    ) -> Callable[[str], Evidence]:
+        """Return the search that the controller asks: from a query in this language to its few best passages."""
         view, gazetteer = self.collection.view(), load_gazetteer()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
-        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=controller.top_k)
+        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=self.config.controller.top_k)
 
-        def retrieve_for(query: str) -> Evidence:
+        def search(query: str) -> Evidence:
             plan = plan_question(
-                query, identify=lambda _: first.plan.language, gazetteer=gazetteer, generator=None, config=self.config
+                query, identify=lambda _: language, gazetteer=gazetteer, generator=None, config=self.config
             )
             return retrieve(plan, allowed, view, self.retrievers(), settings)
 
-        tools = ControllerTools(
+        return search
+
+    def controller_tools(self) -> ControllerTools:
+        """Return the models and tables that the controller reads with."""
+        calibration = self.collection.view().manifest.calibration
+        return ControllerTools(
             embedder=self.embedder(),
-            similarity=lambda cosine, asked, written: view.manifest.calibration.similarity(
-                cosine, languages_of(asked, written)
-            ),
-            gazetteer=gazetteer,
+            similarity=lambda cosine, asked, written: calibration.similarity(cosine, languages_of(asked, written)),
+            gazetteer=load_gazetteer(),
             generator=self.language_model()[0],
             seconds=self.config.generation.planner_seconds,
         )
-        return (yield from gather(first, retrieve_for, tools, controller))
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0

@@ -27,7 +27,6 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
         sources=sources,
         warnings=tuple(dict.fromkeys((*chain.from_iterable(one.warnings for one in found), *memory.warnings))),
         seconds={**first.seconds, "controller": seconds, "retrieval": first.seconds.get("retrieval", 0.0) + seconds},
-        absent=tuple(dict.fromkeys(chain.from_iterable(one.absent for one in found))),
         steps=tuple(steps),
         gaps=tuple(
             ResidualGap(memory.sub_questions[number].text, memory.states[number] == "contradicted")

@@ -16,12 +16,13 @@ class PartWords:
     """The words of one language that join the parts of a question or open one, ready to use.
 
     `join` matches a comma, a semicolon or a joining word between two parts, with a group `word` where there is one;
-    `asks` the start of a part that asks (or, with `anywhere`, an asking word); `prepositions` and `determiner` match
-    what opens a part of a list, `undivided` the words after which a list is one thing ("the difference
-    between"), `auxiliaries` those after which a list is a subject, whose verb follows.
+    `gap` all that may stand between two items of a list; `asks` the start of a part that asks (or, with `anywhere`, an
+    asking word); `prepositions` and `determiner` what opens an item of a list; `undivided` the words after which a list
+    is one thing ("the difference between"), `auxiliaries` those after which it is a subject, whose verb follows.
     """
 
     join: re.Pattern[str]
+    gap: re.Pattern[str]
     asks: re.Pattern[str]
     anywhere: bool
     prepositions: tuple[re.Pattern[str], ...]
@@ -40,27 +41,30 @@ def part_words(language: str) -> PartWords | None:
     joins = _any_of(table["joins"])
     prepositions = [_any_of(row) for row in table["prepositions"]]
     before = rf"(?:(?:{'|'.join(prepositions)})\s*)?" if prepositions else ""
+    openers = "|".join([*prepositions, _any_of(table["determiners"])])
     asks = rf"[¿\s]*{before}(?:{'|'.join(table['asks'])})(?![\w])"
     anywhere = bool(table.get("anywhere"))
     return PartWords(
         join=_compile(rf"\s*[,;]\s*(?:(?P<word>{joins})\s+)?|\s+(?P<alone>{joins})\s+"),
+        # A word may stand for the noun of the last item: "la Costituzione italiana e quella tedesca".
+        gap=_compile(rf"(?:\s*[,;]\s*(?:{joins}\s+)?|\s+{joins}\s+)(?:(?:{openers})\s*){{0,3}}(?:[\w'’]{{1,6}}\s+)?"),
         asks=_compile(rf"(?<!\w)(?:{'|'.join(table['asks'])})(?!\w)" if anywhere else asks),
         anywhere=anywhere,
         prepositions=tuple(_compile(rf"(?<![\w'’]){one}") for one in prepositions),
-        determiner=_compile(rf"(?<![\w'’]){_any_of(table['determiners'])}" if table["determiners"] else r"(?!)"),
-        undivided=_compile(rf"(?<!\w){_any_of(table['undivided'])}" if table["undivided"] else r"(?!)"),
+        determiner=_compile(rf"(?<![\w'’]){_any_of(table['determiners'])}"),
+        undivided=_compile(rf"(?<!\w){_any_of(table['undivided'])}"),
         auxiliaries=tuple(_compile(_any_of([word])) for word in table.get("auxiliaries", ())),
         negations=frozenset(table["negations"]),
     )
 
 
 def _any_of(words: Sequence[str]) -> str:
-    """Return a pattern of these words; one that ends in an apostrophe needs no blank after it."""
+    """Return a pattern of these words, which matches nothing without any; an apostrophe at their end needs no blank."""
     patterns = [
         re.escape(word[:-1]) + "['’]" if word.endswith("'") else rf"{re.escape(word)}(?![\w'’])"
         for word in sorted(words, key=len, reverse=True)
     ]
-    return f"(?:{'|'.join(patterns)})"
+    return f"(?:{'|'.join(patterns) or '(?!)'})"
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

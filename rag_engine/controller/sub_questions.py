@@ -73,7 +73,7 @@ def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[Spli
         lambda text: _sections(text, language, words),
         lambda text: _alike(text, _places(text, gazetteer, language), words),
         lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in _YEAR.finditer(text)], words),
-        lambda text: _alike(text, [] if words.undivided.search(text) else _names(text, language), words),
+        lambda text: _alike(text, _names(text, language, words), words),
         lambda text: _repeated(text, words.prepositions, words),
         lambda text: _repeated(text, (words.determiner,), words, after=words.prepositions),
         lambda text: _listed(text, language, words),
@@ -124,7 +124,7 @@ def _sections(text: str, language: str, words: PartWords) -> list[str]:
     if len({one.label for one in references}) < 2:
         return [text]
     gaps = [text[one.end : other.start] for one, other in pairwise(references)]
-    if all(_is_join(gap, words) for gap in gaps):
+    if all(words.gap.fullmatch(gap) for gap in gaps):
         start, end = references[0].start, references[-1].end
         return [text[:start] + _label(text, one, references) + text[end:] for one in references]
     # Sections of different acts: each with what follows it, up to the word that joins the next.
@@ -151,30 +151,35 @@ def _places(text: str, gazetteer: Gazetteer, language: str) -> list[_Item]:
     return [_Item(start, end, form.countries[0]) for form, start, end in mentions if len(form.countries) == 1]
 
 
-def _names(text: str, language: str) -> list[_Item]:
-    """Return the names inside the question; none in German, whose nouns all have a capital."""
-    if language == "de":
+def _names(text: str, language: str, words: PartWords) -> list[_Item]:
+    """Return the names inside the question; none in German, whose nouns all have a capital, and none of what is one."""
+    if language == "de" or words.undivided.search(text):
         return []
-    return [_Item(*one.span(), fold(one.group())) for one in _NAME.finditer(text) if one.start() > 1]
+    names = [_Item(*one.span(), fold(one.group())) for one in _NAME.finditer(text) if one.start() > 1]
+    return [] if _is_one_name(text, names, words) else names
 
 
 def _alike(text: str, items: Sequence[_Item], words: PartWords) -> list[str]:
     """Give each item of the longest run of items, joined by commas and words, a question of its own."""
     runs: list[list[_Item]] = [[]]
     for item in items:
-        if runs[-1] and not _is_join(text[runs[-1][-1].end : item.start], words):
+        if runs[-1] and not words.gap.fullmatch(text, runs[-1][-1].end, item.start):
             runs.append([])
         runs[-1].append(item)
     run = max(runs, key=len)
-    if len({item.name for item in run}) < 2 or _is_one_name(text, run, words):
+    if len({item.name for item in run}) < 2:
         return [text]
     return [text[: run[0].start] + text[item.start : item.end] + text[run[-1].end :] for item in run]
 
 
-def _is_one_name(text: str, run: Sequence[_Item], words: PartWords) -> bool:
-    """Whether a determiner opens the first item alone: "the Climate Technology Centre and Network"."""
-    opened = _follows(text, run[0].start, (words.determiner,))
-    return opened and not any(words.determiner.search(text, one.end, other.start) for one, other in pairwise(run))
+def _is_one_name(text: str, names: Sequence[_Item], words: PartWords) -> bool:
+    """Whether a determiner opens the first of two names alone: "the Climate Technology Centre and Network"."""
+    return any(
+        _follows(text, one.start, (words.determiner,))
+        and words.gap.fullmatch(text, one.end, other.start) is not None
+        and not words.determiner.search(text, one.end, other.start)
+        for one, other in pairwise(names)
+    )
 
 
 def _repeated(
@@ -228,20 +233,6 @@ def _follows(text: str, position: int, patterns: Sequence[re.Pattern[str]]) -> b
     """Whether the word before a position is one of these."""
     before = re.search(r"[\w'’]+\s*$", text[:position])
     return before is not None and any(one.fullmatch(before.group().strip()) for one in patterns)
-
-
-def _is_join(gap: str, words: PartWords) -> bool:
-    """Whether a gap between two items is only signs, joining words, prepositions and determiners."""
-    text = f"x {gap.strip()} x" if not gap.strip().startswith((",", ";")) else f"x{gap.strip()} x"
-    found = words.join.match(text, 1)
-    rest = text[found.end() : -1] if found else gap
-    while found and rest.strip():
-        opened = next((one for one in (*words.prepositions, words.determiner) if one.match(rest.strip())), None)
-        short = re.fullmatch(r"[\w'’]+", rest.strip().split()[0])
-        if opened is None and not (short and len(rest.split()) == 1 and len(rest.strip()) <= 6):
-            return False
-        rest = opened.sub("", rest.strip(), count=1) if opened else ""
-    return found is not None
 
 
 def _word_of(cut: re.Match[str]) -> str:
