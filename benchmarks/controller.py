@@ -31,7 +31,7 @@ from rag_engine.controller.loop import begin, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, place_of
 from rag_engine.controller.merge import merge_evidence
 from rag_engine.controller.plan import plan_by_rules
-from rag_engine.controller.read import Reading, SentenceReader
+from rag_engine.controller.read import StatementReading, SentenceReader
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import Evidence, Source
 
@@ -172,9 +172,9 @@ def record(engine: Engine, question: MultiPartQuestion) -> Recorded:
 def replayed(recorded: Recorded, settings: ControllerConfig) -> Outcome:
     """Return what the controller finds with these settings."""
 
-    def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> Reading:
+    def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         said = (recorded.statements.get((number, place_of(source))) for number, _ in asked for source in sources)
-        return Reading(tuple(one for one in said if one is not None))
+        return StatementReading(tuple(one for one in said if one is not None))
 
     first, seconds, parts = recorded.first, recorded.seconds, recorded.parts
     if len(parts) < 2 or not first.sources:

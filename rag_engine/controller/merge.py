@@ -13,7 +13,7 @@ from rag_engine.types import ControllerStep, Evidence, Hit, ResidualGap
 def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, seconds: float) -> Evidence:
     """Return the pool as the evidence of the question: all of it, with what stayed unresolved.
 
-    The sub-questions take turns, each with its best source that is not there yet, and the question itself after them.
+    The rankings of the sub-questions take turns, place by place, and that of the question itself comes after them.
     """
     pool, first = memory.pool(), memory.issued[0].found
     # Of the question's own search every source is in the last ranking, of the others in those of their sub-questions.
@@ -46,7 +46,7 @@ def _rankings(memory: WorkingMemory) -> list[list[Place]]:
 
 
 def _in_turn(rankings: Sequence[Sequence[Place]]) -> Iterator[Place]:
-    """Yield the first of each ranking that was not yielded yet, again and again."""
+    """Yield the first place of every ranking, then the second of every ranking, and so on."""
     for row in zip_longest(*rankings):
         yield from (place for place in row if place is not None)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_engine import prompts
 from rag_engine.controller.memory import Proposition, SubQuestion, place_of
-from rag_engine.controller.read import Read, Reading
+from rag_engine.controller.read import Read, StatementReading
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Generator
 from rag_engine.types import Source
@@ -26,10 +26,10 @@ class ModelReader:
     def __init__(self, generator: Generator, rules: Read, *, seconds: float) -> None:
         self._generator, self._rules, self._seconds = generator, rules, seconds
 
-    def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> Reading:
+    def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         """Return the statements that the model copies for the sub-questions from the sources, a few at a time."""
         if not asked:
-            return Reading(())
+            return StatementReading(())
         found: list[Proposition] = []
         for first in range(0, len(sources), _PASSAGES):
             batch = sources[first : first + _PASSAGES]
@@ -38,8 +38,8 @@ class ModelReader:
             except BackendError as error:
                 reading = self._rules(asked, sources[first:])
                 warning = f"Passages were compared with the parts of the question by rules: {error}"
-                return Reading((*found, *reading.propositions), (*reading.warnings, warning))
-        return Reading(tuple(dict.fromkeys(found)))
+                return StatementReading((*found, *reading.propositions), (*reading.warnings, warning))
+        return StatementReading(tuple(dict.fromkeys(found)))
 
     def _read(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> list[Proposition]:
         """Return what one reply holds; BackendError where it is not a list of propositions."""

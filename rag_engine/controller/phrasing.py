@@ -1,4 +1,4 @@
-"""How questions of several parts are written in each language, from data/sub_questions.toml."""
+"""Words of the parts of a question in each language, from data/sub_questions.toml."""
 
 from __future__ import annotations
 

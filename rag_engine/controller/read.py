@@ -36,7 +36,7 @@ Similarity = Callable[[float, str, str], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class StatementReading:
     """What was read: statements, and what a person should know of how they were found."""
 
     propositions: tuple[Proposition, ...]
@@ -44,7 +44,7 @@ class Reading:
 
 
 # Sub-questions by their numbers, and the sources to read for them.
-Read = Callable[[Sequence[tuple[int, SubQuestion]], Sequence[Source]], Reading]
+Read = Callable[[Sequence[tuple[int, SubQuestion]], Sequence[Source]], StatementReading]
 
 
 class SentenceReader:
@@ -54,7 +54,7 @@ class SentenceReader:
         self._embedder, self._similarity, self._gazetteer = embedder, similarity, gazetteer
         self._vectors: dict[tuple[Place, Span], NDArray[np.float32]] = {}
 
-    def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> Reading:
+    def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         """Return the best statement of each source that may answer a sub-question, for each of them."""
         chosen = [
             (number, one, source, _promising(one, source))
@@ -67,7 +67,7 @@ class SentenceReader:
         found = (
             self._best(number, one, source, spans, queries[one.text]) for number, one, source, spans in chosen if spans
         )
-        return Reading(tuple(found))
+        return StatementReading(tuple(found))
 
     def _eligible(self, one: SubQuestion, sources: Sequence[Source]) -> list[Source]:
         """Return the sources that are about the section, the year and the country that the sub-question names."""

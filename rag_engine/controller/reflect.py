@@ -10,11 +10,11 @@ from typing import Literal
 
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.config import ControllerConfig
-from rag_engine.controller.memory import Proposition, SubQuestion, SubQuestionState, WorkingMemory
+from rag_engine.controller.memory import Proposition, SubQuestionState, WorkingMemory
 from rag_engine.controller.phrasing import part_words
 from rag_engine.text.folding import fold
 
-Decision = Literal["continue", "confident", "resolved", "budget", "exhausted"]
+LoopDecision = Literal["continue", "confident", "resolved", "budget", "exhausted"]
 
 # Words in common from which two statements of different documents are about the same matter.
 _SAME_MATTER = 0.6
@@ -78,7 +78,7 @@ def choose_gap(memory: WorkingMemory) -> tuple[int, str] | None:
     return chosen, _queries(memory, chosen)[asked.count(chosen)]
 
 
-def decide(memory: WorkingMemory, config: ControllerConfig) -> Decision:
+def decide(memory: WorkingMemory, config: ControllerConfig) -> LoopDecision:
     """Return whether to go on, or why not: sure enough, nothing unresolved, budget spent, or no query left to issue.
 
     The budget alone guarantees an end, for confidence may fall when a contradiction is found.
@@ -93,8 +93,7 @@ def decide(memory: WorkingMemory, config: ControllerConfig) -> Decision:
 
 
 def _queries(memory: WorkingMemory, number: int) -> tuple[str, ...]:
-    one: SubQuestion = memory.sub_questions[number]
-    return one.queries
+    return memory.sub_questions[number].queries
 
 
 def _matter(text: str) -> set[str]:

@@ -34,7 +34,7 @@ _FIRST_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 _END = re.compile(r"\s?[?？]$")
 _LOOSE = re.compile(r"^[¿\s,;]+|[\s,;?？!.…]+$")
 
-Split = Callable[[str], list[str]]
+PartSplit = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def named_labels(text: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(normal_label(one.label) for one in named_sections(text, language)))
 
 
-def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[Split, ...]:
+def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[PartSplit, ...]:
     return (
         lambda text: [piece for piece in _SENTENCE.split(text) if _WORD.search(piece)],
         lambda text: _clauses(text, words),

@@ -13,7 +13,7 @@ from rag_engine.config import ControllerConfig
 from rag_engine.controller.loop import begin, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
 from rag_engine.controller.merge import merge_evidence
-from rag_engine.controller.read import Reading
+from rag_engine.controller.read import StatementReading
 from rag_engine.types import ControllerStep, Evidence, Source
 
 MakeSource = Callable[..., Source]
@@ -22,10 +22,10 @@ CONFIG = ControllerConfig(budget=4)
 PARTS = (SubQuestion("Who pays?", ("who pays", "who pays for shelters")), SubQuestion("When?", ("when",)))
 
 
-def reader(answered: dict[str, int], support: float = 9.0) -> Callable[..., Reading]:
+def reader(answered: dict[str, int], support: float = 9.0) -> Callable[..., StatementReading]:
     """Return a reader that finds a statement on a part in every source whose text holds the key."""
 
-    def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> Reading:
+    def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         found = [
             Proposition(number, source.text, "en", place_of(source), source.document.document_id, 0, 5, support)
             for number, _ in asked
@@ -33,13 +33,16 @@ def reader(answered: dict[str, int], support: float = 9.0) -> Callable[..., Read
             for word, about in answered.items()
             if about == number and word in source.text
         ]
-        return Reading(tuple(found))
+        return StatementReading(tuple(found))
 
     return read
 
 
 def run(
-    first: Evidence, found: dict[str, Evidence], read: Callable[..., Reading], config: ControllerConfig = CONFIG
+    first: Evidence,
+    found: dict[str, Evidence],
+    read: Callable[..., StatementReading],
+    config: ControllerConfig = CONFIG,
 ) -> tuple[list[ControllerStep], WorkingMemory, list[str]]:
     """Run the loop to its end; return its steps, its memory and the queries that were issued."""
     issued: list[str] = []
