@@ -27,8 +27,9 @@ from rag_engine.types import Source
 # where the two are in different languages; both as in answering/abstention.py.
 _WORDS = 0.3
 _FOREIGN = 0.3
-# Sentences of a source that are encoded for a sub-question.
-_OF_ONE = 4
+# Sentences that are encoded for a sub-question in one reading, and of one source: encoding is what reading costs.
+_MOST_SENTENCES = 12
+_OF_ONE = 2
 _SHORTEST = 20
 
 # A cosine, the language of the question and that of the passage to a similarity from 0 to 1.
@@ -57,9 +58,9 @@ class SentenceReader:
     def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
         """Return the best statement of each source that may answer a sub-question, for each of them."""
         chosen = [
-            (number, one, source, _promising(one, source))
+            (number, one, source, spans)
             for number, one in asked
-            for source in self._eligible(one, sources)
+            for source, spans in _limited(one, self._eligible(one, sources))
         ]
         self._encode([(source, spans) for _, _, source, spans in chosen])
         texts = [one.text for _, one in asked]
@@ -115,6 +116,18 @@ class SentenceReader:
             end=source.start + end,
             support=max(scores),
         )
+
+
+def _limited(one: SubQuestion, sources: Sequence[Source]) -> list[tuple[Source, list[Span]]]:
+    """Return the best sources with sentences to encode, as many as may be encoded for one sub-question."""
+    chosen = [(source, spans) for source in sources if (spans := _promising(one, source))]
+    wanted = words(one.text)
+
+    def promise(pair: tuple[Source, list[Span]]) -> float:
+        return max(shared_words(wanted, words(pair[0].text[slice(*span)])) for span in pair[1])
+
+    # Of equal promise, as where the languages differ, the order of the search decides.
+    return sorted(chosen, key=promise, reverse=True)[: _MOST_SENTENCES // _OF_ONE]
 
 
 def _promising(one: SubQuestion, source: Source) -> list[Span]:
