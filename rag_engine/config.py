@@ -133,8 +133,8 @@ class ControllerConfig:
 
     `auto` lets it run where the first search leaves a part uncovered. Confidence is `coverage_weight` x coverage +
     `agreement_weight` x agreement, which make 1 together; it stops at `threshold`, and after `budget` searches of its
-    own at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for each. All but
-    the mode were fitted on the development half of data/eval/multi_part.tsv by benchmarks/controller.py.
+    own at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for each. The
+    values are first guesses: `python benchmarks/controller.py --fit` tries others on the development questions.
     """
 
     mode: ControllerMode = "auto"

@@ -56,7 +56,7 @@ class SentenceReader:
         self._vectors: dict[tuple[Place, Span], NDArray[np.float32]] = {}
 
     def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
-        """Return the best statement of each source that may answer a sub-question, for each of them."""
+        """Return for each sub-question the best statement of each of the likeliest sources that may answer it."""
         chosen = [
             (number, one, source, spans)
             for number, one in asked
@@ -65,9 +65,7 @@ class SentenceReader:
         self._encode([(source, spans) for _, _, source, spans in chosen])
         texts = [one.text for _, one in asked]
         queries = dict(zip(texts, self._embedder.encode_queries(texts), strict=True)) if chosen else {}
-        found = (
-            self._best(number, one, source, spans, queries[one.text]) for number, one, source, spans in chosen if spans
-        )
+        found = (self._best(number, one, source, spans, queries[one.text]) for number, one, source, spans in chosen)
         return StatementReading(tuple(found))
 
     def _eligible(self, one: SubQuestion, sources: Sequence[Source]) -> list[Source]:
