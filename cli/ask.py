@@ -97,14 +97,17 @@ def ask(
         return
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
+    from rag_engine.controller.describe import describe_step
     from rag_engine.filters import parse_filters
-    from rag_engine.types import Answer
+    from rag_engine.types import Answer, ControllerStep
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
         answer = None
         for part in engine.ask(question, parse_filters(filters or []), _retrieval(engine, top_k)):
             if isinstance(part, str) and not as_json:
                 out.print(emphasised(part), end="", soft_wrap=True)
+            elif isinstance(part, ControllerStep) and not as_json:
+                err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
             elif isinstance(part, Answer):
                 answer = part
     assert answer is not None, "an answer always ends with itself"

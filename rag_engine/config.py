@@ -23,6 +23,7 @@ _FITTED: dict[str, float] = tomllib.loads((DATA / "ranking.toml").read_text(enco
 RetrievalProfile = Literal["default", "rrf", "paper", "statutes"]
 RetrieverChoice = Literal["both", "dense", "sparse"]
 OcrChoice = Literal["auto", "tesseract", "rapidocr", "easyocr", "none"]
+ControllerMode = Literal["auto", "off"]
 Strategy = Literal["auto", "semantic", "section", "paragraph", "sentence", "fixed", "newline", "recursive"]
 
 
@@ -129,6 +130,25 @@ class RetrievalConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerConfig:
+    """When and how long the controller searches on for a question of several parts.
+
+    `auto` lets it run where the first search leaves a part uncovered. Confidence is `coverage_weight` x coverage +
+    `agreement_weight` x agreement, which make 1 together; it stops at `threshold`, and after `budget` searches of its
+    own at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for each. The
+    values are first guesses: `python benchmarks/controller.py --fit` tries others on the development questions.
+    """
+
+    mode: ControllerMode = "auto"
+    coverage_weight: float = 0.8
+    agreement_weight: float = 0.2
+    threshold: float = 1.0
+    budget: int = 6
+    least_support: float = 0.8
+    top_k: int = 5
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationConfig:
     """Which model writes, and how. An empty `openai_url` means no such endpoint is used."""
 
@@ -163,6 +183,7 @@ class Config:
     chunking: ChunkingConfig = field(default_factory=ChunkingConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     generation: GenerationConfig = field(default_factory=GenerationConfig)
+    controller: ControllerConfig = ControllerConfig()
 
 
 # How many passages each recipe asks for.
@@ -214,6 +235,7 @@ def read_config(workspace: Path | str | None = None, profile: str = "", mmr: flo
             openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
             openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
         ),
+        controller=ControllerConfig(_one_of("SEXTANT_CONTROLLER", get_args(ControllerMode))),
     )
 
 

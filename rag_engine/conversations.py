@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, SextantError, WorkspaceError
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Source, Tier
+from rag_engine.types import Answer, AnswerStatus, Citation, ControllerStep, Evidence, Source, Tier
 
 _TITLE = 80
 
@@ -86,6 +86,7 @@ class Reply:
     sources: tuple[ShownSource, ...]
     warnings: tuple[str, ...]
     seconds: Mapping[str, float]
+    steps: tuple[ControllerStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ def reply_of(answer: Answer) -> Reply:
         sources=tuple(_shown(source, plan.language) for source in answer.evidence.sources),
         warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         seconds={**answer.evidence.seconds, **answer.seconds},
+        steps=answer.evidence.steps,
     )
 
 
@@ -246,8 +248,8 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
 
 
 def record_reply(
-    workspace: Path, begun: Conversation, parts: Iterator[Evidence | str | Answer]
-) -> Generator[Evidence | str | Answer]:
+    workspace: Path, begun: Conversation, parts: Iterator[ControllerStep | Evidence | str | Answer]
+) -> Generator[ControllerStep | Evidence | str | Answer]:
     """Yield the parts of an answer as they come, and store the reply at their end.
 
     An error becomes the reply, and so do the words that came when the iterator is closed before its end.
@@ -260,7 +262,7 @@ def record_reply(
                     evidence = part
                 case Answer():
                     reply = reply_of(part)
-                case _:
+                case str():
                     text += part
             yield part
     except SextantError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections import abc
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -22,7 +23,9 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
+from rag_engine.calibration import languages_of
 from rag_engine.config import REPLY_TOKENS, Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
+from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
@@ -40,7 +43,7 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
-from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan, StructuredAnswer
+from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -119,9 +122,13 @@ class Engine:
 
     def ask(
         self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
-    ) -> Iterator[Evidence | str | Answer]:
-        """Yield the evidence, then the answer's words as they come, at last the whole checked answer."""
-        evidence = self.search(question, wanted, retrieval)
+    ) -> Iterator[ControllerStep | Evidence | str | Answer]:
+        """Yield the evidence, then the answer's words as they come, at last the whole checked answer.
+
+        Where a question has several parts and the first search leaves one uncovered, the steps of the controller come
+        before the evidence.
+        """
+        evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
         embedder = self.embedder()
@@ -163,6 +170,43 @@ class Engine:
             # A form may have more tokens than a free answer.
             seconds=generation.answer_seconds * REPLY_TOKENS / generation.answer_tokens,
             wait=threading.Event().wait,
+        )
+
+    def gather(
+        self, first: Evidence, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+    ) -> abc.Generator[ControllerStep, None, Evidence]:
+        """Yield the steps of searching on for the parts of a question, and return the evidence of all of them."""
+        if self.config.controller.mode == "off" or not first.sources or first.ground == "none":
+            return first
+        search = self.part_search(first.plan.language, wanted, retrieval)
+        gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
+        return self._judged(gathered) if gathered.steps else gathered
+
+    def part_search(
+        self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+    ) -> Callable[[str], Evidence]:
+        """Return the search that the controller asks: from a query in this language to its few best passages."""
+        view, gazetteer = self.collection.view(), load_gazetteer()
+        allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
+        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=self.config.controller.top_k)
+
+        def search(query: str) -> Evidence:
+            plan = plan_question(
+                query, identify=lambda _: language, gazetteer=gazetteer, generator=None, config=self.config
+            )
+            return retrieve(plan, allowed, view, self.retrievers(), settings)
+
+        return search
+
+    def controller_tools(self) -> ControllerTools:
+        """Return the models and tables that the controller reads with."""
+        calibration = self.collection.view().manifest.calibration
+        return ControllerTools(
+            embedder=self.embedder(),
+            similarity=lambda cosine, asked, written: calibration.similarity(cosine, languages_of(asked, written)),
+            gazetteer=load_gazetteer(),
+            generator=self.language_model()[0],
+            seconds=self.config.generation.planner_seconds,
         )
 
     def page_image(

@@ -18,6 +18,7 @@ AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
 # What an attribute of a structured answer holds: None where it is empty, NOT_STATED for a yes or no that is not stated.
 AttributeContent = str | int | float | bool | tuple[str, ...] | None
 NOT_STATED = "not stated"
+StepKind = Literal["plan", "retrieve", "read", "reflect", "decide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,10 +334,34 @@ class AbsentSection:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerStep:
+    """A step of the controller, shown while it happens: what it does, in which iteration (0: the question itself).
+
+    `subject` is the query, the sub-question or the reason to stop; `done` and `of` count what the step is about
+    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1.
+    """
+
+    kind: StepKind
+    iteration: int
+    subject: str = ""
+    done: int = 0
+    of: int = 0
+    confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ResidualGap:
+    """A part of the question that is not covered when the answer is written: nothing found, or contradicted."""
+
+    question: str
+    contradicted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit.
+    `ground` says whether it is enough to answer from, by the best chance of a hit. `steps` and `gaps` are those of the controller, where it ran.
     """
 
     plan: QueryPlan
@@ -346,6 +371,8 @@ class Evidence:
     seconds: Mapping[str, float] = field(default_factory=dict)
     absent: tuple[AbsentSection, ...] = ()
     ground: Ground = "enough"
+    steps: tuple[ControllerStep, ...] = ()
+    gaps: tuple[ResidualGap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.reference_list import licence_text, references_of
+from rag_engine.controller.describe import describe_step
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
@@ -42,6 +43,7 @@ _STEPS = {
     "rank": "reranking",
     "parents": "reading the passages",
     "judge": "judging the passages",
+    "controller": "searching for each part",
     "first_words": "first words of the answer",
     "answer": "complete answer with checked citations",
 }
@@ -264,4 +266,5 @@ def _draw_details(reply: Reply) -> None:
             f"{name} {reply.seconds[step]:.2f} s" for step, name in _STEPS.items() if step in reply.seconds
         )
         lines.append(f"Times: {steps}.")
+        lines += [escape(describe_step(step)) for step in reply.steps]
         st.caption("  \n".join(lines))

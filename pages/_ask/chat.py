@@ -14,10 +14,11 @@ from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import RetrievalConfig
+from rag_engine.controller.describe import describe_step
 from rag_engine.conversations import Conversation, begin_turn, new_id, read_conversation, record_reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
-from rag_engine.types import Evidence
+from rag_engine.types import ControllerStep, Evidence
 
 _SCROLL = """<script>
 for (const question of document.querySelectorAll(".st-key-question-%d")) {
@@ -54,6 +55,10 @@ def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, ret
         words = st.empty()
         for part in parts:
             match part:
+                case ControllerStep():
+                    line = describe_step(part)
+                    status.update(label=f"{line} …")
+                    status.caption(escape_paragraphs(line))
                 case Evidence():
                     status.update(label=_found(part))
                 case str():

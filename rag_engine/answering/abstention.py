@@ -21,26 +21,32 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     question, sources = evidence.plan.question, evidence.sources
     if evidence.absent or not sources or any(hit.named for hit in evidence.hits):
         return ""
-    years = _YEAR.findall(question)
-    if years and not any(year in _said(source) for year in years for source in sources):
+    years = years_of(question)
+    if years and not any(year in said(source) for year in years for source in sources):
         return ", ".join(dict.fromkeys(years))
     scope = evidence.plan.scope
-    if scope.countries and all(_is_elsewhere(source, scope, gazetteer) for source in sources[:_LEADING]):
+    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in sources[:_LEADING]):
         return _written(question, scope, gazetteer, evidence.plan.language)
     return ""
 
 
-def _said(source: Source) -> str:
+def years_of(text: str) -> list[str]:
+    """Return the years that a text names, and no other numbers."""
+    return _YEAR.findall(text)
+
+
+def said(source: Source) -> str:
+    """Return what a source says of itself: title, year, act and text."""
     metadata = source.document.metadata
     return f"{metadata.title} {metadata.year or ''} {source.act} {source.text}"
 
 
-def _is_elsewhere(source: Source, scope: GeographicScope, gazetteer: Gazetteer) -> bool:
+def is_elsewhere(source: Source, scope: GeographicScope, gazetteer: Gazetteer) -> bool:
     """Whether a source's document is about other places and its text names none of those asked for."""
     metadata = source.document.metadata
     if geographic_boost(scope, metadata, gazetteer) != ELSEWHERE:
         return False
-    named = find_places(_said(source), gazetteer, metadata.language, running=True)
+    named = find_places(said(source), gazetteer, metadata.language, running=True)
     return set(scope.countries).isdisjoint(named.countries) and set(scope.regions).isdisjoint(named.regions)
 
 

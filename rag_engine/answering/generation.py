@@ -21,6 +21,7 @@ from rag_engine.prompts import (
     absent_sections,
     answer_rules,
     insufficient,
+    not_covered,
     nothing_on,
     source_block,
     user_message,
@@ -142,6 +143,10 @@ def _written(
             seconds.setdefault("first_words", perf_counter() - started)
             pieces.append(piece)
             yield piece
+        # Only below an answer: alone it would pose as one.
+        if evidence.gaps and "".join(pieces).strip():
+            pieces.append(f"\n\n{not_covered(evidence.gaps, evidence.plan.language)}")
+            yield pieces[-1]
     except SextantError as error:
         failure = error
     text = "".join(pieces).strip()

@@ -43,6 +43,8 @@ def answer_json(answer: Answer) -> Json:
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": [source_json(source) for source in answer.evidence.sources],
         "plan": plan_json(answer.evidence.plan),
+        "steps": [asdict(step) for step in answer.evidence.steps],
+        "gaps": [asdict(gap) for gap in answer.evidence.gaps],
         "warnings": list(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
     }
@@ -71,6 +73,8 @@ def error_json(message: str) -> Json:
         "references": [],
         "evidence": [],
         "plan": None,
+        "steps": [],
+        "gaps": [],
         "warnings": [],
         "seconds": {},
     }

@@ -236,3 +236,13 @@ def test_pages_of_unchanged_files_do_not_count_for_the_pace(
         add_paths([small_documents, notice], engine, progress=told.append)
     assert (told[-1].done, told[-1].total, told[-1].pages) == (4, 4, 1)
     assert told[-1].done_bytes == told[-1].total_bytes
+
+
+def test_the_steps_of_a_question_of_several_parts_are_told_beside_the_answer(small_workspace: Path) -> None:
+    question = "When do residents near the dyke have to leave, and who repairs the lighthouses of Atlantis?"
+    command = [sys.executable, "-m", "cli", "ask", question, "-w", str(small_workspace)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    assert "2 parts in this question" in done.stderr
+    assert "2 parts in this question" not in done.stdout
+    reply = run_json("ask", "ask", question, "-w", small_workspace)
+    assert [step["kind"] for step in reply["steps"]][-1] == "decide"

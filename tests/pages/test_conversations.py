@@ -12,7 +12,7 @@ import pytest
 from rag_engine import conversations
 from rag_engine.conversations import Reply, ShownSource
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.types import Citation
+from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
 
 SOURCE = ShownSource(
     n=1,
@@ -62,6 +62,21 @@ def test_a_conversation_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert ended is not None
     assert conversations.read_conversation(tmp_path, id) == ended
     assert ended.turns[0].reply == REPLY
+
+
+def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) -> None:
+    step = ControllerStep("reflect", 1, "Who pays?", 1, 2, 0.6)
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Who pays, and when?")
+    evidence = Evidence(QueryPlan("Who pays, and when?", "en", ("who pays",)), (), (), steps=(step,))
+    parts = (step, evidence, "Nobody.", Answer("answered", "Nobody.", (), evidence, "extractive"))
+
+    assert list(conversations.record_reply(tmp_path, begun, iter(parts))) == list(parts)
+
+    read = conversations.read_conversation(tmp_path, begun.id)
+    assert read is not None
+    assert read.turns[0].reply is not None
+    assert read.turns[0].reply.steps == (step,)
+    assert read.turns[0].reply.text == "Nobody."
 
 
 def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval import search as retrievers
-from rag_engine.types import Answer, Evidence
+from rag_engine.types import Answer, ControllerStep, Evidence
 from rag_engine.workspace import chroma, write_lock
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -170,3 +170,26 @@ def test_a_question_in_a_language_without_a_stemmer_says_how_its_keywords_are_ma
     assert not any("no stemmer" in warning for warning in evidence.warnings)
     unknown = engine.search("洪水の避難計画はどうなっていますか")
     assert any("no stemmer" in warning for warning in unknown.warnings)
+
+
+def test_a_part_that_the_first_search_leaves_open_is_searched_for_within_the_filter(engine: Engine) -> None:
+    asked = "When do residents near the dyke leave their homes, and who repairs the lighthouses of Atlantis?"
+    parts = list(engine.ask(asked, {"language": ("en",)}))
+    steps = [part for part in parts if isinstance(part, ControllerStep)]
+    [evidence] = [part for part in parts if isinstance(part, Evidence)]
+    assert parts[: len(steps)] == steps
+    assert {step.kind for step in steps} == {"plan", "retrieve", "read", "reflect", "decide"}
+    assert evidence.steps == tuple(steps)
+    assert {source.document.metadata.language for source in evidence.sources} == {"en"}
+    assert "Who repairs the lighthouses of Atlantis?" in [gap.question for gap in evidence.gaps]
+    answer = parts[-1]
+    assert isinstance(answer, Answer)
+    assert answer.text.endswith("“Who repairs the lighthouses of Atlantis?”")
+
+
+def test_a_simple_question_takes_no_step_and_the_controller_can_be_switched_off(engine: Engine) -> None:
+    assert not any(isinstance(part, ControllerStep) for part in engine.ask(QUESTION))
+    off = replace(engine.config, controller=replace(engine.config.controller, mode="off"))
+    engine.config = off
+    asked = "When do residents near the dyke leave their homes, and who repairs the lighthouses of Atlantis?"
+    assert not any(isinstance(part, ControllerStep) for part in engine.ask(asked))

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Never
 
 import pytest
@@ -13,7 +13,7 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT
 from rag_engine.protocols import Generator
-from rag_engine.types import Answer, Evidence, Prompt, Source
+from rag_engine.types import Answer, Evidence, Prompt, ResidualGap, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
@@ -213,3 +213,30 @@ def test_what_only_looks_like_a_thought_is_kept(
     evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], said: str
 ) -> None:
     assert ask(evidence, Scripted(tuple(said)))[1].text == said.strip()
+
+
+def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(
+    ask: Callable[..., tuple[list[str], Answer]],
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+) -> None:
+    evidence = make_evidence("Chi paga e quando?", [make_source(1, "Paga lo Stato.", language="it")], language="it")
+    gaps = (ResidualGap("Quando [Source 9]?"), ResidualGap("Chi paga?", contradicted=True))
+    pieces, reply = ask(replace(evidence, gaps=gaps), Scripted(("Paga lo Stato [Source 1].",)))
+    assert reply.text == (
+        "Paga lo Stato [Source 1].\n\nSenza una risposta chiara nei passaggi trovati: “Quando [“Source” 9]?”\n\n"
+        "I passaggi trovati potrebbero contraddirsi su questo: “Chi paga?”"
+    )
+    assert "".join(pieces) == reply.text
+    assert reply.status == "answered"
+
+
+def test_where_nothing_is_written_no_part_is_named(
+    ask: Callable[..., tuple[list[str], Answer]],
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+) -> None:
+    evidence = make_evidence("Who pays and when?", [make_source(1, "The state pays.")])
+    _, reply = ask(replace(evidence, gaps=(ResidualGap("When?"),)), Scripted(()))
+    assert reply.status == "error"
+    assert "When?" not in reply.text

@@ -1,0 +1,73 @@
+"""From the first search of a question to the evidence of its parts: whether the controller runs, and its result."""
+
+from __future__ import annotations
+
+import time
+from collections import abc
+from dataclasses import dataclass, replace
+
+from rag_engine.config import ControllerConfig
+from rag_engine.controller.loop import Retrieve, begin, search_on
+from rag_engine.controller.memory import SubQuestion
+from rag_engine.controller.merge import merge_evidence
+from rag_engine.controller.model_reading import ModelReader
+from rag_engine.controller.plan import plan_by_model, plan_by_rules
+from rag_engine.controller.read import Read, SentenceReader, Similarity
+from rag_engine.errors import BackendError
+from rag_engine.geography import Gazetteer
+from rag_engine.protocols import Embedder, Generator
+from rag_engine.types import ControllerStep, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerTools:
+    """What the controller works with; `generator` is None without a language model, which has `seconds` for a reply."""
+
+    embedder: Embedder
+    similarity: Similarity
+    gazetteer: Gazetteer
+    generator: Generator | None
+    seconds: float
+
+
+def gather(
+    first: Evidence, retrieve: Retrieve, tools: ControllerTools, config: ControllerConfig
+) -> abc.Generator[ControllerStep, None, Evidence]:
+    """Yield the steps of the controller and return the evidence of all parts of the question.
+
+    The first search's own evidence comes back as it is, without a step, where the question has a single part, where
+    nothing was found to begin with, or where every part is covered.
+    """
+    parts = plan_by_rules(first.plan, tools.gazetteer)
+    if config.mode == "off" or len(parts) < 2 or not first.sources:
+        return first
+    started = time.perf_counter()
+    parts, read, warnings = _with_model(first, parts, tools)
+    memory = begin(first, parts, read, config)
+    memory = replace(memory, warnings=(*warnings, *memory.warnings))
+    if not memory.unresolved:
+        return replace(first, warnings=tuple(dict.fromkeys((*first.warnings, *memory.warnings))))
+    steps: list[ControllerStep] = []
+    loop = search_on(memory, retrieve, read, config)
+    while True:
+        try:
+            step = next(loop)
+        except StopIteration as ended:
+            return merge_evidence(ended.value, steps, seconds=time.perf_counter() - started)
+        steps.append(step)
+        yield step
+
+
+def _with_model(
+    first: Evidence, parts: tuple[SubQuestion, ...], tools: ControllerTools
+) -> tuple[tuple[SubQuestion, ...], Read, tuple[str, ...]]:
+    """Return the parts and the reader, those of the language model where there is one and its reply can be used."""
+    rules = SentenceReader(tools.embedder, tools.similarity, tools.gazetteer)
+    generator = tools.generator
+    if generator is None or generator.quotes_only:
+        return parts, rules, ()
+    read = ModelReader(generator, rules, seconds=tools.seconds)
+    try:
+        return plan_by_model(first.plan, generator, tools.gazetteer, seconds=tools.seconds), read, ()
+    except BackendError as error:
+        return parts, read, (f"The question was taken apart by rules: {error}",)

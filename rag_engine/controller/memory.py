@@ -1,0 +1,102 @@
+"""The working memory of the controller: queries issued, evidence pool, what each sub-question has found, confidence.
+
+Nothing in it is changed and nothing leaves it: every operation returns a memory that holds more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from rag_engine.types import Evidence, GeographicScope, Source
+
+SubQuestionState = Literal["covered", "contradicted", "open"]
+# Where a parent is: the key of its document and the offsets of its text.
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """A part of the question, with the places, sections ("article 9") and years that whatever answers it must be about.
+
+    `queries` are those to be issued for it, the first of them first.
+    """
+
+    text: str
+    queries: tuple[str, ...]
+    language: str = ""
+    scope: GeographicScope = field(default_factory=GeographicScope)
+    sections: tuple[str, ...] = ()
+    years: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """A statement that a passage makes on a sub-question (`about` is its number), bound to where it is said.
+
+    `start` and `end` are offsets in the document's text; `support` says how well it fits, from 0.
+    """
+
+    about: int
+    text: str
+    language: str
+    place: Place
+    document_id: str
+    start: int
+    end: int
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedQuery:
+    """A query that was issued, for which sub-question, and what it found; the first one is the question itself."""
+
+    text: str
+    about: int | None
+    found: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingMemory:
+    """Everything that the controller knows after `iteration` retrievals of its own.
+
+    `issued` holds the queries with their evidence, which together are the evidence pool; `states` says of each
+    sub-question how it stands and `confidence` how sure the memory is as a whole, from 0 to 1.
+    """
+
+    sub_questions: tuple[SubQuestion, ...]
+    issued: tuple[IssuedQuery, ...] = ()
+    propositions: tuple[Proposition, ...] = ()
+    states: tuple[SubQuestionState, ...] = ()
+    confidence: float = 0.0
+    iteration: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def unresolved(self) -> tuple[int, ...]:
+        """Return the numbers of the sub-questions that are open or contradicted."""
+        return tuple(number for number, state in enumerate(self.states) if state != "covered")
+
+    def pool(self) -> dict[Place, Source]:
+        """Return every source found so far by its place, in the order in which they were found."""
+        sources: dict[Place, Source] = {}
+        for query in self.issued:
+            for source in query.found.sources:
+                sources.setdefault(place_of(source), source)
+        return sources
+
+
+def place_of(source: Source) -> Place:
+    """Return what identifies a source across searches: its document and its characters in it."""
+    return source.document.key, source.start, source.end
+
+
+def with_evidence(memory: WorkingMemory, query: IssuedQuery) -> WorkingMemory:
+    """Return the memory with a query and what it found added."""
+    iteration = memory.iteration + (query.about is not None)
+    return replace(memory, issued=(*memory.issued, query), iteration=iteration)
+
+
+def with_propositions(memory: WorkingMemory, read: tuple[Proposition, ...]) -> WorkingMemory:
+    """Return the memory with propositions added, none of them twice."""
+    return replace(memory, propositions=tuple(dict.fromkeys((*memory.propositions, *read))))

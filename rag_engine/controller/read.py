@@ -1,0 +1,151 @@
+"""Read: the statements of the passages that bear on a sub-question, without a language model.
+
+A statement is a sentence of a passage. How well it supports a sub-question is measured as the nearness of a whole
+question is in answering: the similarity of the two and a weight for the words shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_engine.answering.abstention import is_elsewhere, said
+from rag_engine.answering.citations import shared_words, words
+from rag_engine.chunking.indexed_text import context_header, under_header
+from rag_engine.chunking.sections.labels import normal_label
+from rag_engine.controller.memory import Place, Proposition, SubQuestion, place_of
+from rag_engine.geography import Gazetteer
+from rag_engine.protocols import Embedder
+from rag_engine.text.analyzer import analyse
+from rag_engine.text.sentences import Span, sentence_spans, stripped
+from rag_engine.types import Source
+
+# What the share of a sub-question's words in a statement weighs beside similarity, and the share taken for granted
+# where the two are in different languages; both as in answering/abstention.py.
+_WORDS = 0.3
+_FOREIGN = 0.3
+# Sentences that are encoded for a sub-question in one reading, and of one source: encoding is what reading costs.
+_MOST_SENTENCES = 12
+_OF_ONE = 2
+_SHORTEST = 20
+
+# A cosine, the language of the question and that of the passage to a similarity from 0 to 1.
+Similarity = Callable[[float, str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementReading:
+    """What was read: statements, and what a person should know of how they were found."""
+
+    propositions: tuple[Proposition, ...]
+    warnings: tuple[str, ...] = ()
+
+
+# Sub-questions by their numbers, and the sources to read for them.
+Read = Callable[[Sequence[tuple[int, SubQuestion]], Sequence[Source]], StatementReading]
+
+
+class SentenceReader:
+    """Finds statements with the encoder and shared words; a sentence is encoded once, however often it is read."""
+
+    def __init__(self, embedder: Embedder, similarity: Similarity, gazetteer: Gazetteer) -> None:
+        self._embedder, self._similarity, self._gazetteer = embedder, similarity, gazetteer
+        self._vectors: dict[tuple[Place, Span], NDArray[np.float32]] = {}
+
+    def __call__(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
+        """Return for each sub-question the best statement of each of the likeliest sources that may answer it."""
+        chosen = [
+            (number, one, source, spans)
+            for number, one in asked
+            for source, spans in _limited(one, self._eligible(one, sources))
+        ]
+        self._encode([(source, spans) for _, _, source, spans in chosen])
+        texts = [one.text for _, one in asked]
+        queries = dict(zip(texts, self._embedder.encode_queries(texts), strict=True)) if chosen else {}
+        found = (self._best(number, one, source, spans, queries[one.text]) for number, one, source, spans in chosen)
+        return StatementReading(tuple(found))
+
+    def _eligible(self, one: SubQuestion, sources: Sequence[Source]) -> list[Source]:
+        """Return the sources that are about the section, the year and the country that the sub-question names."""
+        if one.sections:
+            labelled = [source for source in sources if normal_label(source.section) in one.sections]
+            named = [source for source in labelled if any(hit.named for hit in source.hits)]
+            sources = named or labelled
+        if one.years:
+            sources = [source for source in sources if any(year in said(source) for year in one.years)]
+        if one.scope.countries:
+            sources = [source for source in sources if not is_elsewhere(source, one.scope, self._gazetteer)]
+        return list(sources)
+
+    def _encode(self, chosen: Sequence[tuple[Source, Sequence[Span]]]) -> None:
+        """Encode the sentences that were not encoded before, each under its document's header."""
+        new = {
+            (place_of(source), span): under_header(context_header(source.document.metadata), source.text[slice(*span)])
+            for source, spans in chosen
+            for span in spans
+            if (place_of(source), span) not in self._vectors
+        }
+        if new:
+            self._vectors |= dict(zip(new, self._embedder.encode_passages(list(new.values())), strict=True))
+
+    def _best(
+        self, number: int, one: SubQuestion, source: Source, spans: Sequence[Span], query: NDArray[np.float32]
+    ) -> Proposition:
+        """Return the statement of the source that supports the sub-question best."""
+        written = source.document.metadata.language
+        place = place_of(source)
+
+        def support(span: Span) -> float:
+            cosine = float(self._vectors[place, span] @ query)
+            return self._similarity(cosine, one.language, written) + _WORDS * _share(one, source, span)
+
+        scores = [support(span) for span in spans]
+        start, end = spans[int(np.argmax(scores))]
+        return Proposition(
+            about=number,
+            text=" ".join(source.text[start:end].split()),
+            language=written,
+            place=place,
+            document_id=source.document.document_id,
+            start=source.start + start,
+            end=source.start + end,
+            support=max(scores),
+        )
+
+
+def _limited(one: SubQuestion, sources: Sequence[Source]) -> list[tuple[Source, list[Span]]]:
+    """Return the best sources with sentences to encode, as many as may be encoded for one sub-question."""
+    chosen = [(source, spans) for source in sources if (spans := _promising(one, source))]
+    wanted = words(one.text)
+
+    def promise(pair: tuple[Source, list[Span]]) -> float:
+        return max(shared_words(wanted, words(pair[0].text[slice(*span)])) for span in pair[1])
+
+    # Of equal promise, as where the languages differ, the order of the search decides.
+    return sorted(chosen, key=promise, reverse=True)[: _MOST_SENTENCES // _OF_ONE]
+
+
+def _promising(one: SubQuestion, source: Source) -> list[Span]:
+    """Return the sentences that share most words with the sub-question; of equal ones those of the best hits first."""
+    wanted = words(one.text)
+
+    def promise(span: Span) -> tuple[float, int]:
+        start, end = source.start + span[0], source.start + span[1]
+        ranks = (-rank for rank, hit in enumerate(source.hits) if hit.start <= start and end <= hit.end)
+        return shared_words(wanted, words(source.text[slice(*span)])), next(ranks, -len(source.hits))
+
+    spans = (stripped(source.text, *span) for span in sentence_spans(source.text, source.document.metadata.language))
+    long_enough = [span for span in spans if span[1] - span[0] >= _SHORTEST]
+    return sorted(long_enough, key=promise, reverse=True)[:_OF_ONE]
+
+
+def _share(one: SubQuestion, source: Source, span: Span) -> float:
+    """Return the share of the sub-question's terms in a sentence and what names its place: title, act, headings."""
+    terms = set(analyse(one.text, one.language))
+    metadata = source.document.metadata
+    named = " ".join((metadata.title, source.act, source.section, *source.headings, source.text[slice(*span)]))
+    share = len(terms.intersection(analyse(named, one.language))) / len(terms) if terms else 0.0
+    return share if metadata.language == one.language and terms else max(share, _FOREIGN)

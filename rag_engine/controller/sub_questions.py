@@ -1,0 +1,252 @@
+"""A question of several parts taken apart by rules, in seven languages.
+
+The parts are those that a reader sees in the sentence: questions one after another, several named sections, several
+countries, years or names, and lists whose items begin alike. What is common to the parts stays with each of them. The
+rules only propose: a part too many costs a search, and a question that is not understood stays whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rag_engine.chunking.sections.labels import normal_label
+from rag_engine.chunking.sections.references import Reference, named_sections
+from rag_engine.controller.phrasing import PartWords, part_words
+from rag_engine.geography import Gazetteer, place_mentions
+from rag_engine.text.folding import fold
+from rag_engine.text.sentences import Span
+from rag_engine.text.stopwords import stopwords
+
+# Sub-questions at most: a longer list is searched as one.
+MOST = 8
+# Words before the first asking word that belong to every part: "In Italy and Germany, who ...".
+_LONGEST_LEAD = 9
+_SENTENCE = re.compile(r"(?<=[?？])\s+(?=\S)")
+_YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
+# A word with a capital and those that follow it, of which small ones may stand between: "Sharm el-Sheikh".
+_NAME = re.compile(r"(?<![\w'’])[^\W\d_a-zß-öø-ÿ][\w'’.-]*(?:\s[^\W\d_a-zß-öø-ÿ][\w'’.-]*)*")
+_WORD = re.compile(r"\w+")
+_WORD_START = re.compile(r"(?<!\S)\S")
+_FIRST_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+_END = re.compile(r"\s?[?？]$")
+_LOOSE = re.compile(r"^[¿\s,;]+|[\s,;?？!.…]+$")
+
+PartSplit = Callable[[str], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """Characters [start, end) of a question that are one of several alike, and what each is known by."""
+
+    start: int
+    end: int
+    name: str
+
+
+def sub_questions(question: str, language: str, gazetteer: Gazetteer) -> tuple[str, ...]:
+    """Return the parts of a question, in its order; the question alone where it has no parts.
+
+    A step that would make more than eight parts is left out.
+    """
+    words = part_words(language)
+    if words is None:
+        return (question,)
+    parts = [question]
+    for split in _splits(language, words, gazetteer):
+        further = list(dict.fromkeys(piece for part in parts for piece in split(part)))
+        parts = further if len(further) <= MOST else parts
+    return tuple(_as_question(part, question, language) for part in parts) if len(parts) > 1 else (question,)
+
+
+def named_labels(text: str, language: str) -> tuple[str, ...]:
+    """Return the sections that a text names, in their normal form ("article 9")."""
+    return tuple(dict.fromkeys(normal_label(one.label) for one in named_sections(text, language)))
+
+
+def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[PartSplit, ...]:
+    return (
+        lambda text: [piece for piece in _SENTENCE.split(text) if _WORD.search(piece)],
+        lambda text: _clauses(text, words),
+        lambda text: _sections(text, language, words),
+        lambda text: _alike(text, _places(text, gazetteer, language), words),
+        lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in _YEAR.finditer(text)], words),
+        lambda text: _alike(text, _names(text, language, words), words),
+        lambda text: _repeated(text, words.prepositions, words),
+        lambda text: _repeated(text, (words.determiner,), words, after=words.prepositions),
+        lambda text: _listed(text, language, words),
+    )
+
+
+def _clauses(text: str, words: PartWords) -> list[str]:
+    """Cut where a comma or a joining word is followed by an asking word; a comma only in a list that a word ends."""
+    cuts = [cut for cut in words.join.finditer(text) if words.anywhere or words.asks.match(text, cut.end())]
+    if words.anywhere:
+        return _asking(text, cuts, words)
+    while cuts and not _word_of(cuts[-1]):
+        cuts.pop()
+    pieces = _between(text, [cut.span() for cut in cuts])
+    if len(pieces) < 2:
+        return pieces
+    if not _asks_somewhere(pieces[0], words) and len(pieces[0].split()) <= _LONGEST_LEAD:
+        return [f"{pieces[0]}, {piece}" for piece in pieces[1:]]
+    lead = _lead(pieces[0], words)
+    return [pieces[0], *(f"{lead}{piece}" for piece in pieces[1:])]
+
+
+def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[str]:
+    """Return the pieces between cuts, one without an asking word joined to the piece that follows it."""
+    spans: list[Span] = []
+    start = 0
+    for cut in cuts:
+        if words.asks.search(text, start, cut.start()) and words.asks.search(text, cut.end()):
+            spans.append(cut.span())
+            start = cut.end()
+    return _between(text, spans)
+
+
+def _asks_somewhere(piece: str, words: PartWords) -> bool:
+    return any(words.asks.match(piece, found.start()) for found in _WORD_START.finditer(piece))
+
+
+def _lead(piece: str, words: PartWords) -> str:
+    """Return what comes before the asking word of the first part; "" if nothing or too much does."""
+    starts = [found.start() for found in _WORD_START.finditer(piece) if words.asks.match(piece, found.start())]
+    lead = piece[: starts[0]] if starts else ""
+    return lead if len(lead.split()) <= _LONGEST_LEAD else ""
+
+
+def _sections(text: str, language: str, words: PartWords) -> list[str]:
+    """Give each named section a question of its own."""
+    references = [one for one in named_sections(text, language) if not one.document]
+    if len({one.label for one in references}) < 2:
+        return [text]
+    gaps = [text[one.end : other.start] for one, other in pairwise(references)]
+    if all(words.gap.fullmatch(gap) for gap in gaps):
+        start, end = references[0].start, references[-1].end
+        return [text[:start] + _label(text, one, references) + text[end:] for one in references]
+    # Sections of different acts: each with what follows it, up to the word that joins the next.
+    cuts = [list(words.join.finditer(text, one.end, other.start)) for one, other in pairwise(references)]
+    if not all(cuts):
+        return [text]
+    first = references[0].start
+    pieces = _between(text[first:], [(found[-1].start() - first, found[-1].end() - first) for found in cuts])
+    return [text[:first] + piece for piece in pieces]
+
+
+def _label(text: str, reference: Reference, references: Sequence[Reference]) -> str:
+    """Return a section as the list of sections names it: "Articles 8" for the second of "Articles 5, 8 and 11"."""
+    written = text[reference.start : reference.end]
+    if re.search(r"[^\W\d_]{2,}|§", written):
+        return written
+    nouned = (text[one.start : one.end] for one in references)
+    full = next((one for one in nouned if re.search(r"[^\W\d_]{2,}|§", one)), written)
+    return re.sub(r"\d+\w?", written.strip(), full, count=1)
+
+
+def _places(text: str, gazetteer: Gazetteer, language: str) -> list[_Item]:
+    mentions = place_mentions(text, gazetteer, language)
+    return [_Item(start, end, form.countries[0]) for form, start, end in mentions if len(form.countries) == 1]
+
+
+def _names(text: str, language: str, words: PartWords) -> list[_Item]:
+    """Return the names inside the question; none in German, whose nouns all have a capital, and none of what is one."""
+    if language == "de" or words.undivided.search(text):
+        return []
+    names = [_Item(*one.span(), fold(one.group())) for one in _NAME.finditer(text) if one.start() > 1]
+    return [] if _is_one_name(text, names, words) else names
+
+
+def _alike(text: str, items: Sequence[_Item], words: PartWords) -> list[str]:
+    """Give each item of the longest run of items, joined by commas and words, a question of its own."""
+    runs: list[list[_Item]] = [[]]
+    for item in items:
+        if runs[-1] and not words.gap.fullmatch(text, runs[-1][-1].end, item.start):
+            runs.append([])
+        runs[-1].append(item)
+    run = max(runs, key=len)
+    if len({item.name for item in run}) < 2:
+        return [text]
+    return [text[: run[0].start] + text[item.start : item.end] + text[run[-1].end :] for item in run]
+
+
+def _is_one_name(text: str, names: Sequence[_Item], words: PartWords) -> bool:
+    """Whether a determiner opens the first of two names alone: "the Climate Technology Centre and Network"."""
+    return any(
+        _follows(text, one.start, (words.determiner,))
+        and words.gap.fullmatch(text, one.end, other.start) is not None
+        and not words.determiner.search(text, one.end, other.start)
+        for one, other in pairwise(names)
+    )
+
+
+def _repeated(
+    text: str, openers: Sequence[re.Pattern[str]], words: PartWords, *, after: Sequence[re.Pattern[str]] = ()
+) -> list[str]:
+    """Give each item of a list a question of its own, where the items begin with the same kind of word.
+
+    The first item begins at the last such word before the first cut, but not right `after` one of these.
+    """
+    joins = list(words.join.finditer(text))
+    for opener in openers:
+        cuts = [cut for cut in joins if opener.match(text, cut.end())]
+        while cuts and not _word_of(cuts[-1]):
+            cuts.pop()
+        if not cuts:
+            continue
+        heads = [one for one in opener.finditer(text, 0, cuts[0].start()) if not _follows(text, one.start(), after)]
+        if not heads:
+            continue
+        head = heads[-1].start()
+        if _follows(text, head, words.auxiliaries) or words.undivided.search(text, 0, cuts[0].start()):
+            continue
+        pieces = _between(text[head:], [(cut.start() - head, cut.end() - head) for cut in cuts])
+        return [text[:head] + piece for piece in pieces]
+    return [text]
+
+
+def _listed(text: str, language: str, words: PartWords) -> list[str]:
+    """Give each of three or more single words in a list a question of its own."""
+    joins = list(words.join.finditer(text))
+    last = next((place for place, cut in reversed(list(enumerate(joins))) if _word_of(cut)), None)
+    if last is None:
+        return [text]
+    first = last
+    while first and len(text[joins[first - 1].end() : joins[first].start()].split()) <= 2:
+        first -= 1
+    head = re.search(r"\S+$", text[: joins[first].start()])
+    tail = _FIRST_WORD.match(text, joins[last].end())
+    if first == last or head is None or tail is None:
+        return [text]
+    items = _between(
+        text[head.start() : tail.end()],
+        [(c.start() - head.start(), c.end() - head.start()) for c in joins[first : last + 1]],
+    )
+    if words.undivided.search(text, 0, head.start()) or any(fold(item) in stopwords(language) for item in items):
+        return [text]
+    return [text[: head.start()] + item + text[tail.end() :] for item in items]
+
+
+def _follows(text: str, position: int, patterns: Sequence[re.Pattern[str]]) -> bool:
+    """Whether the word before a position is one of these."""
+    before = re.search(r"[\w'’]+\s*$", text[:position])
+    return before is not None and any(one.fullmatch(before.group().strip()) for one in patterns)
+
+
+def _word_of(cut: re.Match[str]) -> str:
+    return cut["word"] or cut["alone"] or ""
+
+
+def _between(text: str, cuts: Sequence[Span]) -> list[str]:
+    edges = [0, *(edge for cut in cuts for edge in cut), len(text)]
+    return [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _as_question(part: str, question: str, language: str) -> str:
+    """Return a part with a capital and with the signs that the question opens and ends with."""
+    plain = _LOOSE.sub("", " ".join(part.split()))
+    capital = "İ" if language == "tr" and plain.startswith("i") else plain[:1].upper()
+    signs = _END.search(question.rstrip())
+    return f"{'¿' if question.lstrip().startswith('¿') else ''}{capital}{plain[1:]}{signs[0] if signs else ''}"

@@ -1,0 +1,148 @@
+"""The loop over a retrieval and a reader that are written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_engine.config import ControllerConfig
+from rag_engine.controller.loop import begin, search_on
+from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
+from rag_engine.controller.merge import merge_evidence
+from rag_engine.controller.read import StatementReading
+from rag_engine.types import ControllerStep, Evidence, Source
+
+MakeSource = Callable[..., Source]
+MakeEvidence = Callable[..., Evidence]
+CONFIG = ControllerConfig(budget=4)
+PARTS = (SubQuestion("Who pays?", ("who pays", "who pays for shelters")), SubQuestion("When?", ("when",)))
+
+
+def reader(answered: dict[str, int], support: float = 9.0) -> Callable[..., StatementReading]:
+    """Return a reader that finds a statement on a part in every source whose text holds the key."""
+
+    def read(asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> StatementReading:
+        found = [
+            Proposition(number, source.text, "en", place_of(source), source.document.document_id, 0, 5, support)
+            for number, _ in asked
+            for source in sources
+            for word, about in answered.items()
+            if about == number and word in source.text
+        ]
+        return StatementReading(tuple(found))
+
+    return read
+
+
+def run(
+    first: Evidence,
+    found: dict[str, Evidence],
+    read: Callable[..., StatementReading],
+    config: ControllerConfig = CONFIG,
+) -> tuple[list[ControllerStep], WorkingMemory, list[str]]:
+    """Run the loop to its end; return its steps, its memory and the queries that were issued."""
+    issued: list[str] = []
+
+    def retrieve(query: str) -> Evidence:
+        issued.append(query)
+        return found.get(query, replace(first, sources=(), hits=()))
+
+    loop = search_on(begin(first, PARTS, read, config), retrieve, read, config)
+    steps = []
+    while True:
+        try:
+            steps.append(next(loop))
+        except StopIteration as ended:
+            return steps, ended.value, issued
+
+
+@pytest.fixture
+def first(make_source: MakeSource, make_evidence: MakeEvidence) -> Evidence:
+    return make_evidence("Who pays, and when?", [make_source(1, "The state pays."), make_source(2, "Other matters.")])
+
+
+def test_a_gap_is_searched_for_until_it_is_covered(
+    first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
+) -> None:
+    found = {"when": make_evidence("when", [make_source(3, "Plans are tested in May.")])}
+    steps, memory, issued = run(first, found, reader({"pays": 0, "May": 1}))
+    assert issued == ["when"]
+    assert memory.states == ("covered", "covered")
+    assert memory.confidence == 1
+    assert [step.kind for step in steps] == ["plan", "retrieve", "read", "reflect", "decide"]
+    assert steps[-1].subject == "resolved"
+
+
+def test_what_is_found_for_one_part_may_cover_another(
+    first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
+) -> None:
+    found = {"who pays": make_evidence("who pays", [make_source(3, "The council gives money in May.")])}
+    _, memory, issued = run(first, found, reader({"council": 0, "May": 1}))
+    assert issued == ["who pays"]
+    assert memory.unresolved == ()
+
+
+def test_an_end_without_an_answer_leaves_the_gaps_beside_the_evidence(first: Evidence) -> None:
+    steps, memory, issued = run(first, {}, reader({}))
+    assert issued == ["who pays", "when", "who pays for shelters"]
+    assert steps[-1].subject == "exhausted"
+    gaps = merge_evidence(memory, steps, seconds=0.1).gaps
+    assert [gap.question for gap in gaps] == ["Who pays?", "When?"]
+
+
+@given(budget=st.integers(0, 6))
+def test_the_budget_ends_the_loop_whatever_is_found(budget: int) -> None:
+    from tests.rag_engine.controller.sources import evidence_of
+
+    config = replace(CONFIG, budget=budget)
+    _, memory, issued = run(evidence_of("Who pays, and when?", ["Nothing here."]), {}, reader({}), config)
+    assert memory.iteration == len(issued) <= budget
+
+
+@given(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=3, max_size=3))
+def test_nothing_that_was_found_is_dropped_and_the_sources_are_numbered_anew(places: list[list[int]]) -> None:
+    from tests.rag_engine.controller.sources import evidence_of
+
+    start = evidence_of("Who pays, and when?", ["Nothing here."])
+    queries = ("who pays", "when", "who pays for shelters")
+    found = {
+        query: evidence_of(query, [f"Text {number}." for number in numbers])
+        for query, numbers in zip(queries, places, strict=True)
+    }
+    steps, memory, _ = run(start, found, reader({}))
+    merged = merge_evidence(memory, steps, seconds=0.1)
+    texts = {source.text for evidence in (start, *found.values()) for source in evidence.sources}
+    assert {source.text for source in merged.sources} == texts
+    assert [source.n for source in merged.sources] == list(range(1, len(texts) + 1))
+    assert len(merged.hits) == len(merged.sources)
+
+
+def test_each_part_has_its_best_source_among_the_first(
+    first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
+) -> None:
+    found = {"when": make_evidence("when", [make_source(3, "Plans are tested in May.")])}
+    steps, memory, _ = run(first, found, reader({"pays": 0, "May": 1}))
+    merged = merge_evidence(memory, steps, seconds=0.1)
+    assert [source.text for source in merged.sources] == [
+        "The state pays.",
+        "Plans are tested in May.",
+        "Other matters.",
+    ]
+
+
+def test_closing_the_loop_cancels_it_before_the_next_search(first: Evidence) -> None:
+    issued: list[str] = []
+
+    def retrieve(query: str) -> Evidence:
+        issued.append(query)
+        return first
+
+    read = reader({})
+    loop = search_on(begin(first, PARTS, read, CONFIG), retrieve, read, CONFIG)
+    assert [next(loop).kind, next(loop).kind] == ["plan", "retrieve"]
+    loop.close()
+    assert issued == []
