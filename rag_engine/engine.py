@@ -102,13 +102,14 @@ class Engine:
         evidence = self.search(question, wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
-        embedder = self.embedder()
+        embedder, manifest = self.embedder(), self.collection.manifest()
         yield from answer(
             evidence,
             generator or ExtractiveAnswerer(embedder),
             embedder=embedder,
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
+            calibration=manifest.calibration if manifest else None,
         )
 
     def page_image(

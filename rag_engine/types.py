@@ -13,6 +13,7 @@ from typing import Literal
 BlockKind = Literal["heading", "text", "table", "note"]
 Tier = Literal["strong", "moderate", "weak"]
 AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
+SupportLabel = Literal["supported", "partly supported", "unsupported", "no claim"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,8 +379,25 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceSupport:
+    """How far the passages that a sentence cites bear it out: characters [start, end) of the answer's text.
+
+    `reasons` say what of the sentence is not in the passages ("number 40 is not in the passage").
+    """
+
+    start: int
+    end: int
+    label: SupportLabel
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The whole of a reply; the text cites sources as [Source n] and every one of them exists."""
+    """The whole of a reply; the text cites sources as [Source n] and every one of them exists.
+
+    `support` has the sentences of a language model's answer in order, and nothing for quotations. `withheld` is what a
+    model wrote without naming a source, which is no answer.
+    """
 
     status: AnswerStatus
     text: str
@@ -388,3 +406,5 @@ class Answer:
     generator: str
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    support: tuple[SentenceSupport, ...] = ()
+    withheld: str = ""

@@ -11,6 +11,8 @@ from time import perf_counter
 
 from rag_engine.answering.abstention import too_far, unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
+from rag_engine.answering.support import assess
+from rag_engine.calibration import Calibration
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
@@ -19,13 +21,14 @@ from rag_engine.prompts import (
     absent_sections,
     answer_rules,
     insufficient,
+    names_no_source,
     nothing_on,
     source_block,
     user_message,
 )
-from rag_engine.protocols import Embedder, Generator
+from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
+from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, SentenceSupport, Source
 
 _TEMPLATE = 64  # tokens a chat template puts around two messages
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
@@ -79,13 +82,24 @@ def pack_prompt(
 
 
 def answer(
-    evidence: Evidence, generator: Generator, *, embedder: Embedder, page_of: PageOf, config: GenerationConfig
+    evidence: Evidence,
+    generator: Generator,
+    *,
+    embedder: Embedder,
+    page_of: PageOf,
+    config: GenerationConfig,
+    calibration: Calibration | None = None,
+    reader: PassageReader | None = None,
+    judge: Generator | None = None,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
 
     A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
-    later it keeps what came and warns that it broke off. `seconds` counts from the call: "prompt" until the prompt
-    was packed, "first_words" until the first piece, "answer" until the last citation was checked.
+    later it keeps what came and warns that it broke off. What a language model writes without naming a source is
+    withheld. Its sentences are compared with their sources on the encoder's `calibration`, and not without it; a
+    `reader` and a `judge` are asked as well where there are any. `seconds` counts from the call: "prompt" until the
+    prompt was packed, "first_words" until the first piece, "answer" until the last citation was checked; "support" is
+    what comparing the sentences took.
     """
     started = perf_counter()
     seconds: dict[str, float] = {}
@@ -125,17 +139,33 @@ def answer(
     if failure:
         warnings.append(f"The answer broke off. {failure}")
     checked = check_marks(text, {source.n for source in sources})
-    status: AnswerStatus = "answered"
-    citations: tuple[Citation, ...] = ()
+    language = evidence.plan.language
     if not generator.quotes_only and _says_insufficient(checked.text):
-        status = "insufficient_evidence"
+        status: AnswerStatus = "insufficient_evidence"
+    elif not checked.cited:
+        seconds["answer"] = perf_counter() - started
+        said = " ".join(filter(None, (absent, names_no_source(language))))
+        notes = (*warnings, *checked.warnings)
+        withheld = checked.text.removeprefix(absent).strip()
+        yield Answer("insufficient_evidence", said, (), evidence, generator.name, notes, seconds, withheld=withheld)
+        return
     else:
+        status = "answered"
         warnings += checked.warnings
+    citations: tuple[Citation, ...] = ()
     if checked.cited:
-        citations = cite(checked.text, evidence.plan.language, sources, embedder=embedder, page_of=page_of)
+        citations = cite(checked.text, language, sources, embedder=embedder, page_of=page_of)
     seconds["answer"] = perf_counter() - started
-    shown = checked.text if generator.quotes_only else without_references(checked.text)
-    yield Answer(status, shown or checked.text, citations, evidence, generator.name, tuple(warnings), seconds)
+    shown = (checked.text if generator.quotes_only else without_references(checked.text)) or checked.text
+    support: tuple[SentenceSupport, ...] = ()
+    if status == "answered" and calibration and not generator.quotes_only:
+        begun = perf_counter()
+        support, notes = assess(
+            shown, language, sources, embedder=embedder, calibration=calibration, reader=reader, judge=judge
+        )
+        warnings += notes
+        seconds["support"] = perf_counter() - begun
+    yield Answer(status, shown, citations, evidence, generator.name, tuple(warnings), seconds, support)
 
 
 def _refusal(evidence: Evidence, absent: str) -> str:
