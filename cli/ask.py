@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.terminal import AsJson, Filters, Workspace, engine_of, out, print_json, warn
+from cli.terminal import AsJson, Filters, Workspace, engine_of, out, print_json, print_line, warn
 
 if TYPE_CHECKING:
     from rag_engine.config import RetrievalConfig
@@ -65,6 +65,7 @@ def ask(
     """Answer a question from the documents, with a page for every claim."""
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
+    from rag_engine.answering.support import support_summary, unsupported_sentences
     from rag_engine.filters import parse_filters
     from rag_engine.types import Answer
 
@@ -82,6 +83,12 @@ def ask(
         out.print("\n")
         for reference in references_of(answer.citations):
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
+        if summary := support_summary(answer.support):
+            print_line(summary, style="dim")
+        warn(tuple(unsupported_sentences(answer.text, answer.support)))
+        if answer.withheld:
+            # The words are on the terminal already, as they came.
+            warn((answer.text,))
         warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, SextantError, WorkspaceError
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Source, Tier
+from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, SentenceSupport, Source, Tier
 
 _TITLE = 80
 
@@ -85,6 +85,8 @@ class Reply:
     sources: tuple[ShownSource, ...]
     warnings: tuple[str, ...]
     seconds: Mapping[str, float]
+    support: tuple[SentenceSupport, ...] = ()
+    withheld: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,8 @@ def reply_of(answer: Answer) -> Reply:
         sources=tuple(_shown(source) for source in answer.evidence.sources),
         warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         seconds={**answer.evidence.seconds, **answer.seconds},
+        support=answer.support,
+        withheld=answer.withheld,
     )
 
 

@@ -14,6 +14,7 @@ from rag_engine import workspace as paths
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
+from rag_engine.answering.support import SupportModels
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
@@ -109,7 +110,7 @@ class Engine:
             embedder=embedder,
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
-            calibration=manifest.calibration if manifest else None,
+            support=SupportModels(manifest.calibration) if manifest else None,
         )
 
     def page_image(

@@ -245,7 +245,7 @@ def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[Span | None]:
 
 
 def likely_sentences(source: Source, claims: Sequence[str], limit: int) -> list[Span]:
-    """Return at most `limit` sentences of a source in reading order: those that share most words with any of the claims.
+    """Return at most `limit` sentences of a source in reading order: those that share most words with any claim.
 
     Where none does (question and document in different languages) the sentences that were searched for come first.
     """

@@ -11,8 +11,7 @@ from time import perf_counter
 
 from rag_engine.answering.abstention import too_far, unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
-from rag_engine.answering.support import assess
-from rag_engine.calibration import Calibration
+from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
@@ -26,9 +25,9 @@ from rag_engine.prompts import (
     source_block,
     user_message,
 )
-from rag_engine.protocols import Embedder, Generator, PassageReader
+from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, SentenceSupport, Source
+from rag_engine.types import Answer, Evidence, Prompt, Source
 
 _TEMPLATE = 64  # tokens a chat template puts around two messages
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
@@ -88,18 +87,15 @@ def answer(
     embedder: Embedder,
     page_of: PageOf,
     config: GenerationConfig,
-    calibration: Calibration | None = None,
-    reader: PassageReader | None = None,
-    judge: Generator | None = None,
+    support: SupportModels | None = None,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
 
     A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
     later it keeps what came and warns that it broke off. What a language model writes without naming a source is
-    withheld. Its sentences are compared with their sources on the encoder's `calibration`, and not without it; a
-    `reader` and a `judge` are asked as well where there are any. `seconds` counts from the call: "prompt" until the
-    prompt was packed, "first_words" until the first piece, "answer" until the last citation was checked; "support" is
-    what comparing the sentences took.
+    withheld; the sentences of its answer are labelled with the models for `support`, and not without them. `seconds`
+    counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece, "answer" until the
+    last citation was checked; "support" is what labelling the sentences took.
     """
     started = perf_counter()
     seconds: dict[str, float] = {}
@@ -138,34 +134,38 @@ def answer(
         return
     if failure:
         warnings.append(f"The answer broke off. {failure}")
-    checked = check_marks(text, {source.n for source in sources})
-    language = evidence.plan.language
-    if not generator.quotes_only and _says_insufficient(checked.text):
-        status: AnswerStatus = "insufficient_evidence"
-    elif not checked.cited:
-        seconds["answer"] = perf_counter() - started
-        said = " ".join(filter(None, (absent, names_no_source(language))))
-        notes = (*warnings, *checked.warnings)
-        withheld = checked.text.removeprefix(absent).strip()
-        yield Answer("insufficient_evidence", said, (), evidence, generator.name, notes, seconds, withheld=withheld)
-        return
-    else:
-        status = "answered"
-        warnings += checked.warnings
-    citations: tuple[Citation, ...] = ()
-    if checked.cited:
-        citations = cite(checked.text, language, sources, embedder=embedder, page_of=page_of)
+    draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
+    found = _with_citations(draft, sources, embedder, page_of)
+    if not generator.quotes_only:
+        found = _of_a_model(draft, found, absent)
     seconds["answer"] = perf_counter() - started
-    shown = (checked.text if generator.quotes_only else without_references(checked.text)) or checked.text
-    support: tuple[SentenceSupport, ...] = ()
-    if status == "answered" and calibration and not generator.quotes_only:
-        begun = perf_counter()
-        support, notes = assess(
-            shown, language, sources, embedder=embedder, calibration=calibration, reader=reader, judge=judge
-        )
-        warnings += notes
-        seconds["support"] = perf_counter() - begun
-    yield Answer(status, shown, citations, evidence, generator.name, tuple(warnings), seconds, support)
+    if support and found.status == "answered" and not generator.quotes_only:
+        assessed, notes = assess(found.text, evidence.plan.language, sources, embedder=embedder, models=support)
+        # What is said of a section that does not exist is not the model's.
+        assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
+        found = replace(found, support=assessed, warnings=(*found.warnings, *notes))
+        seconds["support"] = perf_counter() - started - seconds["answer"]
+    yield found
+
+
+def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:
+    """Return the answer with its marks checked and its citations found."""
+    checked = check_marks(draft.text, {source.n for source in sources})
+    language = draft.evidence.plan.language
+    citations = cite(checked.text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
+    return replace(draft, text=checked.text, citations=citations, warnings=(*draft.warnings, *checked.warnings))
+
+
+def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
+    """Return what a language model wrote as an answer, or as none where it says so or names no source."""
+    text = without_references(cited.text) or cited.text
+    if _says_insufficient(cited.text):
+        return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
+    if not cited.citations:
+        said = " ".join(filter(None, (absent, names_no_source(cited.evidence.plan.language))))
+        withheld = cited.text.removeprefix(absent).strip()
+        return replace(cited, status="insufficient_evidence", text=said, withheld=withheld)
+    return replace(cited, text=text)
 
 
 def _refusal(evidence: Evidence, absent: str) -> str:

@@ -7,8 +7,19 @@ from dataclasses import asdict
 from typing import Any
 
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
+from rag_engine.answering.support import fitted_support
 from rag_engine.prompts import absent_sections
-from rag_engine.types import Answer, Citation, DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
+from rag_engine.types import (
+    Answer,
+    Citation,
+    DocumentRecord,
+    Evidence,
+    Hit,
+    Linked,
+    QueryPlan,
+    SentenceSupport,
+    Source,
+)
 
 Json = dict[str, Any]
 
@@ -31,6 +42,9 @@ def answer_json(answer: Answer) -> Json:
         "citations": [citation_json(citation) for citation in answer.citations],
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": [source_json(source) for source in answer.evidence.sources],
+        "support": [support_json(one, answer.text) for one in answer.support],
+        "support_accuracy": fitted_support().right if answer.support else None,
+        "withheld": answer.withheld,
         "plan": plan_json(answer.evidence.plan),
         "warnings": list(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
@@ -45,9 +59,23 @@ def error_json(message: str) -> Json:
         "citations": [],
         "references": [],
         "evidence": [],
+        "support": [],
+        "support_accuracy": None,
+        "withheld": "",
         "plan": None,
         "warnings": [],
         "seconds": {},
+    }
+
+
+def support_json(support: SentenceSupport, text: str) -> Json:
+    """Return how far a sentence of the answer's text is borne out, with its words and offsets."""
+    return {
+        "start": support.start,
+        "end": support.end,
+        "sentence": text[support.start : support.end],
+        "label": support.label,
+        "reasons": list(support.reasons),
     }
 
 

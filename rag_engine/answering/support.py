@@ -39,6 +39,15 @@ class FittedSupport:
     right: float
 
 
+@dataclass(frozen=True, slots=True)
+class SupportModels:
+    """What sentences are compared with their sources by: the encoder's scale, and a reader and a judge where asked."""
+
+    calibration: Calibration
+    reader: PassageReader | None = None
+    judge: Generator | None = None
+
+
 @cache
 def fitted_support() -> FittedSupport:
     """Return what benchmarks/support.py has fitted and measured."""
@@ -51,15 +60,31 @@ def support_accuracy() -> str:
     return f"right in {int(fitted_support().right * 10)} of 10 cases in our tests"
 
 
+def support_summary(support: Sequence[SentenceSupport]) -> str:
+    """Return in one line how many sentences are supported and how often such labels are right; "" without a claim."""
+    labels = [one.label for one in support if one.label != "no claim"]
+    if not labels:
+        return ""
+    counted = f"{labels.count('supported')} of {len(labels)} sentences supported by the cited passages"
+    others = [f"{labels.count(label)} {label}" for label in LABELS[1:] if label in labels]
+    return f"{'; '.join([counted, *others])}. Checked automatically: {support_accuracy()}."
+
+
+def unsupported_sentences(text: str, support: Sequence[SentenceSupport]) -> Iterator[str]:
+    """Yield each sentence of an answer's text that is not or only partly supported, with the reasons."""
+    for one in support:
+        if one.label in LABELS[1:]:
+            sentence = " ".join(text[one.start : one.end].split())
+            yield f"{one.label.capitalize()}: {sentence} ({'; '.join(one.reasons)})"
+
+
 def assess(
     text: str,
     language: str,
     sources: Sequence[Source],
     *,
     embedder: Embedder,
-    calibration: Calibration,
-    reader: PassageReader | None = None,
-    judge: Generator | None = None,
+    models: SupportModels,
 ) -> tuple[tuple[SentenceSupport, ...], tuple[str, ...]]:
     """Return the support of each sentence of a checked answer, and warnings.
 
@@ -67,7 +92,8 @@ def assess(
     without it.
     """
     warnings: list[str] = []
-    held = hold_against(text, language, sources, embedder=embedder, calibration=calibration)
+    reader, judge = models.reader, models.judge
+    held = hold_against(text, language, sources, embedder=embedder, calibration=models.calibration)
     if reader:
         try:
             held = [read_by(reader, one) for one in held]

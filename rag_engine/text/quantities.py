@@ -63,6 +63,17 @@ class _Numerals:
     dates: tuple[re.Pattern[str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A number in digits or an ordinal by what it may be read as, a word by the numerals in it, or an "and"."""
+
+    start: int
+    end: int
+    digits: frozenset[float] = frozenset()
+    atoms: tuple[int, ...] = ()
+    joins: bool = False
+
+
 def quantities(text: str, language: str) -> list[Quantity]:
     """Return the numbers of a text, in digits and, in a language of data/quantities.toml, in words.
 
@@ -75,37 +86,7 @@ def quantities(text: str, language: str) -> list[Quantity]:
     for value, pattern in numerals.fractions:
         found += (Quantity(match.group(), frozenset({value})) for match in pattern.finditer(text))
         text = pattern.sub("|", text)
-    run: list[int] = []
-    start = end = last = 0
-    joined = False
-    digits: Quantity | None = None
-    for match in (*_TOKEN.finditer(text), None):
-        atoms = _atoms(match["word"], numerals) if match and match["word"] else None
-        beside = match is not None and _BESIDE.fullmatch(text, end, match.start()) is not None
-        if match and beside and digits and atoms and len(atoms) == 1 and atoms[0] >= 1000:
-            values = frozenset(value * atoms[0] for value in digits.values)
-            digits, end = Quantity(text[start : match.end()], values), match.end()
-            continue
-        if digits:
-            found.append(digits)
-            digits = None
-        if match and run and beside and _is_joiner(match["word"], numerals):
-            end, joined = match.end(), True
-            continue
-        if run and not (atoms and beside and _joins(run[-1], atoms[0], joined=joined)):
-            found.append(Quantity(text[start:last], frozenset({float(_combined(run))})))
-            run = []
-        if match is None:
-            break
-        if not run:
-            start = match.start()
-        end, joined = match.end(), False
-        if atoms:
-            run, last = [*run, *atoms], end
-        if match["digits"]:
-            digits = Quantity(match["digits"], _readings(match["digits"]))
-        elif not atoms and (ordinal := numerals.ordinals.get(fold(match["word"]))):
-            found.append(Quantity(match["word"], frozenset({float(ordinal)})))
+    found += (_quantity(text, group) for group in _groups(text, numerals))
     return [one for one in found if not one.values <= {0.0, 1.0}]
 
 
@@ -114,8 +95,10 @@ def calendar_dates(text: str, language: str) -> list[CalendarDate]:
     found = [
         CalendarDate(match[0], int(match[3]), int(match[2]), int(match[1])) for match in _YEAR_FIRST.finditer(text)
     ]
-    for match in _DAY_FIRST.finditer(text):
-        found.append(CalendarDate(match[0], int(match[1]), int(match[3]), int(match[4]) if match[4] else None))
+    found += (
+        CalendarDate(match[0], int(match[1]), int(match[3]), int(match[4]) if match[4] else None)
+        for match in _DAY_FIRST.finditer(text)
+    )
     numerals, folded = _numerals(language), fold_in_place(text)
     taken: list[tuple[int, int]] = []
     for pattern in numerals.dates:
@@ -129,6 +112,50 @@ def calendar_dates(text: str, language: str) -> list[CalendarDate]:
             written = text[match.start() : match.end()]
             found.append(CalendarDate(written, int(day) if day else None, month, int(year) if year else None))
     return [one for one in found if (one.day is None or 1 <= one.day <= 31) and 1 <= one.month <= 12]
+
+
+def _groups(text: str, numerals: _Numerals) -> Iterator[list[_Token]]:
+    """Yield the tokens of each number of a text: "50 million", "two hundred and four", "quatre-vingt-dix"."""
+    group: list[_Token] = []
+    for match in _TOKEN.finditer(text):
+        token = _token(match, numerals)
+        if group and _BESIDE.fullmatch(text, group[-1].end, token.start) and _continues(group, token):
+            group.append(token)
+            continue
+        if group:
+            yield group
+        group = [token] if token.digits or token.atoms else []
+    if group:
+        yield group
+
+
+def _token(match: re.Match[str], numerals: _Numerals) -> _Token:
+    if match["digits"]:
+        return _Token(match.start(), match.end(), digits=_readings(match["digits"]))
+    word = fold(match["word"])
+    if word in numerals.joiners:
+        return _Token(match.start(), match.end(), joins=True)
+    ordinal = numerals.ordinals.get(word)
+    if ordinal:
+        return _Token(match.start(), match.end(), digits=frozenset({float(ordinal)}))
+    return _Token(match.start(), match.end(), atoms=_atoms(word, numerals))
+
+
+def _continues(group: Sequence[_Token], token: _Token) -> bool:
+    """Return whether a token beside the last one of a number belongs to it."""
+    if group[0].digits:
+        return len(group) == 1 and len(token.atoms) == 1 and token.atoms[0] >= 1000
+    before = [atom for one in group for atom in one.atoms][-1]
+    return token.joins or (bool(token.atoms) and _joins(before, token.atoms[0], joined=group[-1].joins))
+
+
+def _quantity(text: str, group: Sequence[_Token]) -> Quantity:
+    end = max(one.end for one in group if not one.joins)
+    atoms = [atom for one in group for atom in one.atoms]
+    values = frozenset({float(_combined(atoms))}) if atoms else frozenset()
+    if group[0].digits:
+        values = frozenset(value * (atoms[0] if atoms else 1) for value in group[0].digits)
+    return Quantity(text[group[0].start : end], values)
 
 
 def _readings(digits: str) -> frozenset[float]:
@@ -158,7 +185,7 @@ def _joins(before: int, after: int, *, joined: bool) -> bool:
     After "and" only what is below a hundred belongs to the same number.
     """
     multiplies = not joined and (after >= 100 or (before, after) == (4, 20))
-    adds = (before >= 100 and after < before) or (20 <= before and after < 20) or (before == 10 > after)
+    adds = (before >= 100 and after < before) or (before >= 20 and after < 20) or (before == 10 > after)
     return multiplies or (adds and not (joined and after >= 100))
 
 
@@ -175,20 +202,15 @@ def _combined(atoms: Sequence[int]) -> int:
     return total + current
 
 
-def _is_joiner(word: str | None, numerals: _Numerals) -> bool:
-    return word is not None and fold(word) in numerals.joiners
-
-
-def _atoms(word: str, numerals: _Numerals) -> list[int] | None:
-    """Return the values that a word is put together of, None for a word that states no number."""
-    folded = fold(word)
-    if len(folded) > _LONGEST_WORD:
-        return None
-    for candidate in dict.fromkeys((folded, _TURKISH_COPULA.sub("", folded))):
+def _atoms(word: str, numerals: _Numerals) -> tuple[int, ...]:
+    """Return the values that a folded word is put together of; none for a word that states no number."""
+    if len(word) > _LONGEST_WORD:
+        return ()
+    for candidate in dict.fromkeys((word, _TURKISH_COPULA.sub("", word))):
         atoms = list(_split(candidate, numerals))
         if atoms and None not in atoms and atoms != [1]:
-            return [atom for atom in atoms if atom is not None]
-    return None
+            return tuple(atom for atom in atoms if atom is not None)
+    return ()
 
 
 def _split(word: str, numerals: _Numerals) -> Iterator[int | None]:
