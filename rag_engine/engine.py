@@ -110,7 +110,7 @@ class Engine:
             embedder=embedder,
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
-            support=SupportModels(manifest.calibration) if manifest else None,
+            support=SupportModels(manifest.calibration, self.language_of) if manifest else None,
         )
 
     def page_image(

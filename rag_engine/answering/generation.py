@@ -140,7 +140,9 @@ def answer(
         found = _of_a_model(draft, found, absent)
     seconds["answer"] = perf_counter() - started
     if support and found.status == "answered" and not generator.quotes_only:
-        assessed, notes = assess(found.text, evidence.plan.language, sources, embedder=embedder, models=support)
+        plan = evidence.plan
+        language = (plan.output_instructions and support.identify(found.text)) or plan.language
+        assessed, notes = assess(found.text, language, sources, embedder=embedder, models=support)
         # What is said of a section that does not exist is not the model's.
         assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
         found = replace(found, support=assessed, warnings=(*found.warnings, *notes))

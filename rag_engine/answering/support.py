@@ -9,7 +9,7 @@ label is right. Where a judge model is asked as well, its label counts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp
@@ -41,9 +41,14 @@ class FittedSupport:
 
 @dataclass(frozen=True, slots=True)
 class SupportModels:
-    """What sentences are compared with their sources by: the encoder's scale, and a reader and a judge where asked."""
+    """What sentences are compared with their sources by: the encoder's scale, and a reader and a judge where asked.
+
+    `identify` returns the language (ISO 639-1) of an answer that was wished for in another one than the question's, ""
+    where it is not known.
+    """
 
     calibration: Calibration
+    identify: Callable[[str], str] = lambda _: ""
     reader: PassageReader | None = None
     judge: Generator | None = None
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Never
 
 import pytest
@@ -251,3 +251,22 @@ def test_the_sentences_of_a_model_are_labelled_and_those_of_quotations_are_not(
     assert [one.label for one in result.support] == ["supported"]
     assert "support" in result.seconds
     assert ask(evidence, Scripted(said, quotes_only=True), SUPPORT)[1].support == ()
+
+
+def test_an_answer_wished_for_in_another_language_is_read_in_it(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    ask: Callable[..., tuple[list[str], Answer]],
+) -> None:
+    source = make_source(1, SENTENCES.replace("{n}", "10"))
+    wished = make_evidence("Quale argine fu alzato?", [source], language="it", instructions="in English")
+    said = Scripted(("The dyke at kilometre 10 was not raised after the flood of 1953 [Source 1].",))
+    labels = {
+        language: [
+            one.label
+            for one in ask(wished, said, replace(SUPPORT, identify=lambda _, known=language: known))[1].support
+        ]
+        for language in ("en", "")
+    }
+    assert labels["en"] == ["unsupported"]
+    assert labels[""] != ["unsupported"]
