@@ -25,7 +25,7 @@ _NOTHING = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class PolarClause:
     """A part of a sentence, folded, and whether something in it is denied."""
 
     text: str
@@ -46,13 +46,13 @@ class _ClaimWords:
     about: frozenset[str]
 
 
-def clauses(text: str, language: str) -> list[Clause]:
+def clauses(text: str, language: str) -> list[PolarClause]:
     """Return the clauses of a text, cut at its signs and at "and" and "but"."""
     words = _claim_words(language)
     folded = words.no_negation.sub(" ", fold(text))
     parts = [part for part in _CLAUSE.split(folded) if part and part.strip()]
     ends = [" ".join(part.split()[-2:]) if language in _PREDICATE_LAST else part for part in parts]
-    return [Clause(part, words.negation.search(end) is not None) for part, end in zip(parts, ends, strict=True)]
+    return [PolarClause(part, words.negation.search(end) is not None) for part, end in zip(parts, ends, strict=True)]
 
 
 def denies(text: str, language: str) -> bool:

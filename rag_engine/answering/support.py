@@ -1,4 +1,4 @@
-"""How far the passages that an answer cites bear out each of its sentences.
+"""Support of each sentence of an answer by the passages that it cites.
 
 A sentence is held against the part of its sources that comes nearest to it. What of it the sources do not have
 (numbers, dates, places, names), what they deny, what claims more than they do, and how near the two are in words and

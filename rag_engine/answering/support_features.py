@@ -26,7 +26,7 @@ _NOUNS_IN_CAPITALS = frozenset({"de"})
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFacts:
+class StatedFacts:
     """The numbers, dates, places and folded words of texts, whatever their languages."""
 
     numbers: frozenset[float] = frozenset()
@@ -34,10 +34,10 @@ class SourceFacts:
     places: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
 
-    def __or__(self, other: SourceFacts) -> SourceFacts:
+    def __or__(self, other: StatedFacts) -> StatedFacts:
         """Return the facts of both."""
         dates = (*self.dates, *other.dates)
-        return SourceFacts(self.numbers | other.numbers, dates, self.places | other.places, self.words | other.words)
+        return StatedFacts(self.numbers | other.numbers, dates, self.places | other.places, self.words | other.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class CitedPassage:
 
     text: str
     language: str
-    facts: SourceFacts
+    facts: StatedFacts
     similarity: float
     read: float = 0.0
 
@@ -80,11 +80,11 @@ class SupportEvidence:
     translated: bool
 
 
-def facts_of(text: str, language: str) -> SourceFacts:
+def facts_of(text: str, language: str) -> StatedFacts:
     """Return the numbers, dates, places and words of a text in a language (ISO 639-1)."""
     scope = find_places(text, load_gazetteer(), language, running=True)
     numbers = quantities(_ENUMERATOR.sub("", text), language)
-    return SourceFacts(
+    return StatedFacts(
         frozenset(value for one in numbers for value in one.values),
         tuple(calendar_dates(text, language)),
         frozenset((*scope.countries, *scope.regions)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_engine.answering.citations import AnswerSentence, answer_sentences, likely_sentences, shared_words, words
 from rag_engine.answering.claim_words import states_nothing
-from rag_engine.answering.support_features import CitedPassage, SourceFacts, facts_of
+from rag_engine.answering.support_features import CitedPassage, StatedFacts, facts_of
 from rag_engine.calibration import Calibration, languages_of
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span
@@ -38,7 +38,7 @@ class _ReadSource:
 
     source: Source
     vectors: Mapping[Span, Vector]
-    facts: SourceFacts
+    facts: StatedFacts
 
 
 def hold_against(
@@ -88,7 +88,7 @@ def _nearest(
     sentence: str, language: str, query: Vector, sources: Sequence[_ReadSource], calibration: Calibration
 ) -> CitedPassage | None:
     """Return the two sentences of one source that come nearest to a sentence, with the facts of all its sources."""
-    facts = reduce(or_, (one.facts for one in sources), SourceFacts())
+    facts = reduce(or_, (one.facts for one in sources), StatedFacts())
     best: tuple[float, CitedPassage] | None = None
     wanted = words(sentence)
     for one in sources:
@@ -106,10 +106,10 @@ def _nearest(
     return best[1] if best else None
 
 
-def _facts(source: Source) -> SourceFacts:
+def _facts(source: Source) -> StatedFacts:
     """Return the facts of a source and of what is known of its document."""
     metadata = source.document.metadata
     known = (metadata.title, metadata.authority, source.act, source.section, *source.headings)
     about = "\n".join((*known, str(metadata.year or ""), metadata.date))
     written = facts_of(f"{source.text}\n{about}", metadata.language)
-    return written | SourceFacts(places=frozenset(metadata.countries))
+    return written | StatedFacts(places=frozenset(metadata.countries))
