@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -77,7 +77,8 @@ def _read_sources(
     """Encode the likeliest sentences of each source in one batch."""
     limit = max(_PART, _SENTENCES // len(sources))
     places = [(source, span) for source in sources for span in likely_sentences(source, asked[source.n], limit)]
-    encoded = embedder.encode_passages([source.text[slice(*span)] for source, span in places]) if places else []
+    texts = [source.text[slice(*span)] for source, span in places]
+    encoded: Iterable[Vector] = embedder.encode_passages(texts) if texts else ()
     vectors: dict[int, dict[Span, Vector]] = {source.n: {} for source in sources}
     for (source, span), vector in zip(places, encoded, strict=True):
         vectors[source.n][span] = vector
