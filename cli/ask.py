@@ -20,6 +20,7 @@ from cli.terminal import (
     errors_end,
     out,
     print_json,
+    print_line,
     print_table,
     spinner,
     warn,
@@ -97,6 +98,7 @@ def ask(
         return
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
+    from rag_engine.answering.support import support_summary, unsupported_sentences
     from rag_engine.controller.describe import describe_step
     from rag_engine.filters import parse_filters
     from rag_engine.types import Answer, ControllerStep
@@ -117,6 +119,12 @@ def ask(
         out.print("\n")
         for reference in references_of(answer.citations):
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
+        if summary := support_summary(answer.support):
+            print_line(summary, style="dim")
+        warn(tuple(unsupported_sentences(answer.text, answer.support)))
+        if answer.withheld:
+            # The words are on the terminal already, as they came.
+            warn((answer.text,))
         warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
     raise typer.Exit(1 if answer.status == "error" else 0)
 

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, SextantError, WorkspaceError
-from rag_engine.types import Answer, AnswerStatus, Citation, ControllerStep, Evidence, Source, Tier
+from rag_engine.types import Answer, AnswerStatus, Citation, ControllerStep, Evidence, SentenceSupport, Source, Tier
 
 _TITLE = 80
 
@@ -87,6 +87,8 @@ class Reply:
     warnings: tuple[str, ...]
     seconds: Mapping[str, float]
     steps: tuple[ControllerStep, ...] = ()
+    support: tuple[SentenceSupport, ...] = ()
+    withheld: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ def reply_of(answer: Answer) -> Reply:
         warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         seconds={**answer.evidence.seconds, **answer.seconds},
         steps=answer.evidence.steps,
+        support=answer.support,
+        withheld=answer.withheld,
     )
 
 

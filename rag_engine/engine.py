@@ -18,6 +18,7 @@ from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
+from rag_engine.answering.support import SupportModels
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
@@ -131,13 +132,14 @@ class Engine:
         evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
-        embedder = self.embedder()
+        embedder, manifest = self.embedder(), self.collection.manifest()
         yield from answer(
             evidence,
             generator or self._extractive(embedder),
             embedder=embedder,
             page_of=self._page_of,
             config=self.config.generation,
+            support=SupportModels(manifest.calibration, self.language_of) if manifest else None,
         )
 
     def _extractive(self, embedder: Embedder) -> ExtractiveAnswerer:

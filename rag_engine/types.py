@@ -19,6 +19,7 @@ AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
 AttributeContent = str | int | float | bool | tuple[str, ...] | None
 NOT_STATED = "not stated"
 StepKind = Literal["plan", "retrieve", "read", "reflect", "decide"]
+SupportLabel = Literal["supported", "partly supported", "unsupported", "no claim"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +362,8 @@ class ResidualGap:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit. `steps` and `gaps` are those of the controller, where it ran.
+    `ground` says whether it is enough to answer from, by the best chance of a hit. `steps` and `gaps`
+    are those of the controller, where it ran.
     """
 
     plan: QueryPlan
@@ -416,8 +418,25 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceSupport:
+    """How far the passages that a sentence cites bear it out: characters [start, end) of the answer's text.
+
+    `reasons` say what of the sentence is not in the passages ("number 40 is not in the passage").
+    """
+
+    start: int
+    end: int
+    label: SupportLabel
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The whole of a reply; the text cites sources as [Source n] and every one of them exists."""
+    """The whole of a reply; the text cites sources as [Source n] and every one of them exists.
+
+    `support` has the sentences of a language model's answer in order, and nothing for quotations. `withheld` is what a
+    model wrote without naming a source, which is no answer.
+    """
 
     status: AnswerStatus
     text: str
@@ -426,6 +445,8 @@ class Answer:
     generator: str
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    support: tuple[SentenceSupport, ...] = ()
+    withheld: str = ""
 
 
 @dataclass(frozen=True, slots=True)

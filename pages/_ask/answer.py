@@ -16,6 +16,7 @@ from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.reference_list import licence_text, references_of
+from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
@@ -46,9 +47,10 @@ _STEPS = {
     "controller": "searching for each part",
     "first_words": "first words of the answer",
     "answer": "complete answer with checked citations",
+    "support": "comparing the sentences with their sources",
 }
 # These follow one another; the other steps are parts of them.
-_CONSECUTIVE_STEPS = ("plan", "retrieval", "judge", "answer")
+_CONSECUTIVE_STEPS = ("plan", "retrieval", "judge", "answer", "support")
 _GENERATORS = {"extractive": "quotations only"}
 
 
@@ -60,8 +62,13 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
+        if reply.withheld:
+            with st.expander("What the model wrote", icon=":material/edit_note:"):
+                st.markdown(escape_paragraphs(reply.withheld))
     else:
         st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
+    if summary := support_summary(reply.support):
+        _draw_support(reply, summary)
     if reply.citations and reply.status == "answered":
         _draw_references(reply.citations, turn)
     for warning in reply.warnings:
@@ -71,6 +78,16 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
         _draw_sources(reply, turn, latest=latest)
     if reply.queries:
         _draw_details(reply)
+
+
+def _draw_support(reply: Reply, summary: str) -> None:
+    """Draw how many sentences are supported, and those that are not with the reasons."""
+    st.caption(f":material/fact_check: {escape(summary)}")
+    doubtful = list(unsupported_sentences(reply.text, reply.support))
+    if doubtful:
+        with st.expander("Sentences to check", icon=":material/rule:", type="compact"):
+            for line in doubtful:
+                st.markdown(answer_markdown(f"- {line}", lambda n: _mark(n, 0, linked=False)))
 
 
 def _draw_references(citations: tuple[Citation, ...], turn: int) -> None:

@@ -47,6 +47,19 @@ class CheckedText:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence at characters [start, end) of an answer, its text without marks, and the sources it names.
+
+    One that names none has those of its paragraph, and none where the paragraph names none either.
+    """
+
+    start: int
+    end: int
+    text: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Claim:
     """A sentence of an answer and a source it names."""
 
@@ -75,7 +88,7 @@ def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
         position = match.end()
     pieces.append(text[position:])
     distinct, gone = tuple(dict.fromkeys(cited)), tuple(dict.fromkeys(removed))
-    return CheckedText("".join(pieces).strip(), distinct, gone, tuple(_warnings(distinct, gone)))
+    return CheckedText("".join(pieces).strip(), distinct, gone, tuple(_warnings(gone)))
 
 
 def _marks(text: str, numbers: Collection[int]) -> list[re.Match[str]]:
@@ -113,6 +126,26 @@ def cite(
     return tuple(found.values())
 
 
+def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
+    """Return the sentences of a checked text, without those of a list of references at its end."""
+    blanked = _blanked(text)
+    ends = _references_start(text)
+    spans = [span for span in _spans(blanked, language) if span[0] < ends]
+    marks = [(match.start(), int(match.group(1))) for match in _CHECKED.finditer(text, 0, ends)]
+    named: dict[Span, list[int]] = {}
+    for position, number in marks:
+        if span := _sentence_at(blanked, spans, position):
+            named.setdefault(span, []).append(number)
+    found = []
+    for span in spans:
+        start = text.rfind("\n\n", 0, span[0])
+        stop = text.find("\n\n", span[1])
+        beside = [number for position, number in marks if start < position and (stop < 0 or position < stop)]
+        numbers = tuple(dict.fromkeys(named.get(span) or beside))
+        found.append(AnswerSentence(*span, " ".join(blanked[span[0] : span[1]].split()), numbers))
+    return found
+
+
 def words(text: str) -> set[str]:
     """Return what two sentences are compared by: words of three letters or more, cut to a stem, and all numbers."""
     return {word[:_STEM] for word in _WORD.findall(text.casefold()) if len(word) > 2 or word.isdigit()}
@@ -132,18 +165,16 @@ def _numbers(text: str) -> Iterator[int]:
     yield from (int(number) for number in re.findall(r"\d+", text))
 
 
-def _warnings(cited: Sequence[int], removed: Sequence[int]) -> Iterator[str]:
+def _warnings(removed: Sequence[int]) -> Iterator[str]:
     if removed:
         names = ", ".join(f"[Source {number}]" for number in removed)
         yield f"The model cited {names}, which it was not given; the marks were removed from the text."
-    if not cited:
-        yield "The answer names no source: nothing in it is tied to a page. Check it against the passages found."
 
 
 def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_Claim]:
     """Each sentence of the answer with each source it names, in the order of the marks."""
-    blanked = _CHECKED.sub(lambda match: " " * len(match.group(0)), text)
-    spans = [span for start, end in sentence_spans(blanked, language) if (span := _trim(blanked, start, end))]
+    blanked = _blanked(text)
+    spans = _spans(blanked, language)
     references = _references_start(text)
     named: set[int] = set()
     for match in _CHECKED.finditer(text):
@@ -153,6 +184,15 @@ def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_C
         if span := _sentence_at(blanked, spans, match.start()):
             named.add(number)
             yield _Claim(blanked[span[0] : span[1]], sources[number])
+
+
+def _blanked(text: str) -> str:
+    """Return a checked text with blanks in place of its marks."""
+    return _CHECKED.sub(lambda match: " " * len(match.group(0)), text)
+
+
+def _spans(text: str, language: str) -> list[Span]:
+    return [span for start, end in sentence_spans(text, language) if (span := _trim(text, start, end))]
 
 
 def _trim(text: str, start: int, end: int) -> Span | None:
@@ -188,7 +228,7 @@ def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[Span | None]:
     choice: dict[int, list[Span]] = {}
     for number, source in cited.items():
         of_source = [claim.text for claim in claims if claim.source.n == number]
-        choice[number] = _likely(source, of_source, max(2, _SENTENCES // len(cited)))
+        choice[number] = likely_sentences(source, of_source, max(2, _SENTENCES // len(cited)))
     lexical = [
         np.array([shared_words(words(claim.text), words(claim.source.text[a:b])) for a, b in choice[claim.source.n]])
         for claim in claims
@@ -204,13 +244,12 @@ def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[Span | None]:
     ]
 
 
-def _likely(source: Source, claims: Sequence[str], limit: int) -> list[Span]:
-    """At most `limit` sentences of a source in reading order: those that share most words with any of the claims.
+def likely_sentences(source: Source, claims: Sequence[str], limit: int) -> list[Span]:
+    """Return at most `limit` sentences of a source in reading order: those that share most words with any claim.
 
     Where none does (question and document in different languages) the sentences that were searched for come first.
     """
-    spans = sentence_spans(source.text, source.document.metadata.language)
-    sentences = [span for start, end in spans if (span := _trim(source.text, start, end))]
+    sentences = _spans(source.text, source.document.metadata.language)
     wanted = [words(claim) for claim in claims]
 
     def promise(sentence: Span) -> tuple[float, bool]:

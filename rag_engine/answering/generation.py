@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil
 from time import perf_counter
@@ -13,6 +13,7 @@ from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.quoted_answer import quote
+from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
@@ -21,6 +22,7 @@ from rag_engine.prompts import (
     absent_sections,
     answer_rules,
     insufficient,
+    names_no_source,
     not_covered,
     nothing_on,
     source_block,
@@ -28,7 +30,7 @@ from rag_engine.prompts import (
 )
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
+from rag_engine.types import Answer, AnswerStatus, Evidence, Prompt, Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
@@ -78,12 +80,15 @@ def answer(
     embedder: Embedder,
     page_of: PageOf,
     config: GenerationConfig,
+    support: SupportModels | None = None,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
 
     A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
-    later it keeps what came and warns that it broke off. `seconds` counts from the call: "prompt" until the prompt
-    was packed, "first_words" until the first piece, "answer" until the last citation was checked.
+    later it keeps what came and warns that it broke off. What a language model writes without naming a source is
+    withheld; the sentences of its answer are labelled with the models for `support`, and not without them. `seconds`
+    counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece, "answer" until the
+    last citation was checked; "support" is what labelling the sentences took.
     """
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
@@ -94,7 +99,18 @@ def answer(
     elif isinstance(generator, ExtractiveAnswerer):
         yield from _quoted(evidence, generator, absent, page_of, started)
     else:
-        yield from _written(evidence, generator, absent, started, embedder=embedder, page_of=page_of, config=config)
+        models = WritingTools(embedder, page_of, config, support)
+        yield from _written(evidence, generator, absent, started, models)
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTools:
+    """What a written answer is made with."""
+
+    embedder: Embedder
+    page_of: PageOf
+    config: GenerationConfig
+    support: SupportModels | None
 
 
 def _quoted(
@@ -104,7 +120,7 @@ def _quoted(
     status: AnswerStatus = "answered"
     try:
         text, citations = quote(evidence, answerer, page_of)
-        text = "\n\n".join(filter(None, (absent, text)))
+        text = "\n\n".join(filter(None, (absent, text, not_covered(evidence.gaps, evidence.plan.language))))
         yield text
     except SextantError as error:
         status, text, citations = "error", str(error), ()
@@ -113,16 +129,9 @@ def _quoted(
 
 
 def _written(
-    evidence: Evidence,
-    generator: Generator,
-    absent: str,
-    started: float,
-    *,
-    embedder: Embedder,
-    page_of: PageOf,
-    config: GenerationConfig,
+    evidence: Evidence, generator: Generator, absent: str, started: float, tools: WritingTools
 ) -> Iterator[str | Answer]:
-    """Yield what a language model writes, and the Answer with its citations checked."""
+    """Yield what a language model writes, and the Answer with its citations checked and its sentences labelled."""
     seconds: dict[str, float] = {}
     pieces: list[str] = []
     warnings: list[str] = []
@@ -132,9 +141,9 @@ def _written(
         prompt = pack_prompt(
             evidence,
             context_window=generator.context_window,
-            answer_tokens=config.answer_tokens,
-            temperature=config.temperature,
-            count_tokens=token_counter(embedder),
+            answer_tokens=tools.config.answer_tokens,
+            temperature=tools.config.temperature,
+            count_tokens=token_counter(tools.embedder),
         )
         sources = prompt.sources
         warnings += packing_warnings(prompt.sources, evidence.sources, generator.context_window)
@@ -143,10 +152,6 @@ def _written(
             seconds.setdefault("first_words", perf_counter() - started)
             pieces.append(piece)
             yield piece
-        # Only below an answer: alone it would pose as one.
-        if evidence.gaps and "".join(pieces).strip():
-            pieces.append(f"\n\n{not_covered(evidence.gaps, evidence.plan.language)}")
-            yield pieces[-1]
     except SextantError as error:
         failure = error
     text = "".join(pieces).strip()
@@ -157,18 +162,49 @@ def _written(
         return
     if failure:
         warnings.append(f"The answer broke off. {failure}")
-    checked = check_marks(text, {source.n for source in sources})
-    status: AnswerStatus = "answered"
-    citations: tuple[Citation, ...] = ()
-    if _says_insufficient(checked.text):
-        status = "insufficient_evidence"
-    else:
-        warnings += checked.warnings
-    if checked.cited:
-        citations = cite(checked.text, evidence.plan.language, sources, embedder=embedder, page_of=page_of)
+    draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
+    found = _of_a_model(draft, _with_citations(draft, sources, tools.embedder, tools.page_of), absent)
     seconds["answer"] = perf_counter() - started
-    shown = without_references(checked.text) or checked.text
-    yield Answer(status, shown, citations, evidence, generator.name, tuple(warnings), seconds)
+    if found.status == "answered":
+        if tools.support:
+            found = _labelled(found, sources, absent, tools.embedder, tools.support)
+            seconds["support"] = perf_counter() - started - seconds["answer"]
+        if gaps := not_covered(evidence.gaps, evidence.plan.language):
+            yield f"\n\n{gaps}"
+            found = replace(found, text=f"{found.text}\n\n{gaps}")
+    yield found
+
+
+def _labelled(
+    found: Answer, sources: Sequence[Source], absent: str, embedder: Embedder, models: SupportModels
+) -> Answer:
+    """Return the answer with the label of each of its sentences."""
+    plan = found.evidence.plan
+    language = (plan.output_instructions and models.identify(found.text)) or plan.language
+    assessed, notes = assess(found.text, language, sources, embedder=embedder, models=models)
+    # What is said of a section that does not exist is not the model's.
+    assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
+    return replace(found, support=assessed, warnings=(*found.warnings, *notes))
+
+
+def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:
+    """Return the answer with its marks checked and its citations found."""
+    checked = check_marks(draft.text, {source.n for source in sources})
+    language = draft.evidence.plan.language
+    citations = cite(checked.text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
+    return replace(draft, text=checked.text, citations=citations, warnings=(*draft.warnings, *checked.warnings))
+
+
+def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
+    """Return what a language model wrote as an answer, or as none where it says so or names no source."""
+    text = without_references(cited.text) or cited.text
+    if _says_insufficient(cited.text):
+        return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
+    if not cited.citations:
+        said = " ".join(filter(None, (absent, names_no_source(cited.evidence.plan.language))))
+        withheld = cited.text.removeprefix(absent).strip()
+        return replace(cited, status="insufficient_evidence", text=said, withheld=withheld)
+    return replace(cited, text=text)
 
 
 def refusal(evidence: Evidence, absent: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
+from rag_engine.answering.support import fitted_support
 from rag_engine.prompts import absent_sections
 from rag_engine.types import (
     Answer,
@@ -17,6 +18,7 @@ from rag_engine.types import (
     Hit,
     Linked,
     QueryPlan,
+    SentenceSupport,
     Source,
     StructuredAnswer,
 )
@@ -42,6 +44,9 @@ def answer_json(answer: Answer) -> Json:
         "citations": [citation_json(citation) for citation in answer.citations],
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": [source_json(source) for source in answer.evidence.sources],
+        "support": [support_json(one, answer.text) for one in answer.support],
+        "support_accuracy": fitted_support().right if answer.support else None,
+        "withheld": answer.withheld,
         "plan": plan_json(answer.evidence.plan),
         "steps": [asdict(step) for step in answer.evidence.steps],
         "gaps": [asdict(gap) for gap in answer.evidence.gaps],
@@ -72,11 +77,25 @@ def error_json(message: str) -> Json:
         "citations": [],
         "references": [],
         "evidence": [],
+        "support": [],
+        "support_accuracy": None,
+        "withheld": "",
         "plan": None,
         "steps": [],
         "gaps": [],
         "warnings": [],
         "seconds": {},
+    }
+
+
+def support_json(support: SentenceSupport, text: str) -> Json:
+    """Return how far a sentence of the answer's text is borne out, with its words and offsets."""
+    return {
+        "start": support.start,
+        "end": support.end,
+        "sentence": text[support.start : support.end],
+        "label": support.label,
+        "reasons": list(support.reasons),
     }
 
 

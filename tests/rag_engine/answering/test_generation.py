@@ -9,14 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag_engine.answering.generation import answer, pack_prompt
+from rag_engine.answering.support import SupportModels
+from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
-from rag_engine.prompts import INSUFFICIENT
+from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
 from rag_engine.types import Answer, Evidence, Prompt, ResidualGap, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
+
+SCALE = (0.0, 0.1, 0.2, 0.4, 0.8)
+SUPPORT = SupportModels(Calibration("counting", SCALE, SCALE, SCALE))
 
 
 @dataclass
@@ -42,9 +47,14 @@ class Scripted:
 
 @pytest.fixture
 def ask(embedder: CountingEmbedder) -> Callable[..., tuple[list[str], Answer]]:
-    def run(evidence: Evidence, generator: Generator) -> tuple[list[str], Answer]:
+    def run(evidence: Evidence, generator: Generator, support: SupportModels | None = None) -> tuple[list[str], Answer]:
         *pieces, last = answer(
-            evidence, generator, embedder=embedder, page_of=lambda document, offset: 3, config=GenerationConfig()
+            evidence,
+            generator,
+            embedder=embedder,
+            page_of=lambda document, offset: 3,
+            config=GenerationConfig(),
+            support=support,
         )
         assert isinstance(last, Answer)
         return [str(piece) for piece in pieces], last
@@ -212,7 +222,7 @@ def test_thoughts_are_not_shown_wherever_the_pieces_break(
 def test_what_only_looks_like_a_thought_is_kept(
     evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], said: str
 ) -> None:
-    assert ask(evidence, Scripted(tuple(said)))[1].text == said.strip()
+    assert ask(evidence, Scripted(tuple(said)))[1].withheld == said.strip()
 
 
 def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(
@@ -240,3 +250,49 @@ def test_where_nothing_is_written_no_part_is_named(
     _, reply = ask(replace(evidence, gaps=(ResidualGap("When?"),)), Scripted(()))
     assert reply.status == "error"
     assert "When?" not in reply.text
+
+
+def test_what_a_model_writes_without_naming_a_source_is_kept_but_is_no_answer(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    _, result = ask(evidence, Scripted(("Dykes were raised everywhere.",)))
+    assert result.status == "insufficient_evidence"
+    assert result.text == names_no_source("en")
+    assert result.withheld == "Dykes were raised everywhere."
+    assert result.support == ()
+
+
+def test_marks_of_sources_that_do_not_exist_are_no_citation(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    _, result = ask(evidence, Scripted(("Dykes were raised [Source 9].",)))
+    assert (result.status, result.withheld) == ("insufficient_evidence", "Dykes were raised.")
+    assert any("[Source 9]" in warning for warning in result.warnings)
+
+
+def test_the_sentences_of_a_model_are_labelled(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    said = ("The dyke at kilometre 10 was raised after the flood of 1953 [Source 1].",)
+    _, result = ask(evidence, Scripted(said), SUPPORT)
+    assert [one.label for one in result.support] == ["supported"]
+    assert "support" in result.seconds
+
+
+def test_an_answer_wished_for_in_another_language_is_read_in_it(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    ask: Callable[..., tuple[list[str], Answer]],
+) -> None:
+    source = make_source(1, SENTENCES.replace("{n}", "10"))
+    wished = make_evidence("Quale argine fu alzato?", [source], language="it", instructions="in English")
+    said = Scripted(("The dyke at kilometre 10 was not raised after the flood of 1953 [Source 1].",))
+    labels = {
+        language: [
+            one.label
+            for one in ask(wished, said, replace(SUPPORT, identify=lambda _, known=language: known))[1].support
+        ]
+        for language in ("en", "")
+    }
+    assert labels["en"] == ["unsupported"]
+    assert labels[""] != ["unsupported"]

@@ -1,0 +1,278 @@
+"""Numbers and dates of a text in one form for every language: 1,000 is 1 000 and "mille", 14.11. is 14 November."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from rag_engine.config import DATA
+from rag_engine.text.folding import fold, fold_in_place
+
+_SPACES = "\u00a0\u2009\u202f "
+_DIGITS = (
+    rf"(?<![^\W_])(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d{{1,3}}(?:['’]\d{{3}})+|\d+(?:[.,]\d+)*)"
+)
+_TOKEN = re.compile(rf"(?P<digits>{_DIGITS})|(?P<word>[^\W\d_]+)")
+_THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
+_BESIDE = re.compile(r"[\s-]{1,3}")
+_DAY_FIRST = re.compile(r"(?<![\d.,/-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})?(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])")
+# What stands between day, month and year: "14th of", "1er", "15 de", "14.", ", ".
+_GAP = r"(?:º|°|er|st|nd|rd|th)?[.,]?\s{0,2}(?:(?:de|del|of)\s|dell?['’])?\s?"
+_TURKISH_COPULA = re.compile(r"[dt][iu]r$")
+_LONGEST_WORD = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as a text writes it, and the values that it may be read as: 1.000 is a thousand or one."""
+
+    text: str
+    values: frozenset[float]
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarDate:
+    """A month with its day and its year where a text gives them, as the text writes it."""
+
+    text: str
+    day: int | None
+    month: int
+    year: int | None
+
+    def agrees(self, other: CalendarDate) -> bool:
+        """Return whether both may be the same date: what both of them give is equal."""
+        pairs = ((self.day, other.day), (self.month, other.month), (self.year, other.year))
+        return all(one is None or another is None or one == another for one, another in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numerals:
+    """The folded words of one language that state numbers and months."""
+
+    values: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    joiners: frozenset[str]
+    percent: re.Pattern[str] | None
+    fractions: tuple[tuple[float, re.Pattern[str]], ...]
+    months: Mapping[str, int]
+    dates: tuple[re.Pattern[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A number in digits or an ordinal by what it may be read as, a word by the numerals in it, or an "and"."""
+
+    start: int
+    end: int
+    digits: frozenset[float] = frozenset()
+    atoms: tuple[int, ...] = ()
+    joins: bool = False
+
+
+def quantities(text: str, language: str) -> list[Quantity]:
+    """Return the numbers of a text, in digits and, in a language of data/quantities.toml, in words.
+
+    Percentages, the parts of a date and the number of an article are numbers like any other. One and zero are left
+    out: in words they are articles and pronouns. An outline number (6.3.1) is read as its digits.
+    """
+    found: list[Quantity] = []
+    numerals = _numerals(language)
+    text = numerals.percent.sub("%", text) if numerals.percent else text
+    for value, pattern in numerals.fractions:
+        found += (Quantity(match.group(), frozenset({value})) for match in pattern.finditer(text))
+        text = pattern.sub("|", text)
+    found += (_quantity(text, group) for group in _groups(text, numerals))
+    return [one for one in found if not one.values <= {0.0, 1.0}]
+
+
+def calendar_dates(text: str, language: str) -> list[CalendarDate]:
+    """Return the dates of a text that name a month: 14.11.2022, 2022-07-30, July 2022, 10 Mart 2019, 24 de julho."""
+    found = [
+        CalendarDate(match[0], int(match[3]), int(match[2]), int(match[1])) for match in _YEAR_FIRST.finditer(text)
+    ]
+    found += (
+        CalendarDate(match[0], int(match[1]), int(match[3]), int(match[4]) if match[4] else None)
+        for match in _DAY_FIRST.finditer(text)
+    )
+    numerals, folded = _numerals(language), fold_in_place(text)
+    taken: list[tuple[int, int]] = []
+    for pattern in numerals.dates:
+        for match in pattern.finditer(folded):
+            if any(match.start() < end and start < match.end() for start, end in taken):
+                continue
+            taken.append(match.span())
+            parts = match.groupdict()
+            day, year = parts.get("day"), parts.get("year")
+            month = numerals.months[match["month"]]
+            written = text[match.start() : match.end()]
+            found.append(CalendarDate(written, int(day) if day else None, month, int(year) if year else None))
+    return [one for one in found if (one.day is None or 1 <= one.day <= 31) and 1 <= one.month <= 12]
+
+
+def _groups(text: str, numerals: _Numerals) -> Iterator[list[_Token]]:
+    """Yield the tokens of each number of a text: "50 million", "two hundred and four", "quatre-vingt-dix"."""
+    group: list[_Token] = []
+    for match in _TOKEN.finditer(text):
+        token = _token(match, numerals)
+        if group and _BESIDE.fullmatch(text, group[-1].end, token.start) and _continues(group, token):
+            group.append(token)
+            continue
+        if group:
+            yield group
+        group = [token] if token.digits or token.atoms else []
+    if group:
+        yield group
+
+
+def _token(match: re.Match[str], numerals: _Numerals) -> _Token:
+    if match["digits"]:
+        return _Token(match.start(), match.end(), digits=_readings(match["digits"]))
+    word = fold(match["word"])
+    if word in numerals.joiners:
+        return _Token(match.start(), match.end(), joins=True)
+    ordinal = numerals.ordinals.get(word)
+    if ordinal:
+        return _Token(match.start(), match.end(), digits=frozenset({float(ordinal)}))
+    return _Token(match.start(), match.end(), atoms=_atoms(word, numerals))
+
+
+def _continues(group: Sequence[_Token], token: _Token) -> bool:
+    """Return whether a token beside the last one of a number belongs to it."""
+    if group[0].digits:
+        return len(group) == 1 and len(token.atoms) == 1 and token.atoms[0] >= 1000
+    before = [atom for one in group for atom in one.atoms][-1]
+    return token.joins or (bool(token.atoms) and _joins(before, token.atoms[0], joined=group[-1].joins))
+
+
+def _quantity(text: str, group: Sequence[_Token]) -> Quantity:
+    end = max(one.end for one in group if not one.joins)
+    atoms = [atom for one in group for atom in one.atoms]
+    values = frozenset({float(_combined(atoms))}) if atoms else frozenset()
+    if group[0].digits:
+        values = frozenset(value * (atoms[0] if atoms else 1) for value in group[0].digits)
+    return Quantity(text[group[0].start : end], values)
+
+
+def _readings(digits: str) -> frozenset[float]:
+    """Return what a number in digits may be read as; a mark before three digits is of thousands or of decimals."""
+    plain = re.sub(rf"[{_SPACES}'’]", "", digits)
+    readings = set()
+    marks = re.findall("[.,]", plain)
+    if not marks:
+        readings.add(float(plain))
+    elif len(marks) == 1:
+        readings.add(float(plain.replace(",", ".")))
+    if _THOUSANDS.fullmatch(plain):
+        readings.add(float(re.sub("[.,]", "", plain)))
+    elif len(marks) > 1:
+        whole, _, last = plain.rpartition(marks[-1])
+        decimals = last if len(set(marks)) == 2 else ""
+        readings.add(float(f"{re.sub('[.,]', '', whole if decimals else plain)}.{decimals or 0}"))
+    # Two numbers side by side look like one whose thousands are set apart by a blank.
+    if plain != digits and not marks:
+        readings.update(float(part) for part in re.split(rf"[{_SPACES}]", digits) if part.isdigit() and part[0] != "0")
+    return frozenset(readings)
+
+
+def _joins(before: int, after: int, *, joined: bool) -> bool:
+    """Return whether a part of a number may follow another: two hundred, twenty four, four twenties, ten seven.
+
+    After "and" only what is below a hundred belongs to the same number.
+    """
+    multiplies = not joined and (after >= 100 or (before, after) == (4, 20))
+    adds = (before >= 100 and after < before) or (before >= 20 and after < 20) or (before == 10 > after)
+    return multiplies or (adds and not (joined and after >= 100))
+
+
+def _combined(atoms: Sequence[int]) -> int:
+    """Return the value of the parts of a number: 2 100 4 is 204, 4 20 is 80, 3 1000 is 3000."""
+    total = current = 0
+    for before, atom in pairwise([0, *atoms]):
+        if atom >= 1000:
+            total, current = total + max(current, 1) * atom, 0
+        elif atom == 100 or (before, atom) == (4, 20):
+            current = max(current, 1) * atom
+        else:
+            current += atom
+    return total + current
+
+
+def _atoms(word: str, numerals: _Numerals) -> tuple[int, ...]:
+    """Return the values that a folded word is put together of; none for a word that states no number."""
+    if len(word) > _LONGEST_WORD:
+        return ()
+    for candidate in dict.fromkeys((word, _TURKISH_COPULA.sub("", word))):
+        atoms = list(_split(candidate, numerals))
+        if atoms and None not in atoms and atoms != [1]:
+            return tuple(atom for atom in atoms if atom is not None)
+    return ()
+
+
+def _split(word: str, numerals: _Numerals) -> Iterator[int | None]:
+    """Yield the values of the numerals in a compound, the longest first, 0 for a joiner and None for anything else."""
+    while word:
+        part = next((one for one in numerals.values if word.startswith(one)), None)
+        if part is None:
+            yield None
+            return
+        yield numerals.values[part]
+        word = word[len(part) :]
+
+
+@cache
+def _numerals(language: str) -> _Numerals:
+    """Return the words of a language that state numbers; none where there is no table of it."""
+    tables: dict[str, dict[str, str | list[str]]] = tomllib.loads(
+        (DATA / "quantities.toml").read_text(encoding="utf-8")
+    )
+    table = tables.get(language, {})
+    joiners = frozenset(map(fold, _text(table, "joiners").split()))
+    values = {**_valued(_text(table, "numbers")), **_valued(_text(table, "scales"))}
+    # German writes the joiner inside the word: vierundzwanzig.
+    values |= dict.fromkeys(joiners if language == "de" else (), 0)
+    months = {
+        fold(name): number
+        for number, names in enumerate(_text(table, "months").split(), start=1)
+        for name in names.split(",")
+    }
+    fractions, percent = table.get("fractions", []), _text(table, "percent")
+    return _Numerals(
+        values=dict(sorted(values.items(), key=lambda one: -len(one[0]))),
+        ordinals=_valued(_text(table, "ordinals")),
+        joiners=joiners,
+        percent=re.compile(rf"\b{percent}\b", re.IGNORECASE) if percent else None,
+        fractions=tuple(_fraction(one) for one in fractions if isinstance(fractions, list)),
+        months=months,
+        dates=_date_patterns(months) if months else (),
+    )
+
+
+def _text(table: Mapping[str, str | list[str]], name: str) -> str:
+    value = table.get(name, "")
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def _valued(listed: str) -> dict[str, int]:
+    return {fold(word): int(value) for word, _, value in (one.partition("=") for one in listed.split())}
+
+
+def _fraction(listed: str) -> tuple[float, re.Pattern[str]]:
+    value, _, pattern = listed.partition("=")
+    above, _, below = value.partition("/")
+    return int(above) / int(below), re.compile(rf"\b{pattern}\b", re.IGNORECASE)
+
+
+def _date_patterns(months: Mapping[str, int]) -> tuple[re.Pattern[str], ...]:
+    """Return patterns for a day before its month, a day after it, and a month with its year alone."""
+    month = rf"(?P<month>{'|'.join(sorted(months, key=len, reverse=True))})\b"
+    year = r"(?P<year>[12]\d{3})(?!\d)"
+    return (
+        re.compile(rf"(?<![\d.,])(?P<day>\d{{1,2}}){_GAP}\b{month}(?:{_GAP}{year})?"),
+        re.compile(rf"\b{month}\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s{year})?"),
+        re.compile(rf"\b{month}{_GAP}{year}"),
+    )

@@ -1,0 +1,68 @@
+"""How far the sentences of an answer are supported is said under it, and a text without sources is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from rag_engine import conversations
+from rag_engine.answering.support import support_accuracy
+from rag_engine.conversations import Reply
+from rag_engine.types import SentenceSupport
+from tests.pages.test_conversations import REPLY
+
+Start = Callable[..., AppTest]
+
+TEXT = "A plan is valid for *six* years [Source 1]. It costs 9 euros [Source 1]."
+
+
+def shown(start: Start, collection: Path, reply: Reply) -> AppTest:
+    id = conversations.new_id()
+    begun = conversations.begin_turn(collection, id, "How long is a plan valid?")
+    conversations.end_turn(collection, begun, reply)
+    app = start(collection, conversation=id)
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    return "\n".join(str(one.value) for one in [*app.markdown, *app.caption, *app.info])
+
+
+def test_the_sentences_that_are_not_supported_are_listed_with_the_reason(start: Start, collection: Path) -> None:
+    end = TEXT.index(" It costs")
+    reasons = ("number 9 is not in the passage",)
+    support = (SentenceSupport(0, end, "supported"), SentenceSupport(end + 1, len(TEXT), "unsupported", reasons))
+    app = shown(start, collection, replace(REPLY, text=TEXT, support=support))
+
+    assert "1 of 2 sentences supported by the cited passages; 1 unsupported" in texts(app).replace("\\", "")
+    assert support_accuracy() in texts(app).replace("\\", "")
+    [expander] = [one for one in app.expander if one.label == "Sentences to check"]
+    [line] = expander.markdown
+    assert "It costs 9 euros" in line.value
+    assert "number 9 is not in the passage" in line.value
+
+
+def test_nothing_is_said_of_support_where_nothing_was_labelled(start: Start, collection: Path) -> None:
+    app = shown(start, collection, replace(REPLY, text=TEXT))
+
+    assert "supported by the cited passages" not in texts(app)
+
+
+def test_what_a_model_wrote_without_a_source_can_be_looked_at(start: Start, collection: Path) -> None:
+    withheld = replace(
+        REPLY,
+        status="insufficient_evidence",
+        text="The language model named no source.",
+        citations=(),
+        withheld="Plans are <b>valid</b> forever.",
+    )
+    app = shown(start, collection, withheld)
+
+    [expander] = [one for one in app.expander if one.label == "What the model wrote"]
+    [written] = expander.markdown
+    assert "forever" in written.value
+    assert "<b>" not in written.value
