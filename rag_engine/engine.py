@@ -5,12 +5,19 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
 from rag_engine import workspace as paths
+from rag_engine.answering.circumstances import (
+    Circumstances,
+    digest_of,
+    package_versions,
+    shareable,
+    shareable_settings,
+)
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
@@ -19,13 +26,13 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
-from rag_engine.config import Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
+from rag_engine.config import Config, GenerationConfig, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
-from rag_engine.protocols import Embedder, Generator, Reranker, SparseIndex, StorageBackends
+from rag_engine.protocols import Embedder, Generator, IdentifiedModel, Reranker, SparseIndex, StorageBackends
 from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
@@ -37,7 +44,7 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
-from rag_engine.types import Answer, DocumentRecord, Evidence, QueryPlan
+from rag_engine.types import Answer, DocumentRecord, Evidence, Prompt, QueryPlan
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -96,9 +103,17 @@ class Engine:
         return replace(evidence, warnings=warnings, seconds={"plan": planned, **evidence.seconds})
 
     def ask(
-        self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+        self,
+        question: str,
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+        *,
+        prompted: Callable[[Prompt], None] = lambda _: None,
     ) -> Iterator[Evidence | str | Answer]:
-        """Yield the evidence, then the answer's words as they come, at last the whole checked answer."""
+        """Yield the evidence, then the answer's words as they come, at last the whole checked answer.
+
+        `prompted` gets what the generator is given.
+        """
         evidence = self.search(question, wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
@@ -109,6 +124,22 @@ class Engine:
             embedder=embedder,
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
+            prompted=prompted,
+        )
+
+    def circumstances(self) -> Circumstances:
+        """Return what answers at this moment: model, encoder, index, settings and versions."""
+        generator, _ = self.language_model()
+        digest = generator.digest if isinstance(generator, IdentifiedModel) else ""
+        manifest, snapshot = self.collection.manifest(), self.collection.snapshot()
+        return Circumstances(
+            model=shareable(generator.name, self.config) if generator else ExtractiveAnswerer.name,
+            model_digest=digest,
+            encoder=shareable(manifest.name, self.config) if manifest else "",
+            generation=self.collection.generation(),
+            collection=digest_of(sorted(one.sha256 for one in snapshot.documents.values())),
+            settings=shareable_settings(self.config),
+            versions=package_versions(),
         )
 
     def page_image(
@@ -292,6 +323,14 @@ def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) 
 def open_backends(config: Config, workspace_id: str) -> StorageBackends:
     """Return the stores that the configuration chooses for a workspace; another vector store goes here."""
     return _DiskBackends(config, workspace_id)
+
+
+def open_judge(config: Config, generation: GenerationConfig) -> Generator:
+    """Return the language model of other settings than the workspace's; BackendError where none answers."""
+    model, warning = Models(replace(config, generation=generation)).language_model()
+    if model is None:
+        raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
+    return model
 
 
 def open_encoder(config: Config) -> Embedder:

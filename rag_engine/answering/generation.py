@@ -79,9 +79,17 @@ def pack_prompt(
 
 
 def answer(
-    evidence: Evidence, generator: Generator, *, embedder: Embedder, page_of: PageOf, config: GenerationConfig
+    evidence: Evidence,
+    generator: Generator,
+    *,
+    embedder: Embedder,
+    page_of: PageOf,
+    config: GenerationConfig,
+    prompted: Callable[[Prompt], None] = lambda _: None,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
+
+    `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
 
     A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
     later it keeps what came and warns that it broke off. `seconds` counts from the call: "prompt" until the prompt
@@ -110,6 +118,7 @@ def answer(
         sources = prompt.sources
         warnings += _packing_warnings(prompt, evidence.sources, generator.context_window)
         seconds["prompt"] = perf_counter() - started
+        prompted(prompt)
         for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
             pieces.append(piece)
