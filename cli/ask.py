@@ -127,7 +127,8 @@ def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple
     """Return the answer and what the generator was given, if one was asked; its words are printed as they come."""
     from rag_engine.types import Answer
 
-    answer, prompts = None, list["Prompt"]()
+    answer: Answer | None = None
+    prompts: list[Prompt] = []
     retrieval = _retrieval(engine, asked.top_k)
     for part in engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append):
         if isinstance(part, str) and print_words:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.table import Table
 
+from cli.ask import Recipe, TopK
 from cli.terminal import AsJson, Workspace, bar, engine_of, err, errors_end, out, print_json, print_table, warn
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
@@ -40,8 +41,6 @@ Questions = Annotated[
     Path | None,
     typer.Argument(metavar="[GOLD]", help="Questions with reference answers; by default those on the sample."),
 ]
-TopK = Annotated[int | None, typer.Option("--top-k", "-k", min=1, max=100, help="How many passages.")]
-Recipe = Annotated[str, typer.Option("--profile", help="Recipe for finding: default, rrf, paper or statutes.")]
 JudgeModel = Annotated[
     str, typer.Option("--judge", help="A second model that judges: ollama/NAME or openai/NAME, better not the first.")
 ]

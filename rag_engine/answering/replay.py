@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from rag_engine.answering.bundle import AnswerBundle, KeptPassage
+from rag_engine.answering.bundle import AnswerBundle, KeptAnswer, KeptPassage
 
 Part = Literal["plan", "evidence", "prompt", "model", "settings", "index", "versions", "answer"]
 
@@ -108,13 +108,16 @@ def _index(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
 def _answer(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
     before, after = kept.answer, now.answer
     yield from _fields("", {"status": before.status, "text": before.text}, {"status": after.status, "text": after.text})
-    places = [[(one.n, one.file, one.page, one.quote) for one in answer.citations] for answer in (before, after)]
-    for sign, these, those in (("not cited any more", *places), ("cited now, not before", *reversed(places))):
-        for n, file, page, quote in these:
-            if (n, file, page, quote) not in those:
-                yield f"{sign}: [Source {n}] {file}, page {page}: {_shown(quote)}"
-    if places[0] != places[1] and sorted(places[0]) == sorted(places[1]):
+    cited, cited_now = _places(before), _places(after)
+    yield from (f"not cited any more: {place}" for place in cited if place not in cited_now)
+    yield from (f"cited now, not before: {place}" for place in cited_now if place not in cited)
+    if cited != cited_now and sorted(cited) == sorted(cited_now):
         yield "the citations are in another order"
+
+
+def _places(answer: KeptAnswer) -> list[str]:
+    """Return the place and the quote of each citation."""
+    return [f"[Source {one.n}] {one.file}, page {one.page}: {_shown(one.quote)}" for one in answer.citations]
 
 
 def _fields(prefix: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:

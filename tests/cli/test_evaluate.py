@@ -96,12 +96,12 @@ def workspace(small_workspace: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
     """Eight questions with one answer, enough for a drop to be significant, and one that nothing answers."""
-    asked = {"language": "en", "kind": "identification"}
-    found = {
-        "question": "Where do museums move their collections?",
-        "answer": "To the upper floors.",
+    asked: dict[str, object] = {"language": "en", "kind": "identification"}
+    found: dict[str, object] = {
+        "question": "When do museums move their collections to the upper floors?",
+        "answer": "Twelve hours before the forecast peak.",
         "passages": [{"document": "flood.md", "page": 1, "quote": MUSEUMS}],
-        "keywords": ["upper floors"],
+        "keywords": ["twelve hours"],
     }
     lines = [asked | found | {"id": f"en-{number}"} for number in range(8)]
     lines.append(asked | {"id": "en-none", "question": "Who won the football world cup in 2014?"})

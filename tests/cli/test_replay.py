@@ -25,7 +25,16 @@ def workspace(small_workspace: Path, tmp_path: Path) -> Path:
 def kept(workspace: Path, tmp_path: Path) -> Path:
     """Return the bundle of an answer from the workspace."""
     path = tmp_path / "kept.zip"
-    words = ["ask", "Where do museums move their collections?", "-f", "language=en", "-k", "3", "--bundle", str(path)]
+    words = [
+        "ask",
+        "When do museums move their collections to the upper floors?",
+        "-f",
+        "language=en",
+        "-k",
+        "3",
+        "--bundle",
+        str(path),
+    ]
     result = CliRunner().invoke(app, [*words, "--workspace", str(workspace)])
     assert result.exit_code == 0
     assert "upper floors" in result.stdout

@@ -91,8 +91,8 @@ def changes(accepted: KeptRun, current: KeptRun) -> tuple[MetricChange, ...]:
 
     A question is the same where its id and its words are.
     """
-    before = {(row.id, row.question): row for row in accepted.rows}
-    pairs = [(before[row.id, row.question], row) for row in current.rows if (row.id, row.question) in before]
+    asked = {(row.id, row.question): row for row in accepted.rows}
+    pairs = [(asked[row.id, row.question], row) for row in current.rows if (row.id, row.question) in asked]
     if not pairs:
         raise InputError("The accepted run has none of these questions.", help="Accept a run of them with --accept.")
     found = []
@@ -101,8 +101,8 @@ def changes(accepted: KeptRun, current: KeptRun) -> tuple[MetricChange, ...]:
         measured = np.array([pair for pair in both if None not in pair], np.float64)
         if len(measured):
             difference = paired_difference(measured[:, 1], measured[:, 0])
-            means = (float(one) for one in measured.mean(axis=0))
-            found.append(MetricChange(metric, len(measured), *means, difference))
+            before, now = (float(one) for one in measured.mean(axis=0))
+            found.append(MetricChange(metric, len(measured), before, now, difference))
     return tuple(found)
 
 

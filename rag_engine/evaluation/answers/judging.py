@@ -77,6 +77,7 @@ class Judge:
     def _round(self, question: AnswerQuestion, answer: Answer, failures: dict[str, None]) -> Figures:
         contexts = [source.text for source in answer.evidence.sources]
         refused = answer.status == "insufficient_evidence"
+        kept: list[str] = []
 
         def reference_claims() -> list[str]:
             # Recall and correctness ask for the same claims.
@@ -84,7 +85,6 @@ class Judge:
                 kept.extend(self._claims(question.answer, _REFERENCE_CLAIMS))
             return kept
 
-        kept: list[str] = []
         asked: Mapping[str, Callable[[], float | None]] = {
             "faithfulness": lambda: None if refused else self._faithfulness(answer.text, contexts),
             "answer_relevancy": lambda: 0.0 if refused else self._relevancy(question, answer.text),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
@@ -73,7 +73,8 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
         message = "answer, passages and keywords do not go together"
         raise line_error(path, number, message, "Give all three, or none for a question without an answer.")
     question = text_field(path, number, values, "question")
-    return AnswerQuestion(text_field(path, number, values, "id"), language, kind, question, answer, quotes, keywords)
+    id = text_field(path, number, values, "id")
+    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords)
 
 
 def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class WrittenJudge:
     quotes_only = False
     context_window = 100_000
 
-    def __init__(self, **replies: Sequence[list[object]]) -> None:
+    def __init__(self, **replies: Sequence[Sequence[object]]) -> None:
         self._replies = {name: list(lists) for name, lists in replies.items()}
         self.asked: list[tuple[str, str]] = []
 
@@ -47,7 +47,7 @@ class WrittenJudge:
         self.asked.append((name, user))
         if not self._replies.get(name):
             raise BackendError("The judge was not done in time.")
-        return {name: self._replies[name].pop(0)}
+        return {name: list(self._replies[name].pop(0))}
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ ASKED_BACK = ["Who orders the evacuation?", "Who orders the evacuation?", "Which
 
 def judge_of(
     embedder: CountingEmbedder,
-    claims: Sequence[list[object]],
-    verdicts: Sequence[list[object]],
-    questions: Sequence[list[object]] = (ASKED_BACK,),
+    claims: Sequence[Sequence[object]],
+    verdicts: Sequence[Sequence[object]],
+    questions: Sequence[Sequence[object]] = (ASKED_BACK,),
     repeat: int = 1,
 ) -> tuple[Judge, WrittenJudge]:
     model = WrittenJudge(claims=claims, verdicts=verdicts, questions=questions)

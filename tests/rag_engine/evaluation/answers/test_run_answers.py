@@ -17,7 +17,7 @@ from rag_engine.evaluation.answers.run_answers import (
 )
 from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS
-from rag_engine.types import Answer
+from rag_engine.types import Answer, Evidence
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, MakeAnswer, WrittenJudge
 
@@ -104,4 +104,5 @@ def test_a_collection_without_a_quoted_document_is_not_measured() -> None:
 
 def test_the_answer_is_the_last_thing_that_comes(make_answer: MakeAnswer) -> None:
     answer = make_answer()
-    assert answer_of(iter((answer.evidence, "The ", "mayor", answer))) is answer
+    parts: list[Evidence | str | Answer] = [answer.evidence, "The ", "mayor", answer]
+    assert answer_of(iter(parts)) is answer
