@@ -220,7 +220,7 @@ def answers(
 
     asked = _Asked(gold, top_k, judge, judge_url, repeat, text_metrics)
     with engine_of(workspace, as_json, profile=profile) as engine:
-        run, path = _ask_all(engine, asked, results)
+        run, path = _ask_all(engine, asked, results or engine.config.workspace / "evaluation")
         write_run(path.with_suffix(".json"), run)
     if as_json:
         print_json(asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
@@ -259,7 +259,7 @@ def gate(
         kept = accepted_path(engine.config.workspace)
         # Before any question is asked.
         accepted = None if accept and not against and not kept.exists() else read_run(against or kept)
-        run, _ = _ask_all(engine, asked, None)
+        run, _ = _ask_all(engine, asked, kept.parent, anew=True)
         require_answers(run)
         found = changes(accepted, run) if accepted else ()
         if accept:
@@ -287,8 +287,11 @@ def gate(
     raise typer.Exit(1 if dropped and not accept else 0)
 
 
-def _ask_all(engine: Engine, asked: _Asked, results: Path | None) -> tuple[KeptRun, Path]:
-    """Return the run of the questions and the file of its rows; rows that the same settings left there are kept."""
+def _ask_all(engine: Engine, asked: _Asked, folder: Path, *, anew: bool = False) -> tuple[KeptRun, Path]:
+    """Return the run of the questions and the file of its rows; rows that the same settings left there are kept.
+
+    `anew` keeps only those of a run that was stopped.
+    """
     from rag_engine.answering.circumstances import digest_of
     from rag_engine.config import judge_settings
     from rag_engine.engine import open_judge
@@ -318,8 +321,10 @@ def _ask_all(engine: Engine, asked: _Asked, results: Path | None) -> tuple[KeptR
         "text_metrics": asked.text_metrics,
     }
     scorers = Scorers(judge, compare)
-    folder = results or config.workspace / "evaluation"
-    rows = RowFile(folder / f"answers.{digest_of(settings)[:12]}.csv", scorers.metrics)
+    name = "gate" if anew else "answers"
+    rows = RowFile(folder / f"{name}.{digest_of(settings)[:12]}.csv", scorers.metrics)
+    if anew and all(question.id in rows.rows for question in questions):
+        rows.restart()
     with bar("Asking") as advance:
 
         def progress(done: int, total: int, now: str) -> None:

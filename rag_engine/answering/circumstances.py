@@ -8,11 +8,12 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rag_engine.config import Config
+from rag_engine.config import DATA, ROOT, Config
 
 _PACKAGES = (
     *(
@@ -82,14 +83,23 @@ def shareable(text: str, config: Config) -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that decide on an answer, those that are installed."""
-    found = {"python": platform.python_version()}
+    """Return the versions of Python and of the packages that decide on an answer, those that are installed.
+
+    "code" is a hash of our own modules and tables, which change between two versions.
+    """
+    found = {"python": platform.python_version(), "code": _code_digest()}
     for name in _PACKAGES:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
     return found
+
+
+@cache
+def _code_digest() -> str:
+    files = (*(ROOT / "rag_engine").rglob("*.py"), *DATA.glob("*.toml"))
+    return digest_of([(one.name, hashlib.sha256(one.read_bytes()).hexdigest()) for one in sorted(files)])[:12]
 
 
 def digest_of(value: object) -> str:

@@ -85,7 +85,7 @@ def test_a_missing_quoted_document_is_said(tmp_path: Path) -> None:
     assert str(tmp_path) in json.loads(result.stdout)["error"]
 
 
-MUSEUMS = "Museums move their collections to the upper floors twelve hours before the forecast peak"
+EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
 
 
 @pytest.fixture
@@ -96,12 +96,12 @@ def workspace(small_workspace: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
     """Eight questions with one answer, enough for a drop to be significant, and one that nothing answers."""
-    asked: dict[str, object] = {"language": "en", "kind": "identification"}
+    asked: dict[str, object] = {"language": "en", "kind": "institutional"}
     found: dict[str, object] = {
-        "question": "When do museums move their collections to the upper floors?",
-        "answer": "Twelve hours before the forecast peak.",
-        "passages": [{"document": "flood.md", "page": 1, "quote": MUSEUMS}],
-        "keywords": ["twelve hours"],
+        "question": "Who orders the evacuation when the gauge at Milltown passes 4.5 metres?",
+        "answer": "The mayor.",
+        "passages": [{"document": "flood.md", "page": 1, "quote": EVACUATION}],
+        "keywords": ["mayor"],
     }
     lines = [asked | found | {"id": f"en-{number}"} for number in range(8)]
     lines.append(asked | {"id": "en-none", "question": "Who won the football world cup in 2014?"})

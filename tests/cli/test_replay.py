@@ -27,7 +27,7 @@ def kept(workspace: Path, tmp_path: Path) -> Path:
     path = tmp_path / "kept.zip"
     words = [
         "ask",
-        "When do museums move their collections to the upper floors?",
+        "Who orders the evacuation when the gauge at Milltown passes 4.5 metres?",
         "-f",
         "language=en",
         "-k",
@@ -37,7 +37,7 @@ def kept(workspace: Path, tmp_path: Path) -> Path:
     ]
     result = CliRunner().invoke(app, [*words, "--workspace", str(workspace)])
     assert result.exit_code == 0
-    assert "upper floors" in result.stdout
+    assert "The mayor orders" in result.stdout
     return path
 
 
@@ -51,7 +51,7 @@ def test_an_answer_is_kept_with_its_prompt_and_without_the_machines_paths(kept: 
     assert bundle.asked.filters == {"language": ("en",)}
     assert bundle.asked.top_k == 3
     assert bundle.prompt is not None
-    assert "upper floors" in bundle.prompt.user
+    assert "The mayor orders" in bundle.prompt.user
     assert bundle.circumstances.generation >= 1
     with zipfile.ZipFile(kept) as archive:
         assert not [name for name in archive.namelist() if str(tmp_path).encode() in archive.read(name)]

@@ -56,8 +56,16 @@ class RowFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             self.rows = {row.id: row for row in self._read() if not row.failed}
+        self._write()
+
+    def restart(self) -> None:
+        """Drop every row."""
+        self.rows = {}
+        self._write()
+
+    def _write(self) -> None:
         content = self._line(self._columns) + "".join(self._line(self._cells(row)) for row in self.rows.values())
-        write_atomic(path, content.encode())
+        write_atomic(self.path, content.encode())
 
     def append(self, row: AnswerRow) -> None:
         """Write a row, so that it outlives the end of this process."""

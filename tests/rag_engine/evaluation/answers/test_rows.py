@@ -66,6 +66,14 @@ def test_a_question_that_failed_is_not_done(tmp_path: Path) -> None:
     assert RowFile(path, METRICS).rows == {}
 
 
+def test_a_file_that_is_begun_again_has_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = RowFile(path, METRICS)
+    rows.append(ROW)
+    rows.restart()
+    assert RowFile(path, METRICS).rows == {}
+
+
 def test_another_table_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("name,price\napple,1\n", encoding="utf-8")
