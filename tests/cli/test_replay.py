@@ -37,7 +37,7 @@ def kept(workspace: Path, tmp_path: Path) -> Path:
     ]
     result = CliRunner().invoke(app, [*words, "--workspace", str(workspace)])
     assert result.exit_code == 0
-    assert "The mayor orders" in result.stdout
+    assert "orders the evacuation" in result.stdout
     return path
 
 
@@ -51,7 +51,7 @@ def test_an_answer_is_kept_with_its_prompt_and_without_the_machines_paths(kept: 
     assert bundle.asked.filters == {"language": ("en",)}
     assert bundle.asked.top_k == 3
     assert bundle.prompt is not None
-    assert "The mayor orders" in bundle.prompt.user
+    assert "orders the evacuation" in bundle.prompt.user
     assert bundle.circumstances.generation >= 1
     with zipfile.ZipFile(kept) as archive:
         assert not [name for name in archive.namelist() if str(tmp_path).encode() in archive.read(name)]

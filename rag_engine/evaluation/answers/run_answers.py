@@ -111,7 +111,7 @@ def _answered(question: AnswerQuestion, ask: AskQuestion, scorers: Scorers) -> A
     try:
         answer = ask(question.question)
     except SextantError as error:
-        return _row(question, None, time.perf_counter() - started, {}, {}, str(error))
+        return _row(question, None, time.perf_counter() - started, scorers.metrics, {}, {}, str(error))
     seconds = time.perf_counter() - started
     figures: dict[str, float | None] = dict(score(question, answer))
     spreads: dict[str, float | None] = {}
@@ -124,13 +124,14 @@ def _answered(question: AnswerQuestion, ask: AskQuestion, scorers: Scorers) -> A
         figures |= judged.figures
         spreads |= judged.spreads
         failures += judged.failures
-    return _row(question, answer, seconds, figures, spreads, " ".join(failures))
+    return _row(question, answer, seconds, scorers.metrics, figures, spreads, " ".join(failures))
 
 
 def _row(
     question: AnswerQuestion,
     answer: Answer | None,
     seconds: float,
+    metrics: Sequence[str],
     figures: Mapping[str, float | None],
     spreads: Mapping[str, float | None],
     failure: str,
@@ -147,8 +148,8 @@ def _row(
         answer=answer.text if answer else "",
         cited=tuple(dict.fromkeys(f"{one.file} p. {one.page}" for one in citations)),
         generator=answer.generator if answer else "",
-        figures={metric: _rounded(value) for metric, value in figures.items()},
-        spreads={metric: _rounded(value) for metric, value in spreads.items()},
+        figures={metric: _rounded(figures.get(metric)) for metric in metrics},
+        spreads={metric: _rounded(spreads.get(metric)) for metric in metrics},
         failure=" ".join(failure.split()),
     )
 

@@ -58,6 +58,7 @@ def test_a_run_that_was_stopped_asks_only_the_rest(make_answer: MakeAnswer, tmp_
     run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
     whole = run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
     assert len(asked.questions) == 2
+    assert run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS)) == whole
     assert [row.id for row in whole] == ["en-1", "en-2"]
 
 
