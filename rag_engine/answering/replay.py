@@ -1,4 +1,4 @@
-"""What differs between an answer that was kept and the same question asked again."""
+"""The differences between an answer that was kept and the same question asked again."""
 
 from __future__ import annotations
 
