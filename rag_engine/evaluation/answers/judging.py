@@ -101,17 +101,17 @@ class Judge:
                 failures[f"{metric}: {error}"] = None
         return found
 
-    def _faithfulness(self, text: str, contexts: Sequence[str]) -> float | None:
+    def _faithfulness(self, text: str, contexts: Sequence[str]) -> float:
         """Return the share of the answer's claims that the five best contexts support."""
         return self._supported(self._claims(text, _ANSWER_CLAIMS), contexts[:_CONTEXTS])
 
-    def _relevancy(self, question: AnswerQuestion, text: str) -> float | None:
+    def _relevancy(self, question: AnswerQuestion, text: str) -> float:
         """Return the mean cosine of the question with those that the answer would answer."""
         message = questions_message(text, question.language)
         asked = self._list(QUESTIONS_RULES, message, "questions", "string", _QUESTIONS, _QUESTIONS)
         written = [str(one) for one in asked if str(one).strip()][:_QUESTIONS]
         if not written:
-            return None
+            raise BackendError(f"{self.model.name} wrote no question.", retryable=True)
         first, *others = self._embedder.encode_queries([question.question, *written])
         return float(np.mean([first @ other for other in others]))
 
@@ -122,18 +122,14 @@ class Judge:
         message = usefulness_message(question.question, question.answer, contexts)
         return average_precision([float(one) for one in self._verdicts(USEFULNESS_RULES, message, len(contexts))])
 
-    def _correctness(self, question: AnswerQuestion, answer: Answer, claims: Sequence[str]) -> float | None:
+    def _correctness(self, question: AnswerQuestion, answer: Answer, claims: Sequence[str]) -> float:
         """Return half the cosine with the reference answer and half the share of its claims that the answer makes."""
         covered = self._supported(claims, [answer.text])
-        if covered is None:
-            return None
         one, other = self._embedder.encode_passages([answer.text, question.answer])
         return 0.5 * float(one @ other) + 0.5 * covered
 
-    def _supported(self, claims: Sequence[str], passages: Sequence[str]) -> float | None:
-        """Return the share of the claims that the passages support; None without claims."""
-        if not claims:
-            return None
+    def _supported(self, claims: Sequence[str], passages: Sequence[str]) -> float:
+        """Return the share of the claims that the passages support."""
         if not passages:
             return 0.0
         verdicts = self._verdicts(SUPPORT_RULES, support_message(claims, passages), len(claims))
@@ -141,7 +137,10 @@ class Judge:
 
     def _claims(self, text: str, at_most: int) -> list[str]:
         found = self._list(CLAIMS_RULES, claims_message(text, at_most), "claims", "string", 0, at_most)
-        return [str(claim) for claim in found if str(claim).strip()][:at_most]
+        claims = [str(claim) for claim in found if str(claim).strip()][:at_most]
+        if not claims:
+            raise BackendError(f"{self.model.name} found no claim in the text.", retryable=True)
+        return claims
 
     def _verdicts(self, rules: str, message: str, count: int) -> list[bool]:
         found = [one is True for one in self._list(rules, message, "verdicts", "boolean", count, count)]

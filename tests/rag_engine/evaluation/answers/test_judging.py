@@ -71,6 +71,14 @@ def test_a_judge_that_fails_leaves_its_figure_empty_and_the_others_whole(
     assert [failure.split(":")[0] for failure in judged.failures] == ["faithfulness", "answer_relevancy"]
 
 
+def test_a_judge_that_finds_no_claim_has_failed(make_answer: MakeAnswer, embedder: CountingEmbedder) -> None:
+    judge, _ = judge_of(embedder, claims=[[" "], [], []], verdicts=[[True]])
+    judged = judge.judge(QUESTION, make_answer())
+    wanting = [metric for metric in JUDGED_METRICS if judged.figures[metric] is None]
+    assert wanting == ["faithfulness", "judged_context_recall", "answer_correctness"]
+    assert all("found no claim" in failure for failure in judged.failures)
+
+
 def test_repeated_judging_has_a_mean_and_a_spread(make_answer: MakeAnswer, embedder: CountingEmbedder) -> None:
     judge, _ = judge_of(
         embedder,
