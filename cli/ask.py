@@ -1,4 +1,4 @@
-"""The verbs that ask the collection: search and ask."""
+"""The verbs that ask the collection: search and ask, and replay for an answer that was kept."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ from cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from rag_engine.answering.bundle import AskedQuestion
     from rag_engine.answering.structured.answer_schema import AnswerSchema
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
-    from rag_engine.types import AttributeContent, Hit, StructuredAnswer
+    from rag_engine.types import Answer, AttributeContent, Hit, Prompt, StructuredAnswer
 
 app = typer.Typer()
 TopK = Annotated[
@@ -42,6 +43,10 @@ Recipe = Annotated[
 Mmr = Annotated[
     float | None,
     typer.Option("--mmr", min=0, max=1, help="Maximal marginal relevance: 1 for relevance alone, less for variety."),
+]
+Bundle = Annotated[
+    Path | None,
+    typer.Option("--bundle", help="Also keep the answer in this ZIP with all that it was made from, for `replay`."),
 ]
 
 
@@ -86,6 +91,7 @@ def ask(
         Path | None,
         typer.Option("--each-document", help="Ask each document by itself, into this .xlsx; goes on where it was."),
     ] = None,
+    bundle: Bundle = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -96,23 +102,17 @@ def ask(
         with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
             _ask_structured(engine, form, each_document, as_json=as_json)
         return
+    from rag_engine.answering.bundle import asked_question
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
     from rag_engine.answering.support import support_summary, unsupported_sentences
-    from rag_engine.controller.describe import describe_step
     from rag_engine.filters import parse_filters
-    from rag_engine.types import Answer, ControllerStep
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
-        answer = None
-        for part in engine.ask(question, parse_filters(filters or []), _retrieval(engine, top_k)):
-            if isinstance(part, str) and not as_json:
-                out.print(emphasised(part), end="", soft_wrap=True)
-            elif isinstance(part, ControllerStep) and not as_json:
-                err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
-            elif isinstance(part, Answer):
-                answer = part
-    assert answer is not None, "an answer always ends with itself"
+        asked = asked_question(question, parse_filters(filters or []), top_k=top_k, profile=profile, mmr=mmr)
+        answer, prompts = _answer(engine, asked, print_words=not as_json)
+        if bundle:
+            _keep(bundle, engine, asked, answer, prompts)
     if as_json:
         print_json(answer_json(answer))
     else:
@@ -222,6 +222,62 @@ def _shown(value: AttributeContent) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "–" if value is None else str(value)
+
+
+@app.command()
+def replay(
+    kept: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A ZIP that `ask --bundle` wrote.")],
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the question of a kept answer again and show what differs; exit code 1 where the answer does."""
+    from rag_engine.answering.bundle import bundle_of, read_bundle
+    from rag_engine.answering.replay import answer_differs, compare_bundles
+
+    with errors_end(as_json):
+        before = read_bundle(kept)
+    asked = before.asked
+    with engine_of(workspace, as_json, profile=asked.profile, mmr=asked.mmr) as engine:
+        answer, prompts = _answer(engine, asked, print_words=False)
+        now = bundle_of(asked, answer, next(iter(prompts), None), engine.circumstances(), engine.config)
+        hashes: dict[str, set[str]] = {}
+        for document in engine.collection.documents():
+            hashes.setdefault(document.file, set()).add(document.sha256)
+    differences = compare_bundles(before, now, hashes)
+    differs = answer_differs(differences)
+    if as_json:
+        listed = [asdict(difference) for difference in differences]
+        print_json({"question": asked.question, "answer_differs": differs, "differences": listed})
+    else:
+        for difference in differences:
+            out.print(f"{difference.part}: {difference.message}", markup=False, soft_wrap=True)
+        out.print("The answer differs." if differs else "The answer is the same.", markup=False)
+    raise typer.Exit(1 if differs else 0)
+
+
+def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple[Answer, list[Prompt]]:
+    """Return the answer and what the generator was given, if one was asked; its words are printed as they come."""
+    from rag_engine.controller.describe import describe_step
+    from rag_engine.types import Answer, ControllerStep
+
+    answer: Answer | None = None
+    prompts: list[Prompt] = []
+    retrieval = _retrieval(engine, asked.top_k)
+    for part in engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append):
+        if isinstance(part, str) and print_words:
+            out.print(emphasised(part), end="", soft_wrap=True)
+        elif isinstance(part, ControllerStep) and print_words:
+            err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
+        elif isinstance(part, Answer):
+            answer = part
+    assert answer is not None, "an answer always ends with itself"
+    return answer, prompts
+
+
+def _keep(path: Path, engine: Engine, asked: AskedQuestion, answer: Answer, prompts: list[Prompt]) -> None:
+    from rag_engine.answering.bundle import bundle_of, write_bundle
+
+    write_bundle(path, bundle_of(asked, answer, next(iter(prompts), None), engine.circumstances(), engine.config))
 
 
 def _retrieval(engine: Engine, top_k: int | None) -> RetrievalConfig:

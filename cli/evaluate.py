@@ -1,4 +1,4 @@
-"""The verbs that measure: ranking on benchmark data sets, passages on real documents, and what each step is worth."""
+"""The verbs that measure: ranking on data sets, passages on real documents, what each step is worth, and answers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, bar, err, errors_end, out, print_json, print_table, warn
+from cli.ask import Recipe, TopK
+from cli.terminal import AsJson, Workspace, bar, engine_of, err, errors_end, out, print_json, print_table, warn
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
 
 if TYPE_CHECKING:
+    from rag_engine.engine import Engine
+    from rag_engine.evaluation.answers.accepted_run import KeptRun
     from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
     from rag_engine.evaluation.metrics import Measured
     from rag_engine.evaluation.run_passages import PassageFigures
 
 app = typer.Typer(
-    no_args_is_help=True, help="Measure what is found, in a collection of its own; the workspace is not touched."
+    no_args_is_help=True,
+    help="Measure what is found, in a collection of its own, and (answers, gate) what the workspace answers.",
 )
 
 Documents = Annotated[
@@ -33,6 +37,30 @@ Documents = Annotated[
 Gold = Annotated[Path, typer.Option(help="Questions with the passages that answer them, one JSON object a line.")]
 SplitOfGold = Annotated[str, typer.Option("--split", help="dev, heldout or all.")]
 Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdown, CSV) and its charts.")]
+Questions = Annotated[
+    Path | None,
+    typer.Argument(metavar="[GOLD]", help="Questions with reference answers; by default those on the sample."),
+]
+JudgeModel = Annotated[
+    str, typer.Option("--judge", help="A second model that judges: ollama/NAME or openai/NAME, better not the first.")
+]
+JudgeUrl = Annotated[str, typer.Option("--judge-url", help="The judge's endpoint; by default the configured one.")]
+Repeat = Annotated[int, typer.Option("--repeat", min=1, max=20, help="How often each answer is judged.")]
+TextMetrics = Annotated[
+    bool, typer.Option("--text-metrics", help="Also BLEU, ROUGE and METEOR (pip install 'sextant[text-metrics]').")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What of the command line decides on a run of questions."""
+
+    gold: Path | None
+    top_k: int | None
+    judge: str
+    judge_url: str
+    repeat: int
+    text_metrics: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +200,156 @@ def ablation(
             warned = (*report.dataset.warnings, *notes)
             shown = _Shown(name, title, RANKING, RANKING[:1], chosen[0].name, warned, RANKING[:2])
             _finish(list(report.measured), None, shown, results, as_json)
+
+
+@app.command()
+def answers(
+    gold: Questions = None,
+    top_k: TopK = None,
+    profile: Recipe = "",
+    judge: JudgeModel = "",
+    judge_url: JudgeUrl = "",
+    repeat: Repeat = 1,
+    text_metrics: TextMetrics = False,
+    results: Annotated[Path | None, typer.Option(help="Folder for the rows; by default the workspace's.")] = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the workspace questions with reference answers and measure the answers; a run that was stopped goes on."""
+    from rag_engine.evaluation.answers.accepted_run import write_run
+
+    asked = _Asked(gold, top_k, judge, judge_url, repeat, text_metrics)
+    with engine_of(workspace, as_json, profile=profile) as engine:
+        run, path = _ask_all(engine, asked, results or engine.config.workspace / "evaluation")
+        write_run(path.with_suffix(".json"), run)
+    if as_json:
+        print_json(asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
+        return
+    _print_run(run)
+    err.print(f"Written: {path} and {path.with_suffix('.json').name}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def gate(
+    gold: Questions = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Run to hold this one against; by default the workspace's accepted one.")
+    ] = None,
+    accept: Annotated[bool, typer.Option("--accept", help="Keep this run as the accepted one.")] = False,
+    top_k: TopK = None,
+    profile: Recipe = "",
+    judge: JudgeModel = "",
+    judge_url: JudgeUrl = "",
+    repeat: Repeat = 1,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold the present settings against the accepted run; exit code 1 where a figure fell by more than chance."""
+    from rag_engine.evaluation.answers.accepted_run import (
+        accepted_path,
+        changes,
+        differing_settings,
+        read_run,
+        require_answers,
+        write_run,
+    )
+
+    asked = _Asked(gold, top_k, judge, judge_url, repeat, text_metrics=False)
+    with engine_of(workspace, as_json, profile=profile) as engine:
+        kept = accepted_path(engine.config.workspace)
+        # Before any question is asked.
+        accepted = None if accept and not against and not kept.exists() else read_run(against or kept)
+        run, _ = _ask_all(engine, asked, kept.parent, anew=True)
+        require_answers(run)
+        found = changes(accepted, run) if accepted else ()
+        if accept:
+            write_run(kept, run)
+    dropped = [one.metric for one in found if one.dropped]
+    differing = differing_settings(accepted, run) if accepted else ()
+    if as_json:
+        listed = [asdict(one) | {"dropped": one.dropped} for one in found]
+        print_json({"changes": listed, "dropped": dropped, "differing": differing, "accepted": accept})
+    else:
+        if accepted is None:
+            _print_run(run)
+        for one in found:
+            figure, sign = one.difference, "  DROPPED" if one.dropped else ""
+            out.print(
+                f"{one.metric:24} n {one.questions:3}  {one.accepted:.3f} -> {one.current:.3f}  {figure.value:+.3f} "
+                f"[{figure.low:+.3f}, {figure.high:+.3f}], p {figure.p:.3f}{sign}",
+                markup=False,
+                soft_wrap=True,
+            )
+        if differing:
+            out.print(f"The runs differ in: {', '.join(differing)}.", markup=False, soft_wrap=True)
+        if accept:
+            out.print("This run is the accepted one now.")
+    raise typer.Exit(1 if dropped and not accept else 0)
+
+
+def _ask_all(engine: Engine, asked: _Asked, folder: Path, *, anew: bool = False) -> tuple[KeptRun, Path]:
+    """Return the run of the questions and the file of its rows; rows that the same settings left there are kept.
+
+    `anew` keeps only those of a run that was stopped.
+    """
+    from rag_engine.answering.circumstances import digest_of
+    from rag_engine.config import judge_settings
+    from rag_engine.engine import open_judge
+    from rag_engine.evaluation.answers.accepted_run import KeptRun
+    from rag_engine.evaluation.answers.judging import Judge
+    from rag_engine.evaluation.answers.questions import SAMPLE, read_answer_questions
+    from rag_engine.evaluation.answers.rows import RowFile
+    from rag_engine.evaluation.answers.run_answers import Scorers, answer_of, require_documents, run_answers, summarise
+    from rag_engine.evaluation.answers.text_metrics import open_text_metrics
+
+    config, path = engine.config, asked.gold or SAMPLE
+    questions = read_answer_questions(path)
+    require_documents(questions, {document.file for document in engine.collection.documents()})
+    compare, warnings = open_text_metrics() if asked.text_metrics else (None, ())
+    warn(warnings)
+    judge = None
+    if asked.judge:
+        model = open_judge(config, judge_settings(config.generation, asked.judge, asked.judge_url))
+        judge = Judge(model, engine.embedder(), repeat=asked.repeat)
+    retrieval = engine.retrieval() if asked.top_k is None else engine.retrieval(top_k=asked.top_k)
+    settings = {
+        "questions": digest_of([asdict(question) for question in questions]),
+        "top_k": retrieval.top_k,
+        **asdict(engine.circumstances()),
+        "judge": judge.model.name if judge else "",
+        "repeat": asked.repeat,
+        "text_metrics": asked.text_metrics,
+    }
+    scorers = Scorers(judge, compare)
+    name = "gate" if anew else "answers"
+    rows = RowFile(folder / f"{name}.{digest_of(settings)[:12]}.csv", scorers.metrics)
+    if anew and all(question.id in rows.rows for question in questions):
+        rows.restart()
+    with bar("Asking") as advance:
+
+        def progress(done: int, total: int, now: str) -> None:
+            advance(done, total, now)
+            if not sys.stderr.isatty() and now:
+                err.print(f"{done + 1} of {total}: {now}", markup=False, soft_wrap=True)
+
+        answered = run_answers(
+            questions, lambda question: answer_of(engine.ask(question, {}, retrieval)), scorers, rows, progress
+        )
+    return KeptRun(settings, answered, summarise(answered, scorers.metrics)), rows.path
+
+
+def _print_run(run: KeptRun) -> None:
+    """Print the figures of a run over all questions, over each kind and over each language."""
+    table = Table("questions", "metric", "n", "mean", "95%", "spread", box=None)
+    for one in run.figures:
+        mean, spread = one.mean, "" if one.spread is None else f"{one.spread:.3f}"
+        figures = (f"{mean.value:.3f}", f"{mean.low:.3f}-{mean.high:.3f}", spread)
+        table.add_row(one.group, one.metric, str(one.questions), *figures)
+    print_table(table)
+    failures = [f"{row.id}: {row.failure}" for row in run.rows if row.failure]
+    warn(tuple(failures[:10]))
+    if len(failures) > 10:
+        warn((f"{len(failures) - 10} more questions or judgements failed; the table of rows says why.",))
 
 
 def _on_passages(

@@ -239,6 +239,25 @@ def read_config(workspace: Path | str | None = None, profile: str = "", mmr: flo
     )
 
 
+def judge_settings(generation: GenerationConfig, model: str, url: str = "") -> GenerationConfig:
+    """Return the settings of a second model, "ollama/NAME" or "openai/NAME", at its own or the configured address.
+
+    The configured key goes to the configured address alone.
+    """
+    server, slash, name = model.partition("/")
+    if server == "ollama" and name:
+        return replace(
+            generation, ollama_url=url or generation.ollama_url, ollama_model=name, openai_url="", openai_model=""
+        )
+    if server == "openai" and name and (url or generation.openai_url):
+        key = generation.openai_key if url in ("", generation.openai_url) else ""
+        return replace(generation, openai_url=url or generation.openai_url, openai_model=name, openai_key=key)
+    raise InputError(
+        f"{model!r} names no judge" + (" with an address." if server == "openai" and slash and name else "."),
+        help="Use ollama/NAME, or openai/NAME with --judge-url or SEXTANT_OPENAI_URL.",
+    )
+
+
 def changed(settings: Any, **changes: object) -> Any:
     """Return retrieval or chunking settings with some values changed, those of its weights or sizes by their names.
 

@@ -13,6 +13,13 @@ from dataclasses import replace
 
 from rag_engine import workspace as paths
 from rag_engine.answering.chances import judge
+from rag_engine.answering.circumstances import (
+    Circumstances,
+    digest_of,
+    package_versions,
+    shareable,
+    shareable_settings,
+)
 from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
@@ -25,14 +32,30 @@ from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.calibration import languages_of
-from rag_engine.config import REPLY_TOKENS, Config, RetrievalConfig, RetrievalProfile, changed, recipe_chunking
+from rag_engine.config import (
+    REPLY_TOKENS,
+    Config,
+    GenerationConfig,
+    RetrievalConfig,
+    RetrievalProfile,
+    changed,
+    recipe_chunking,
+)
 from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
-from rag_engine.protocols import Embedder, Generator, Reader, Reranker, SparseIndex, StorageBackends
+from rag_engine.protocols import (
+    Embedder,
+    Generator,
+    IdentifiedModel,
+    Reader,
+    Reranker,
+    SparseIndex,
+    StorageBackends,
+)
 from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
@@ -44,7 +67,7 @@ from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.storage.vector_file import VectorStore
-from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, QueryPlan, StructuredAnswer
+from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -122,12 +145,17 @@ class Engine:
         return self._models.reader()
 
     def ask(
-        self, question: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
+        self,
+        question: str,
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+        *,
+        prompted: Callable[[Prompt], None] = lambda _: None,
     ) -> Iterator[ControllerStep | Evidence | str | Answer]:
         """Yield the evidence, then the answer's words as they come, at last the whole checked answer.
 
         Where a question has several parts and the first search leaves one uncovered, the steps of the controller come
-        before the evidence.
+        before the evidence. `prompted` gets what the generator is given.
         """
         evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
@@ -140,6 +168,7 @@ class Engine:
             page_of=self._page_of,
             config=self.config.generation,
             support=SupportModels(manifest.calibration, self.language_of) if manifest else None,
+            prompted=prompted,
         )
 
     def _extractive(self, embedder: Embedder) -> ExtractiveAnswerer:
@@ -209,6 +238,21 @@ class Engine:
             gazetteer=load_gazetteer(),
             generator=self.language_model()[0],
             seconds=self.config.generation.planner_seconds,
+        )
+
+    def circumstances(self) -> Circumstances:
+        """Return what answers at this moment: model, encoder, index, settings and versions."""
+        generator, _ = self.language_model()
+        digest = generator.digest if isinstance(generator, IdentifiedModel) else ""
+        manifest, snapshot = self.collection.manifest(), self.collection.snapshot()
+        return Circumstances(
+            model=shareable(generator.name, self.config) if generator else ExtractiveAnswerer.name,
+            model_digest=digest,
+            encoder=shareable(manifest.name, self.config) if manifest else "",
+            generation=self.collection.generation(),
+            collection=digest_of(sorted(one.sha256 for one in snapshot.documents.values())),
+            settings=shareable_settings(self.config),
+            versions=package_versions(),
         )
 
     def page_image(
@@ -409,6 +453,14 @@ def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) 
 def open_backends(config: Config, workspace_id: str) -> StorageBackends:
     """Return the stores that the configuration chooses for a workspace; another vector store goes here."""
     return _DiskBackends(config, workspace_id)
+
+
+def open_judge(config: Config, generation: GenerationConfig) -> Generator:
+    """Return the language model of other settings than the workspace's; BackendError where none answers."""
+    model, warning = Models(replace(config, generation=generation)).language_model()
+    if model is None:
+        raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
+    return model
 
 
 def open_encoder(config: Config) -> Embedder:

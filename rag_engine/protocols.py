@@ -181,3 +181,10 @@ class Generator(Protocol):
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         """Return one JSON object that follows the schema, at temperature 0; BackendError when there is none in time."""
+
+
+@runtime_checkable
+class IdentifiedModel(Protocol):
+    """A model whose server tells the digest of its weights."""
+
+    digest: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -55,6 +56,7 @@ _NEEDS = {
     "chromium": (CHROMIUM.exists(), "apt-get install chromium"),
     "tesseract": (shutil.which("tesseract") is not None, "apt-get install tesseract-ocr tesseract-ocr-ita ..."),
     "linux": (sys.platform == "linux", "other kernels do not kill a process when a pipe closes"),
+    "text metrics": (find_spec("sacrebleu") is not None, "pip install -e .[text-metrics]"),
     "shared": (SHARED.is_dir(), "set SEXTANT_SHARED to the folder of real documents"),
 }
 

@@ -81,8 +81,11 @@ def answer(
     page_of: PageOf,
     config: GenerationConfig,
     support: SupportModels | None = None,
+    prompted: Callable[[Prompt], None] = lambda _: None,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
+
+    `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
 
     A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
     later it keeps what came and warns that it broke off. What a language model writes without naming a source is
@@ -99,7 +102,7 @@ def answer(
     elif isinstance(generator, ExtractiveAnswerer):
         yield from _quoted(evidence, generator, absent, page_of, started)
     else:
-        models = WritingTools(embedder, page_of, config, support)
+        models = WritingTools(embedder, page_of, config, support, prompted)
         yield from _written(evidence, generator, absent, started, models)
 
 
@@ -111,6 +114,7 @@ class WritingTools:
     page_of: PageOf
     config: GenerationConfig
     support: SupportModels | None
+    prompted: Callable[[Prompt], None]
 
 
 def _quoted(
@@ -148,6 +152,7 @@ def _written(
         sources = prompt.sources
         warnings += packing_warnings(prompt.sources, evidence.sources, generator.context_window)
         seconds["prompt"] = perf_counter() - started
+        tools.prompted(prompt)
         for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
             pieces.append(piece)

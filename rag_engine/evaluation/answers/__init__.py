@@ -1,0 +1,1 @@
+"""Measurements of answers: with a judge, without one, and against an accepted run."""

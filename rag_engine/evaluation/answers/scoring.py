@@ -1,0 +1,130 @@
+"""Figures of an answer that need no model: abstention, the words of the answer, cited pages, and contexts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.gold import Quote, letters_of
+from rag_engine.text.folding import fold
+from rag_engine.types import Answer
+
+METRICS = (
+    "abstention",
+    "answer_match",
+    "citation_precision",
+    "citation_recall",
+    "context_precision",
+    "context_recall",
+)
+
+# A file and a page of it.
+CitedPage = tuple[str, int]
+Figures = Mapping[str, float | None]
+
+_MARK = re.compile(r"\[Source \d{1,3}\]")
+# Runs of so many words are compared: two texts on one subject share most single words.
+_RUN = 3
+_WORD = re.compile(r"\w+")
+_STEM = 6  # letters compared of a key word: enough to pass over most endings
+
+
+def score(question: AnswerQuestion, answer: Answer) -> Figures:
+    """Return the figures of an answer, 0 to 1; None where a metric says nothing of it.
+
+    Of a question without an answer only abstention is measured; of an answer that failed nothing is. An answer that
+    refuses, or cites nothing, has neither words nor citations that are right: 0.
+    """
+    if answer.status == "error":
+        return dict.fromkeys(METRICS)
+    abstained = answer.status == "insufficient_evidence"
+    if not question.answerable:
+        return {**dict.fromkeys(METRICS), "abstention": float(abstained)}
+    contexts = [source.text for source in answer.evidence.sources]
+    cited = () if abstained else [(citation.file, citation.page) for citation in answer.citations]
+    precision, recall = citation_scores(cited, question.passages)
+    return {
+        "abstention": float(not abstained),
+        "answer_match": 0.0 if abstained else answer_match(answer.text, question),
+        "citation_precision": precision,
+        "citation_recall": recall,
+        "context_precision": average_precision([best_match(context, question.passages) for context in contexts]),
+        "context_recall": context_recall(contexts, question.passages),
+    }
+
+
+def answer_match(text: str, question: AnswerQuestion) -> float:
+    """Return 1 for a text that holds the gold sentence of a document, else the share of the key words in it."""
+    plain = _MARK.sub(" ", text)
+    letters, _ = letters_of(plain)
+    if any(all(letters_of(quote.quote)[0] in letters for quote in quotes) for quotes in _answers(question.passages)):
+        return 1.0
+    written = _stems(plain)
+    held = [_stems(keyword) <= written for keyword in question.keywords]
+    return sum(held) / len(held) if held else 0.0
+
+
+def citation_scores(cited: Collection[CitedPage], passages: Sequence[Quote]) -> tuple[float, float]:
+    """Return the share of the cited pages that answer, and the share of a document's answering pages that are cited.
+
+    Recall is that of the document which it is best for. Without citations both are 0.
+    """
+    pages = set(cited)
+    if not pages:
+        return 0.0, 0.0
+    gold = {(quote.document, quote.page) for quote in passages}
+    wanted = [{(quote.document, quote.page) for quote in quotes} for quotes in _answers(passages)]
+    recall = max((len(one & pages) / len(one) for one in wanted), default=0.0)
+    return len(pages & gold) / len(pages), recall
+
+
+def best_match(context: str, passages: Sequence[Quote]) -> float:
+    """Return how much of a gold sentence a context holds, of the one that it holds most of."""
+    runs = _runs(context)
+    return max((_held(quote, runs) for quote in passages), default=0.0)
+
+
+def average_precision(relevances: Sequence[float]) -> float:
+    """Return the precision at each rank, weighted by how relevant the context at that rank is.
+
+    With relevances of 0 and 1 it is the context precision of RAGAS (Es et al. 2024); a partial match counts in part.
+    0 where nothing is relevant.
+    """
+    total = sum(relevances)
+    if not total:
+        return 0.0
+    gathered, summed = 0.0, 0.0
+    for rank, relevance in enumerate(relevances, start=1):
+        gathered += relevance
+        summed += relevance * gathered / rank
+    return summed / total
+
+
+def context_recall(contexts: Sequence[str], passages: Sequence[Quote]) -> float:
+    """Return how much of a document's gold sentences all contexts together hold, of the document they hold most of."""
+    runs = frozenset[tuple[str, ...]]().union(*map(_runs, contexts))
+    shares = [sum(_held(quote, runs) for quote in quotes) / len(quotes) for quotes in _answers(passages)]
+    return max(shares, default=0.0)
+
+
+def _answers(passages: Sequence[Quote]) -> list[list[Quote]]:
+    """Return the quotes of each document, which answer together."""
+    documents = dict.fromkeys(quote.document for quote in passages)
+    return [[quote for quote in passages if quote.document == document] for document in documents]
+
+
+def _held(quote: Quote, runs: Collection[tuple[str, ...]]) -> float:
+    wanted = _runs(quote.quote)
+    return len(wanted.intersection(runs)) / len(wanted) if wanted else 0.0
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in _WORD.findall(fold(text))}
+
+
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of words of a text; a text with fewer words is one run."""
+    found = _WORD.findall(fold(text))
+    count = max(len(found) - _RUN + 1, 1 if found else 0)
+    return frozenset(tuple(found[place : place + _RUN]) for place in range(count))

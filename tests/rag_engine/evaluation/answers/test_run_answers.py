@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_engine.errors import BackendError, InputError
+from rag_engine.evaluation.answers.judging import JUDGED_METRICS, Judge
+from rag_engine.evaluation.answers.rows import RowFile
+from rag_engine.evaluation.answers.run_answers import (
+    Scorers,
+    answer_of,
+    require_documents,
+    run_answers,
+    summarise,
+)
+from rag_engine.evaluation.answers.scoring import METRICS
+from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS
+from rag_engine.types import Answer, Evidence
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, MakeAnswer, WrittenJudge
+
+QUESTIONS = (QUESTION, UNANSWERABLE)
+
+
+class Asked:
+    """Answers each question alike and keeps them; the question that `fails` names cannot be asked."""
+
+    def __init__(self, answer: Answer, fails: str = "") -> None:
+        self.answer, self.fails = answer, fails
+        self.questions: list[str] = []
+
+    def __call__(self, question: str) -> Answer:
+        self.questions.append(question)
+        if question == self.fails:
+            raise BackendError("The model is gone.")
+        return self.answer
+
+
+def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(make_answer: MakeAnswer, tmp_path: Path) -> None:
+    rows = RowFile(tmp_path / "rows.csv", METRICS)
+    lines: list[int] = []
+
+    def ask(question: str) -> Answer:
+        lines.append(len(rows.path.read_text(encoding="utf-8").splitlines()))
+        return make_answer("The mayor orders the evacuation.")
+
+    first, second = run_answers(QUESTIONS, ask, Scorers(), rows)
+    assert lines == [1, 2]
+    assert first.figures["answer_match"] == 1
+    assert first.cited == ("1.pdf p. 3",)
+    assert second.figures["abstention"] == 0
+
+
+def test_a_run_that_was_stopped_asks_only_the_rest(make_answer: MakeAnswer, tmp_path: Path) -> None:
+    asked = Asked(make_answer())
+    run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
+    whole = run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
+    assert len(asked.questions) == 2
+    assert run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS)) == whole
+    assert [row.id for row in whole] == ["en-1", "en-2"]
+
+
+def test_a_question_that_cannot_be_asked_has_its_reason_and_is_asked_again(
+    make_answer: MakeAnswer, tmp_path: Path
+) -> None:
+    asked = Asked(make_answer(), fails=QUESTION.question)
+    [row] = run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
+    assert (row.failed, row.failure) == (True, "The model is gone.")
+    asked.fails = ""
+    [row] = run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
+    assert (row.failed, row.failure) == (False, "")
+
+
+def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
+    make_answer: MakeAnswer, embedder: CountingEmbedder, tmp_path: Path
+) -> None:
+    judge = Judge(WrittenJudge(claims=[["a"], ["r"]], verdicts=[[True]] * 4), embedder)
+    scorers = Scorers(judge, lambda text, reference: dict.fromkeys(TEXT_METRICS, 0.123456789))
+    assert scorers.metrics == (*METRICS, *JUDGED_METRICS, *TEXT_METRICS)
+    rows = RowFile(tmp_path / "rows.csv", scorers.metrics)
+    first, second = run_answers(QUESTIONS, Asked(make_answer()), scorers, rows)
+    assert first.figures["faithfulness"] == 1
+    assert first.figures["bleu"] == 0.123457
+    assert first.failure == "answer_relevancy: The judge was not done in time."
+    assert second.figures["bleu"] is None
+
+
+def test_figures_are_summed_up_over_all_each_kind_and_each_language(make_answer: MakeAnswer, tmp_path: Path) -> None:
+    questions = (QUESTION, replace(UNANSWERABLE, kind="geographic", language="it"))
+    rows = run_answers(questions, Asked(make_answer()), Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
+    figures = {(one.group, one.metric): (one.questions, one.mean.value) for one in summarise(rows, METRICS)}
+    assert figures["all", "abstention"] == (2, 0.5)
+    assert figures["all", "answer_match"] == (1, 0.5)
+    assert figures["geographic", "abstention"] == (1, 0)
+    assert ("it", "answer_match") not in figures
+
+
+def test_a_collection_without_a_quoted_document_is_not_measured() -> None:
+    require_documents(QUESTIONS, {"1.pdf"})
+    with pytest.raises(InputError, match="lacks 1 of the 1 documents"):
+        require_documents(QUESTIONS, {"2.pdf"})
+
+
+def test_the_answer_is_the_last_thing_that_comes(make_answer: MakeAnswer) -> None:
+    answer = make_answer()
+    parts: list[Evidence | str | Answer] = [answer.evidence, "The ", "mayor", answer]
+    assert answer_of(iter(parts)) is answer
