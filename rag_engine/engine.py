@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -25,6 +25,7 @@ from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
+from rag_engine.planning.rewriting import Exchange, FollowUp, rewrite
 from rag_engine.protocols import Embedder, Generator, Reranker, SparseIndex, StorageBackends
 from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
@@ -110,6 +111,28 @@ class Engine:
             page_of=lambda key, offset: page_at(self.catalog.lines(key), offset),
             config=self.config.generation,
         )
+
+    def ask_next(
+        self,
+        question: str,
+        before: Sequence[Exchange],
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+    ) -> Iterator[FollowUp | Evidence | str | Answer]:
+        """Yield how a question is asked after those `before` it, if it leans on them, then what `ask` yields for it."""
+        follow_up = self.follow_up(question, before)
+        if follow_up is not None:
+            yield follow_up
+        yield from self.ask(follow_up.question if follow_up else question, wanted, retrieval)
+
+    def follow_up(self, question: str, before: Sequence[Exchange]) -> FollowUp | None:
+        """Return what a question means after those `before` it, None where it stands alone."""
+        if not before:
+            return None
+        generator, _ = self.language_model()
+        # A question of one word is rather in the language of the one before.
+        language = identify_language(question, {self.language_of(before[-1].question): 1.0})
+        return rewrite(question, before, language=language, generator=generator, config=self.config)
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
