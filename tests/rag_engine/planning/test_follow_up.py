@@ -121,7 +121,9 @@ def test_a_chain_of_questions_does_not_grow_without_end() -> None:
     assert asked == "Who inspects dams? What about small dams? What about small dams?"
 
 
-@pytest.mark.parametrize("question", ["Thanks!", "And thanks!", "So what if it rains?", "And now, who pays for a dyke?"])
+@pytest.mark.parametrize(
+    "question", ["Thanks!", "And thanks!", "So what if it rains?", "And now, who pays for a dyke?"]
+)
 def test_what_names_nothing_to_ask_of_is_left_alone(question: str) -> None:
     assert rewritten(CIVIL_PROTECTION, question) is None
 
