@@ -10,7 +10,7 @@ import os
 import typer
 
 from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, review, runs, serve, sources
-from cli.chat import command as chat
+from cli.chat import chat
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -11,7 +11,7 @@ from rag_engine.conversations import Conversation, Reply, Turn
 _MARK = re.compile(r"\[Source (\d+)\]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~])")
 # What a model or a document wrote keeps its lists and bold words, but no HTML, link or picture.
-_ACTIVE = re.compile(r"<|\[|(?<=\])(?=\()")
+_ACTIVE = re.compile(r"[<\[]")
 
 
 def conversation_markdown(conversation: Conversation) -> str:

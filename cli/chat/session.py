@@ -113,5 +113,6 @@ def _print_end(reply: Reply) -> None:
         return
     out.print("\n")
     for reference in references_of(reply.citations):
-        out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
+        shown = f"{reference.marks} {reference.text} ({reference.file})"
+        out.print(shown, style="dim", markup=False, soft_wrap=True)
     warn(reply.warnings)

@@ -94,8 +94,8 @@ def leaning(question: str, language: str, gazetteer: Gazetteer) -> Leaning | Non
     tables = load_follow_up_patterns()
     own = tables.get(language)
     # "O que é" asks in Portuguese; read as Spanish it would begin with "or".
-    others = () if own and own.asking.search(asked) else (one for one in tables.values() if one is not own)
-    for patterns in (*filter(None, [own]), *others):
+    alone = own is not None and own.asking.search(asked) is not None
+    for patterns in (*filter(None, [own]), *(one for one in tables.values() if one is not own and not alone)):
         found = _by_opening(asked, question, patterns, gazetteer)
         if found:
             return found

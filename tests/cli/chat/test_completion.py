@@ -12,7 +12,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from cli.chat.command import typed_lines
+from cli.chat.chat import typed_lines
 from cli.chat.completion import Suggestion, chat_completer, suggestions
 from cli.chat.session import ChatSession
 from rag_engine.config import read_config

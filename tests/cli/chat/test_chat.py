@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def test_words_and_the_menu_start_runs_after_a_confirmation(workspace: Path) -> 
     assert result.exit_code == 0
     assert result.stdout.count("Run the phase licence for what is new or changed.") == 2
     assert "1 licence\n2 acquisition\n" in result.stdout
-    assert "Nothing was due." in result.stdout
+    listed = CliRunner().invoke(app, ["runs", "-w", str(workspace), "--json"])
+    assert [one["status"] for one in json.loads(listed.stdout)["runs"]] == ["done"]
     assert "'dance' was not understood." in " ".join(result.stderr.split())
     assert result.stdout.endswith("Nothing has been asked yet.\n")
 
