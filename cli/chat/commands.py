@@ -14,6 +14,7 @@ import typer
 from cli.chat.export import conversation_markdown
 from cli.chat.session import ChatSession, ask
 from cli.terminal import out
+from ingestion.status.views import pluralised
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.conversations import Conversation, Reply, ShownSource, new_id
 from rag_engine.errors import InputError
@@ -120,7 +121,8 @@ def _export(session: ChatSession, text: str) -> None:
         path.write_text(conversation_markdown(session.conversation), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error}.", help="Choose another folder.") from error
-    out.print(f"Exported {len(session.conversation.turns)} questions to {path}.", markup=False, soft_wrap=True)
+    questions = pluralised(len(session.conversation.turns), "question")
+    out.print(f"Exported {questions} to {path}.", markup=False, soft_wrap=True)
 
 
 def _as_written(session: ChatSession, _: str) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
@@ -79,8 +81,10 @@ def keys(tmp_path: Path) -> Iterator[Keys]:
     session.close()
 
 
-def test_a_tab_completes_a_command(keys: Keys) -> None:
-    assert keys.typed("/hi\t\r\x04") == ["/history"]
+def test_the_prompt_offers_the_commands_of_the_session(keys: Keys) -> None:
+    completer = chat_completer(keys.session)
+    offered = list(completer.get_completions(Document("/e"), CompleteEvent()))
+    assert [(one.text, one.start_position) for one in offered] == [("/export", -2), ("/exit", -2)]
 
 
 def test_ctrl_c_clears_the_line_and_ctrl_d_ends_the_session(keys: Keys) -> None:
