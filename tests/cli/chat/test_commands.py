@@ -199,7 +199,8 @@ def test_the_history_lists_the_questions_as_typed_and_as_asked(
 def test_a_conversation_is_exported_once(session: ChatSession, tmp_path: Path) -> None:
     take(session, QUESTION)
     take(session, f"/export {tmp_path / 'my notes.md'}")
-    assert "]: Dyke Protection Act, page 1 (Dyke Protection Act.txt). “Dyke means a wall of earth" in (
+    text = (tmp_path / "my notes.md").read_text(encoding="utf-8")
+    assert "]: Dyke Protection Act, page 1 (Dyke Protection Act.txt). “Dyke means a wall of earth" in text
         tmp_path / "my notes.md"
     ).read_text(encoding="utf-8")
     with pytest.raises(InputError, match="exists already"):
