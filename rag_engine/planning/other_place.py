@@ -19,7 +19,7 @@ _ADJECTIVE_AFTER_NOUN = ("it", "fr", "es", "pt")
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _PlaceSpan:
     """Characters [start, end) of a question that name places."""
 
     start: int
@@ -44,7 +44,7 @@ def asked_of(before: str, place: PlacePhrase, patterns: FollowUpPatterns, gazett
     return _other_name(before, old, place, patterns)
 
 
-def _other_name(before: str, old: _Named, place: PlacePhrase, patterns: FollowUpPatterns) -> str:
+def _other_name(before: str, old: _PlaceSpan, place: PlacePhrase, patterns: FollowUpPatterns) -> str:
     head = patterns.placed.search(before[: old.start])
     assert head is not None, "it matches an empty end"
     located, possessive, article = head["place"], head["possessive"], head["article"]
@@ -67,7 +67,7 @@ def _other_name(before: str, old: _Named, place: PlacePhrase, patterns: FollowUp
 
 
 def _other_adjective(
-    before: str, old: _Named, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer
+    before: str, old: _PlaceSpan, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer
 ) -> str:
     """Return the question with another country's adjective, or with the place where the language inflects those."""
     if patterns.language in ("en", "tr"):
@@ -81,7 +81,7 @@ def _other_adjective(
     return with_complement_added(before[: old.start] + before[old.end :].lstrip(), there, patterns.language)
 
 
-def _other_turkish_name(before: str, old: _Named, place: PlacePhrase) -> str:
+def _other_turkish_name(before: str, old: _PlaceSpan, place: PlacePhrase) -> str:
     written = before[old.start : old.end]
     new, there = place.name, _LOCATIVE.search(place.name) is not None
     if _LOCATIVE.search(written):
@@ -131,9 +131,9 @@ def _adjective(countries: Sequence[str], language: str, gazetteer: Gazetteer) ->
     return " ".join(next((form.words for form in found), ()))
 
 
-def _named(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> list[_Named]:
+def _named(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> list[_PlaceSpan]:
     """Return where a question names places; names that a comma or "and" joins are one."""
-    found: list[_Named] = []
+    found: list[_PlaceSpan] = []
     for form, start, written in place_mentions(text, gazetteer, patterns.language):
         if not form.countries and not form.regions:
             continue
@@ -141,9 +141,9 @@ def _named(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> list[
         last = found[-1] if found else None
         # "Noruega" is a country and a form of "noruego".
         if last and last.start == start:
-            found[-1] = _Named(start, end, last.adjective and form.adjective, (*last.countries, *form.countries))
+            found[-1] = _PlaceSpan(start, end, last.adjective and form.adjective, (*last.countries, *form.countries))
         elif last and last.adjective == form.adjective and _TOGETHER.fullmatch(text[last.end : start]):
-            found[-1] = _Named(last.start, end, last.adjective, (*last.countries, *form.countries), several=True)
+            found[-1] = _PlaceSpan(last.start, end, last.adjective, (*last.countries, *form.countries), several=True)
         else:
-            found.append(_Named(start, end, form.adjective, form.countries))
+            found.append(_PlaceSpan(start, end, form.adjective, form.countries))
     return found
