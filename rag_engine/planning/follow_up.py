@@ -53,7 +53,7 @@ def _joined(before: str, leans: Leaning, gazetteer: Gazetteer) -> str:
         case "asked":
             return _ask_more(before, leans)
         case "place":
-            place = read_place(unicodedata.normalize("NFC", leans.rest), leans.patterns, gazetteer)
+            place = read_place(leans.rest, leans.patterns, gazetteer)
             return asked_of(before, place, leans.patterns, gazetteer) if place else ""
         case "year":
             return _in_year(before, leans)

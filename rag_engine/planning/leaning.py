@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -88,7 +89,8 @@ def leaning(question: str, language: str, gazetteer: Gazetteer) -> Leaning | Non
 
     What opens a follow-up is looked for in every language, since people mix them; pronouns only in the question's own.
     """
-    asked = question.strip(MARKS)
+    # Places are found in the normal form C.
+    asked = unicodedata.normalize("NFC", question.strip(MARKS))
     if not asked or len(asked) > _LONGEST:
         return None
     tables = load_follow_up_patterns()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
-from rag_engine.geography import load_gazetteer
+from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.planning.follow_up import stand_alone
 from rag_engine.planning.leaning import content_words, without_ordinals
 from rag_engine.planning.question_parts import MARKS
@@ -63,7 +63,10 @@ def rewrite(
             prompts.FOLLOW_UP_SCHEMA,
             seconds=config.generation.planner_seconds,
         )
-        return FollowUp(_checked(reply.get("question"), question, shown, language), generator.name)
+        worded = _checked(reply.get("question"), question, shown, language)
+        if kept := _other_places(worded, question, by_rules, language):
+            raise BackendError(f"the model still asks of {', '.join(kept)}.")
+        return FollowUp(worded, generator.name)
     except BackendError as error:
         return FollowUp(by_rules, "rules", (f"The follow-up question was rewritten by rules: {error}",))
 
@@ -86,6 +89,15 @@ def _checked(reply: object, question: str, before: Sequence[Exchange], language:
     if not made & _stems(" ".join(carried), language) - _stems(question, language):
         raise BackendError("the model's question still leans on the one before.")
     return written
+
+
+def _other_places(worded: str, question: str, by_rules: str, language: str) -> list[str]:
+    """Return the countries of a model's question that one about another place has no more; none where none is asked."""
+    gazetteer = load_gazetteer()
+    if not find_places(question, gazetteer, language).countries:
+        return []
+    asked = find_places(by_rules, gazetteer, language).countries
+    return [name for name in find_places(worded, gazetteer, language).countries if name not in asked]
 
 
 def _stems(text: str, language: str) -> set[str]:

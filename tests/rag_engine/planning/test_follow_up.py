@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,13 @@ def test_grammar_is_kept_or_the_question_before_put_in_front(
     before: str, question: str, language: str, expected: str
 ) -> None:
     assert rewritten(before, question, language) == expected
+
+
+def test_accents_may_be_written_as_signs_of_their_own() -> None:
+    decomposed = unicodedata.normalize("NFD", "¿Y en España?")
+    assert rewritten("¿Quién inspecciona las presas en Perú?", decomposed, "es") == (
+        "¿Quién inspecciona las presas en España?"
+    )
 
 
 def test_a_title_stands_in_for_its_pronoun() -> None:

@@ -76,6 +76,13 @@ def test_a_reply_that_drops_what_was_asked_gives_way_to_the_rules() -> None:
     assert "left out spain" in made.warnings[0]
 
 
+def test_a_reply_that_still_asks_of_the_place_before_gives_way_to_the_rules() -> None:
+    made = reworded("Which two acts govern dams in Ireland and Spain?", "And in Spain?")
+    assert made is not None
+    assert (made.question, made.by) == ("Which two acts govern dams in Spain?", "rules")
+    assert "still asks of Ireland" in made.warnings[0]
+
+
 def test_a_model_that_fails_gives_way_to_the_rules() -> None:
     made = reworded(BackendError("no reply within 30 s."))
     assert made is not None
