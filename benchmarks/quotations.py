@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from report import machine, write_table
 
 from ingestion.add_files import add_paths
-from rag_engine.answering.extractive import ExtractiveAnswerer, Quoting
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import open_engine
 from rag_engine.evaluation.gold import GoldQuestion, read_gold

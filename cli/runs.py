@@ -12,6 +12,7 @@ from rich.table import Table
 from cli.terminal import AsJson, Workspace, desk_of, err, out, phase_bar, print_json, print_phase, print_table
 
 if TYPE_CHECKING:
+    from ingestion.jobs.plain_language import Command
     from ingestion.jobs.queue import Run
     from ingestion.operations import Desk
 
@@ -67,17 +68,11 @@ def do_words(
 ) -> None:
     """Say what to run in words, or pick from the menu; the request is shown and run when you agree."""
     from ingestion import operations
-    from ingestion.types import PHASES
-    from rag_engine.errors import InputError
 
     if not words and not as_json:
-        for number, phase in enumerate(PHASES, start=1):
-            out.print(f"{number} {phase}")
-        words = typer.prompt("What is to be done? A number, several, or words")
+        words = choose_from_menu()
     with desk_of(workspace, as_json) as desk:
-        command = operations.understand(desk, words)
-        if command is None:
-            raise InputError(f"{words!r} was not understood.", help='Say it like "check the licences of the new rows".')
+        command = understand(desk, words)
         described = command.request.describe(len(command.request.codes))
         if as_json and not yes:
             print_json({"description": described, "by": command.by, "request": asdict(command.request)})
@@ -140,6 +135,27 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
         _print_signal(run, "Completed work is kept; `sextant run` does the rest.", as_json)
 
 
+def choose_from_menu() -> str:
+    """Show the phases by their numbers, and return what a person answers: numbers or words."""
+    from ingestion.types import PHASES
+
+    for number, phase in enumerate(PHASES, start=1):
+        out.print(f"{number} {phase}")
+    answered: str = typer.prompt("What is to be done? A number, several, or words")
+    return answered
+
+
+def understand(desk: Desk, words: str) -> Command:
+    """Return the request that words ask for; InputError where they are not understood."""
+    from ingestion import operations
+    from rag_engine.errors import InputError
+
+    command = operations.understand(desk, words)
+    if command is None:
+        raise InputError(f"{words!r} was not understood.", help='Say it like "check the licences of the new rows".')
+    return command
+
+
 def watch(desk: Desk, queued: Run) -> Run:
     """Show what a run waits for and its progress until it has ended, and return it; Ctrl-C cancels it."""
     from ingestion.jobs.process import follow
@@ -179,7 +195,13 @@ def _print_run(ended: Run, as_json: bool) -> None:
     """Print what each phase did and end the command, with 0 when the run came to its end."""
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
-        raise typer.Exit(0 if ended.status == "done" else 1)
+    else:
+        print_summary(ended)
+    raise typer.Exit(0 if ended.status == "done" else 1)
+
+
+def print_summary(ended: Run) -> None:
+    """Print what each phase did, and how the run ended."""
     for summary in ended.results:
         if "phase" not in summary:
             # An addition that was resumed: its files are reported where it was asked for.
@@ -194,7 +216,6 @@ def _print_run(ended: Run, as_json: bool) -> None:
         out.print(f"{ended.status} {ended.message}".strip(), markup=False)
     if ended.status == "paused":
         out.print("`sextant resume` continues it.")
-    raise typer.Exit(0 if ended.status == "done" else 1)
 
 
 def _print_remaining_phases(ended: Run, last: str) -> None:

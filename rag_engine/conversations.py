@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import Answer, AnswerStatus, Citation, ControllerStep, Evidence, SentenceSupport, Source, Tier
 
 _TITLE = 80
@@ -93,11 +94,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and its reply; None while it is being answered, and for good if that was interrupted."""
+    """A question and its reply; None while it is being answered, and for good if that was interrupted.
+
+    `rewritten` is what was asked in the place of a follow-up question, empty for one that was asked as it is.
+    """
 
     question: str
     asked: str
     reply: Reply | None
+    rewritten: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,17 +256,30 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
         return _write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
 
 
+def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
+    """Return what a follow-up question may lean on: each question as it was asked, with the titles that were cited."""
+    return tuple(
+        Exchange(turn.rewritten or turn.question, tuple(dict.fromkeys(one.title for one in turn.reply.citations)))
+        for turn in conversation.turns
+        if turn.reply is not None
+    )
+
+
 def record_reply(
-    workspace: Path, begun: Conversation, parts: Iterator[ControllerStep | Evidence | str | Answer]
-) -> Generator[ControllerStep | Evidence | str | Answer]:
+    workspace: Path, begun: Conversation, parts: Iterator[FollowUp | ControllerStep | Evidence | str | Answer]
+) -> Generator[FollowUp | ControllerStep | Evidence | str | Answer]:
     """Yield the parts of an answer as they come, and store the reply at their end.
 
     An error becomes the reply, and so do the words that came when the iterator is closed before its end.
     """
     text, evidence, reply = "", None, None
+    warnings: tuple[str, ...] = ()
     try:
         for part in parts:
             match part:
+                case FollowUp():
+                    warnings = part.warnings
+                    begun = replace(begun, turns=(*begun.turns[:-1], replace(begun.turns[-1], rewritten=part.question)))
                 case Evidence():
                     evidence = part
                 case Answer():
@@ -272,7 +290,8 @@ def record_reply(
     except SextantError as error:
         reply = failed_reply(str(error))
     finally:
-        end_turn(workspace, begun, reply or _cancelled(text, evidence))
+        reply = reply or _cancelled(text, evidence)
+        end_turn(workspace, begun, replace(reply, warnings=tuple(dict.fromkeys((*warnings, *reply.warnings)))))
 
 
 def _cancelled(text: str, evidence: Evidence | None) -> Reply:

@@ -6,7 +6,7 @@ import shutil
 import threading
 import time
 from collections import abc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -20,9 +20,9 @@ from rag_engine.answering.circumstances import (
     shareable,
     shareable_settings,
 )
-from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
 from rag_engine.answering.page_image import page_marks, sheet
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import SupportModels
@@ -47,6 +47,7 @@ from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.plan import plan_question
+from rag_engine.planning.rewriting import Exchange, FollowUp, rewrite
 from rag_engine.protocols import (
     Embedder,
     Generator,
@@ -254,6 +255,28 @@ class Engine:
             settings=shareable_settings(self.config),
             versions=package_versions(),
         )
+
+    def ask_next(
+        self,
+        question: str,
+        before: Sequence[Exchange],
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+    ) -> Iterator[FollowUp | ControllerStep | Evidence | str | Answer]:
+        """Yield how a question is asked after those `before` it, if it leans on them, then what `ask` yields for it."""
+        follow_up = self.follow_up(question, before)
+        if follow_up is not None:
+            yield follow_up
+        yield from self.ask(follow_up.question if follow_up else question, wanted, retrieval)
+
+    def follow_up(self, question: str, before: Sequence[Exchange]) -> FollowUp | None:
+        """Return what a question means after those `before` it, None where it stands alone."""
+        if not before:
+            return None
+        generator, _ = self.language_model()
+        # A question of one word is rather in the language of the one before.
+        language = identify_language(question, {self.language_of(before[-1].question): 1.0})
+        return rewrite(question, before, language=language, generator=generator, config=self.config)
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rag_engine.answering.answer_spans import answer_score
 from rag_engine.answering.citations import shared_words, words
-from rag_engine.answering.extractive import Quoting
+from rag_engine.answering.quotations.extractive import Quoting
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.reader.export import ADAPTER

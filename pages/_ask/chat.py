@@ -12,12 +12,13 @@ from pages._ask.answer import draw_reply, partial_answer
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.markdown import escape_paragraphs
+from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.config import RetrievalConfig
 from rag_engine.controller.describe import describe_step
-from rag_engine.conversations import Conversation, begin_turn, new_id, read_conversation, record_reply
+from rag_engine.conversations import Conversation, begin_turn, exchanges, new_id, read_conversation, record_reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
+from rag_engine.planning.rewriting import FollowUp
 from rag_engine.types import ControllerStep, Evidence
 
 _SCROLL = """<script>
@@ -28,10 +29,19 @@ for (const question of document.querySelectorAll(".st-key-question-%d")) {
 </script>"""
 
 
-def draw_question(question: str, turn: int) -> None:
-    """Draw a question."""
+def draw_question(question: str, turn: int, *, rewritten: str = "", latest: bool = False) -> bool:
+    """Draw a question and what was asked in its place; return whether the latest is to be asked as it is written."""
     with st.container(key=f"question-{turn}"), st.chat_message("user", avatar=":material/person:"):
         st.markdown(escape_paragraphs(question))
+        if rewritten:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(_asked_as(rewritten), width="content")
+                return latest and st.button("Ask as written", icon=":material/undo:", type="tertiary", key=f"as {turn}")
+    return False
+
+
+def _asked_as(rewritten: str) -> str:
+    return f":material/subdirectory_arrow_right: Asked as: {escape(rewritten)}"
 
 
 def scroll_to_question(turn: int) -> None:
@@ -39,17 +49,29 @@ def scroll_to_question(turn: int) -> None:
     st.html(_SCROLL % int(turn), unsafe_allow_javascript=True)
 
 
-def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, retrieval: RetrievalConfig) -> None:
-    """Draw the answer while it is written, and add question and answer to the conversation."""
+def ask(
+    engine: Engine,
+    before: Conversation,
+    question: str,
+    wanted: Filter,
+    retrieval: RetrievalConfig,
+    *,
+    as_written: bool = False,
+) -> None:
+    """Draw the answer while it is written, and add question and answer to the conversation.
+
+    A question that leans on those before it is rewritten, unless it is to be asked as it is written.
+    """
     workspace = engine.config.workspace
     begun = begin_turn(workspace, before.id, question)
     # Below those drawn already, of which one that was interrupted now makes way.
     turn = len(before.turns)
     draw_question(question, turn)
     scroll_to_question(turn)
-    text = ""
+    rewritten, text = st.empty(), ""
+    leant_on = () if as_written else exchanges(before)
     # Closed also when the person cancels: Streamlit then ends this script at the next thing it draws.
-    recorded = closing(record_reply(workspace, begun, engine.ask(question, wanted, retrieval)))
+    recorded = closing(record_reply(workspace, begun, engine.ask_next(question, leant_on, wanted, retrieval)))
     with st.chat_message("assistant", avatar=":material/explore:"), recorded as parts:
         status = st.status("Searching your documents …", type="compact")
         words = st.empty()
@@ -59,6 +81,8 @@ def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, ret
                     line = describe_step(part)
                     status.update(label=f"{line} …")
                     status.caption(escape_paragraphs(line))
+                case FollowUp():
+                    rewritten.caption(_asked_as(part.question))
                 case Evidence():
                     status.update(label=_found(part))
                 case str():
@@ -92,11 +116,11 @@ def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrie
         typed = st.chat_input(
             "Ask a question about your documents", max_chars=engine.config.question_characters, submit_mode="stop"
         )
-    chosen = "" if conversation.turns or typed else draw_welcome(engine)
+    chosen, as_written = "" if conversation.turns or typed else draw_welcome(engine), False
     last = len(conversation.turns) - 1
     for number in range(len(conversation.turns)):
-        again = _draw_turn(conversation, number, latest=number == last and not typed)
-        chosen = again or chosen
+        again, written = _draw_turn(conversation, number, latest=number == last and not typed)
+        chosen, as_written = again or chosen, as_written or written
     if conversation.turns and not typed:
         scroll_to_question(last)
     question = (typed or chosen or "").strip()
@@ -104,14 +128,14 @@ def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrie
         # The address first: a browser that reloads now finds the question, and soon its answer.
         st.query_params["conversation"] = conversation.id
         with show_errors():
-            ask(engine, conversation, question, wanted, retrieval)
+            ask(engine, conversation, question, wanted, retrieval, as_written=as_written)
             st.rerun()
 
 
-def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> str:
-    """Draw a question and its reply; return the question if it is to be asked again, else an empty string."""
+def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> tuple[str, bool]:
+    """Draw a question and its reply; return the question if it is to be asked again, and whether as it is written."""
     turn = conversation.turns[number]
-    draw_question(turn.question, number)
+    as_written = draw_question(turn.question, number, rewritten=turn.rewritten, latest=latest)
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is None:
             st.info("Still working on this answer …", icon=":material/hourglass_empty:")
@@ -120,7 +144,7 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> str:
             draw_reply(turn.reply, number, latest=latest)
         unanswered = turn.reply is None or turn.reply.status == "error"
         again = unanswered and latest and st.button("Ask again", icon=":material/refresh:", key=f"again {number}")
-        return turn.question if again else ""
+        return turn.question if again or as_written else "", as_written
 
 
 def _await_reply(conversation: Conversation) -> None:

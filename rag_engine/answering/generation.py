@@ -11,8 +11,8 @@ from time import perf_counter
 
 from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
-from rag_engine.answering.extractive import ExtractiveAnswerer
-from rag_engine.answering.quoted_answer import quote
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError

@@ -16,6 +16,7 @@ from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
 from ingestion.types import RunRequest
 from rag_engine.config import read_config
+from rag_engine.conversations import recent_conversations
 from rag_engine.engine import open_engine
 from tests.portal.texts import FLOOD, FLOOD_REVISED
 
@@ -172,3 +173,33 @@ def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -
     app = ask(app, question)
     assert "300 metres" in texts(app)
     assert "500 metres" not in texts(app)
+
+
+def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "How long does a local flood plan remain valid in Norway?")
+
+    app = ask(app, "And in Ireland?")
+
+    assert not app.exception
+    assert "Asked as: How long does a local flood plan remain valid in Ireland" in texts(app)
+    assert "Searched for: “How long does a local flood plan remain valid in Ireland" in texts(app)
+
+    app.button(key="as 1").click().run()
+
+    assert not app.exception
+    assert "Searched for: “And in Ireland" in texts(app)
+    [turns] = [one.turns for one in recent_conversations(collection, 1)]
+    assert [(turn.question, bool(turn.rewritten)) for turn in turns[1:]] == [
+        ("And in Ireland?", True),
+        ("And in Ireland?", False),
+    ]
+
+
+def test_a_new_conversation_knows_nothing_of_another(start: Start, collection: Path) -> None:
+    ask(start(collection), "How long does a local flood plan remain valid in Norway?")
+
+    app = ask(start(collection), "And in Ireland?")
+
+    assert not app.exception
+    assert "Asked as" not in texts(app)
+    assert "Norway" not in texts(app)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from rag_engine import conversations
-from rag_engine.conversations import Reply, ShownSource
+from rag_engine.conversations import Conversation, Reply, ShownSource, Turn
 from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
 
 SOURCE = ShownSource(
@@ -198,6 +199,40 @@ def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
     [turn] = stored(tmp_path, begun.id).turns
     assert turn.reply is not None
     assert turn.reply.text == "The model is gone. Start it."
+
+
+def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: Path) -> None:
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "And in Spain?")
+    asked = FollowUp("Who pays in Spain?", "rules", ("rewritten by rules",))
+
+    list(conversations.record_reply(tmp_path, begun, iter([asked, "Nobody."])))
+
+    [turn] = stored(tmp_path, begun.id).turns
+    assert (turn.question, turn.rewritten) == ("And in Spain?", "Who pays in Spain?")
+    assert turn.reply is not None
+    assert turn.reply.warnings == ("rewritten by rules",)
+
+
+def test_a_follow_up_leans_on_questions_as_they_were_asked_and_on_titles_that_were_cited() -> None:
+    turns = (
+        Turn("Who pays?", "2026-11-24T10:00", REPLY),
+        Turn("And in Spain?", "2026-11-24T10:01", REPLY, "Who pays in Spain?"),
+        Turn("Why?", "2026-11-24T10:02", None),
+    )
+
+    leant_on = conversations.exchanges(Conversation("0" * 32, turns))
+
+    assert leant_on == (Exchange("Who pays?", ("Flood Act",)), Exchange("Who pays in Spain?", ("Flood Act",)))
+
+
+def test_a_conversation_from_before_follow_ups_is_read(tmp_path: Path) -> None:
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+    path = tmp_path / "conversations" / f"{begun.id}.json"
+    written = json.loads(path.read_text(encoding="utf-8"))
+    del written["turns"][0]["rewritten"]
+    path.write_text(json.dumps(written), encoding="utf-8")
+
+    assert stored(tmp_path, begun.id) == begun
 
 
 def stored(workspace: Path, id: str) -> conversations.Conversation:

@@ -14,6 +14,7 @@ from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval import search as retrievers
 from rag_engine.types import Answer, ControllerStep, Evidence
@@ -144,6 +145,21 @@ def test_asking_gives_evidence_then_words_then_the_checked_answer(engine: Engine
     document = next(d for d in engine.collection.documents() if d.document_id == answer.citations[0].document_id)
     first = answer.citations[0]
     assert engine.catalog.text(document.key)[first.start : first.end] == first.quote
+
+
+def test_a_follow_up_is_asked_of_what_came_before(engine: Engine) -> None:
+    before = (Exchange("When do residents near the dyke have to leave in Ireland?"),)
+    first, evidence, *_ = engine.ask_next("And in Norway?", before)
+    assert first == FollowUp("When do residents near the dyke have to leave in Norway?", "rules")
+    assert isinstance(evidence, Evidence)
+    assert evidence.plan.scope.countries == ("Norway",)
+
+
+def test_a_question_that_stands_alone_is_asked_as_it_is(engine: Engine) -> None:
+    before = (Exchange("When do residents near the dyke have to leave in Ireland?"),)
+    first, *_ = engine.ask_next("Who publishes flood hazard maps?", before)
+    assert isinstance(first, Evidence)
+    assert first.plan.question == "Who publishes flood hazard maps?"
 
 
 def test_a_document_without_page_geometry_is_drawn_as_a_sheet(engine: Engine) -> None:

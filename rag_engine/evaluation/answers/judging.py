@@ -14,12 +14,12 @@ from rag_engine.evaluation.answers.scoring import Figures, average_precision
 from rag_engine.prompts import (
     CLAIMS_RULES,
     QUESTIONS_RULES,
-    SUPPORT_RULES,
+    SUPPORTED_CLAIMS_RULES,
     USEFULNESS_RULES,
     claims_message,
     list_schema,
     questions_message,
-    support_message,
+    supported_claims_message,
     usefulness_message,
 )
 from rag_engine.protocols import Embedder, Generator
@@ -132,7 +132,7 @@ class Judge:
         """Return the share of the claims that the passages support."""
         if not passages:
             return 0.0
-        verdicts = self._verdicts(SUPPORT_RULES, support_message(claims, passages), len(claims))
+        verdicts = self._verdicts(SUPPORTED_CLAIMS_RULES, supported_claims_message(claims, passages), len(claims))
         return sum(verdicts) / len(verdicts)
 
     def _claims(self, text: str, at_most: int) -> list[str]:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.answering.answer_spans import AnswerSpan, best_span
-from rag_engine.answering.asked_for import Asked, asked_for, gives
 from rag_engine.answering.citations import shared_words, words
-from rag_engine.answering.quotable import Unit, units_of, with_context
+from rag_engine.answering.quotations.asked_for import Asked, asked_for, gives
+from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.prompts import one_line
 from rag_engine.protocols import Embedder, Reader

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.quotable import leans, units_of, with_context
+from rag_engine.answering.quotations.quotable import leans, units_of, with_context
 
 PLAN = """The plan shall contain:
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rag_engine.answering.extractive import ExtractiveAnswerer
 from rag_engine.answering.generation import answer
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import Reader, Scores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rag_engine.answering.citations import PageOf, citation_at
-from rag_engine.answering.extractive import ExtractiveAnswerer, Quotation
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quotation
 from rag_engine.errors import BackendError
 from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.text.languages import name_in

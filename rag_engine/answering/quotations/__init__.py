@@ -1,0 +1,1 @@
+"""Quotations: what of the sources answers, chosen and shown word for word."""

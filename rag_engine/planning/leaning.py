@@ -1,0 +1,244 @@
+"""Recognition of questions that lean on the one before, by the patterns of data/follow_ups.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from rag_engine.config import DATA
+from rag_engine.geography import Gazetteer, place_mentions
+from rag_engine.planning.question_parts import MARKS
+from rag_engine.text.folding import fold
+from rag_engine.text.stopwords import stopwords
+
+_WORD = re.compile(r"[^\W_]+")
+_NEVER = "(?!)"
+# What is longer names its own subject.
+_LONGEST = 160
+_COMPLEMENT_WORDS = 6
+_COMPLEMENT_CONTENT = 3
+_YEAR = re.compile(r"(?:\w{1,5}\s+)?(?:18|19|20)\d\d(?:['’]\w+)?")
+_JOINED_PLACES = re.compile(r"\W*(?:(?:and|or|e|ed|o|et|ou|und|oder|y|u|ve|veya)\s+)?", re.IGNORECASE)
+_TURKISH_SUFFIX = re.compile(r"['’]\w+")
+
+Way = Literal["asked", "place", "year", "complement", "subject", "anaphor"]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUpPatterns:
+    """How follow-up questions are put in one language, ready to use; data/follow_ups.toml says what each is."""
+
+    language: str
+    opened: re.Pattern[str]
+    about: re.Pattern[str]
+    bare: re.Pattern[str]
+    fronted: re.Pattern[str]
+    interrogative: re.Pattern[str]
+    asking: re.Pattern[str]
+    subjectless: re.Pattern[str]
+    anaphor: re.Pattern[str]
+    expletive: re.Pattern[str]
+    determined: re.Pattern[str]
+    placed: re.Pattern[str]
+    prepositions: tuple[str, ...]
+    joined: str
+    located: Mapping[str, str]
+    definition: re.Pattern[str]
+    subject: re.Pattern[str]
+    particle: re.Pattern[str]
+    ordinal: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """How a question leans on the one before it.
+
+    By a word of asking alone ("why?"), by a place, a year, another complement or a subject alone ("and in Spain?"), or
+    by a word that stands for what was named before ("is it binding?"). `rest` is the question without what opens it.
+    """
+
+    way: Way
+    rest: str
+    patterns: FollowUpPatterns
+
+
+@dataclass(frozen=True, slots=True)
+class PlacePhrase:
+    """A place as it is put: "in the Netherlands" has the preposition "in", the article "the" and the name."""
+
+    preposition: str
+    article: str
+    name: str
+    countries: tuple[str, ...]
+
+
+@cache
+def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
+    """Return the patterns of every language by its ISO 639-1 code, read once."""
+    table = tomllib.loads((DATA / "follow_ups.toml").read_text(encoding="utf-8"))
+    return {language: _patterns(language, entry) for language, entry in table.items()}
+
+
+def leaning(question: str, language: str, gazetteer: Gazetteer) -> Leaning | None:
+    """Return how a question leans on the one before it, None for one that stands alone.
+
+    What opens a follow-up is looked for in every language, since people mix them; pronouns only in the question's own.
+    """
+    # Places are found in the normal form C.
+    asked = unicodedata.normalize("NFC", question.strip(MARKS))
+    if not asked or len(asked) > _LONGEST:
+        return None
+    tables = load_follow_up_patterns()
+    own = tables.get(language)
+    # "O que é" asks in Portuguese; read as Spanish it would begin with "or".
+    alone = own is not None and own.asking.search(asked) is not None
+    for patterns in (*filter(None, [own]), *(one for one in tables.values() if one is not own and not alone)):
+        found = _by_opening(asked, question, patterns, gazetteer)
+        if found:
+            return found
+    # What ends in a full stop tells of a case, in which somebody may be "they".
+    if own and not question.rstrip().endswith(".") and _stands_for_another(asked, own, gazetteer):
+        return Leaning("anaphor", asked, own)
+    return None
+
+
+def read_place(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> PlacePhrase | None:
+    """Return the place that a text consists of, with its preposition and article; None where it says anything else."""
+    mentions = [one for one in place_mentions(text, gazetteer, patterns.language) if not one[0].adjective]
+    if not mentions:
+        return None
+    position = mentions[0][1]
+    for _, start, end in mentions:
+        if start > position and not _JOINED_PLACES.fullmatch(text[position:start]):
+            return None
+        position = max(position, turkish_end(text, end, patterns))
+    before = patterns.determined.fullmatch(text[: mentions[0][1]])
+    if before is None or text[position:].strip():
+        return None
+    countries = tuple(dict.fromkeys(name for form, _, _ in mentions for name in form.countries))
+    return PlacePhrase(
+        (before["preposition"] or "").lower(),
+        (before["article"] or "").lower(),
+        text[mentions[0][1] : position],
+        countries,
+    )
+
+
+def turkish_end(text: str, end: int, patterns: FollowUpPatterns) -> int:
+    """Return where a name ends together with the case that Turkish writes after an apostrophe."""
+    suffix = _TURKISH_SUFFIX.match(text, end) if patterns.language == "tr" else None
+    return suffix.end() if suffix else end
+
+
+def content_words(text: str, language: str) -> list[str]:
+    """Return the folded words of a text that are no function words of its language."""
+    ordinary = stopwords(language)
+    words = (fold(word) for word in _WORD.findall(text))
+    return [word for word in words if word not in ordinary and (len(word) > 1 or word.isdigit())]
+
+
+def without_ordinals(question: str, language: str) -> str:
+    """Return a question without the words that pick one of several things: "the second one"."""
+    patterns = load_follow_up_patterns().get(language)
+    return patterns.ordinal.sub(" ", question) if patterns else question
+
+
+def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Leaning | None:
+    if patterns.bare.fullmatch(asked):
+        return Leaning("asked", patterns.opened.sub("", asked), patterns)
+    about = patterns.about.match(asked)
+    opened = about or patterns.opened.match(asked)
+    rest = asked[opened.end() :].strip() if opened else asked
+    if not rest or patterns.asking.search(rest):
+        return None
+    place = read_place(rest, patterns, gazetteer)
+    if place and (opened or place.preposition or question.rstrip().endswith("?")):
+        return Leaning("place", rest, patterns)
+    if _YEAR.fullmatch(rest) and (opened or question.rstrip().endswith("?")):
+        return Leaning("year", rest, patterns)
+    if not opened:
+        return None
+    way = _complement_way(rest, patterns, gazetteer, announced=about is not None)
+    named = about or way == "complement" or question.rstrip().endswith("?")
+    return Leaning(way, rest, patterns) if way and named else None
+
+
+def _complement_way(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, *, announced: bool) -> Way | None:
+    """Return how a few words after "and" or "what about" lean: those that name a place as well do not."""
+    words, content = _WORD.findall(rest), content_words(rest, patterns.language)
+    if len(words) > _COMPLEMENT_WORDS or not 0 < len(content) <= _COMPLEMENT_CONTENT:
+        return None
+    if any(True for _ in place_mentions(rest, gazetteer, patterns.language)):
+        return None
+    if preposition_of(rest, patterns):
+        return "complement"
+    # An article at most: more function words make a sentence.
+    return "subject" if announced or len(words) <= len(content) + 1 else None
+
+
+def preposition_of(text: str, patterns: FollowUpPatterns) -> str:
+    """Return the group of prepositions to which the first word of a text belongs, "" where it is none."""
+    return next((one for one in patterns.prepositions if re.match(rf"(?:{one})\s", text, re.IGNORECASE)), "")
+
+
+def _stands_for_another(asked: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> bool:
+    """Return whether the subject of a question, or what it is about, was named before it.
+
+    A pronoun that a word of content comes before stands for that word; "it" in "it is true that" stands for nothing.
+    """
+    if patterns.subjectless.fullmatch(asked):
+        return not any(True for _ in place_mentions(asked, gazetteer, patterns.language))
+    if patterns.expletive.search(asked):
+        return False
+    anaphor = patterns.anaphor.search(asked)
+    return anaphor is not None and not content_words(asked[: anaphor.start()], patterns.language)
+
+
+def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
+    def written(name: str) -> str:
+        value = entry.get(name, _NEVER)
+        return str(value) if not isinstance(value, list) else "|".join(f"(?:{one})" for one in value) or _NEVER
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(pattern, re.IGNORECASE)
+
+    opener, article = rf"^(?:{written('openers')})\s+", rf"(?P<article>{written('article')})"
+    place, possessive = written("place"), written("possessive")
+    after = r"(?:\s+|(?<=['’]))"
+    prepositions, located = entry["prepositions"], entry.get("located", {})
+    assert isinstance(prepositions, list)
+    assert isinstance(located, dict)
+    return FollowUpPatterns(
+        language=language,
+        opened=compiled(opener),
+        about=compiled(rf"(?:{opener})?(?:{written('about')})\s*"),
+        bare=compiled(written("bare")),
+        fronted=compiled(written("fronted")),
+        # "by whom", "in which"
+        interrogative=compiled(rf"[¿¡]?(?:\w{{1,5}}\s+)?(?:{written('interrogatives')})(?!\w)"),
+        asking=compiled(rf"(?<!\w)(?:{written('interrogatives')})(?!\w)"),
+        subjectless=compiled(written("subjectless")),
+        anaphor=compiled(rf"(?<![\w'’-]){written('anaphors')}(?!\w)"),
+        expletive=compiled(written("expletives")),
+        # German "der" may be either: in front of a name alone it is an article.
+        determined=compiled(
+            rf"(?:(?P<preposition>{place}|(?!(?:{written('article')})(?!\w))(?:{possessive})){after})?"
+            rf"(?:{article}{after})?"
+        ),
+        placed=compiled(
+            rf"(?:(?<![\w'’])(?:(?P<place>{place})|(?P<possessive>{possessive})){after})?"
+            rf"(?:(?<![\w'’]){article}{after})?$"
+        ),
+        prepositions=tuple(map(str, prepositions)),
+        joined=str(entry["joined"]),
+        located={str(key): str(value) for key, value in located.items()},
+        definition=compiled(written("definition")),
+        subject=compiled(rf"(?<![\w'’-])(?:{written('subject')})(?!\w)"),
+        particle=compiled(written("particle")),
+        ordinal=compiled(rf"(?<!\w)(?:{written('ordinals')})(?!\w)"),
+    )

@@ -1,0 +1,47 @@
+"""`sextant chat` with its lines from a pipe, through the real engine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+
+
+@pytest.fixture
+def workspace(small_workspace: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+def chat(workspace: Path, *lines: str, filters: tuple[str, ...] = ()) -> Result:
+    options = [word for one in filters for word in ("-f", one)]
+    return CliRunner().invoke(app, ["chat", "-w", str(workspace), *options], input="\n".join(lines))
+
+
+def test_a_scripted_session_answers_and_ends_with_its_lines(workspace: Path) -> None:
+    result = chat(workspace, "When do residents near the dyke have to leave?", "", "/sources", "/exit", "/dance")
+    assert result.exit_code == 0
+    assert "4.5 metres" in result.stdout
+    assert "1. Flood plan of the Sample River Authority" in result.stdout
+    assert "/dance" not in result.output
+
+
+def test_words_and_the_menu_start_runs_after_a_confirmation(workspace: Path) -> None:
+    result = chat(workspace, "/do check the licences of the new rows", "n", "/menu", "1", "y", "/do dance", "/history")
+    assert result.exit_code == 0
+    assert result.stdout.count("Run the phase licence for what is new or changed.") == 2
+    assert "1 licence\n2 acquisition\n" in result.stdout
+    listed = CliRunner().invoke(app, ["runs", "-w", str(workspace), "--json"])
+    assert [one["status"] for one in json.loads(listed.stdout)["runs"]] == ["done"]
+    assert "'dance' was not understood." in " ".join(result.stderr.split())
+    assert result.stdout.endswith("Nothing has been asked yet.\n")
+
+
+def test_a_filter_that_no_document_has_ends_the_command(workspace: Path) -> None:
+    result = chat(workspace, "/help", filters=("hazard=Volcano",))
+    assert result.exit_code == 2
+    assert "Flood, Heatwaves" in " ".join(result.stderr.split())

@@ -1,0 +1,236 @@
+"""What each line of a session in the terminal does, over a small collection and an encoder of counted words."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cli.chat.chat import hold
+from cli.chat.commands import COMMANDS, take
+from cli.chat.session import ChatSession
+from rag_engine.config import Config, RetrievalConfig, changed, read_config
+from rag_engine.conversations import Conversation, new_id, read_conversation
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError
+from rag_engine.filters import Filter
+from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.types import Answer, Evidence
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import indexed
+
+QUESTION = "What does dyke mean in the Dyke Protection Act?"
+
+
+class Interrupted(Engine):
+    """An engine whose answers are broken off by Ctrl-C after their first words."""
+
+    def ask_next(
+        self,
+        question: str,
+        before: Sequence[Exchange],
+        wanted: Filter | None = None,
+        retrieval: RetrievalConfig | None = None,
+    ) -> Iterator[FollowUp | Evidence | str | Answer]:
+        yield self.search(question, wanted, retrieval)
+        yield "A dyke is "
+        raise KeyboardInterrupt
+
+
+def configured(workspace: Path) -> Config:
+    """Return the configuration without the reranker, which takes seconds to load."""
+    config = read_config(workspace)
+    return replace(config, retrieval=changed(config.retrieval, rerank=False))
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("chat") / "workspace"
+    indexed(workspace, CountingEmbedder()).close()
+    return workspace
+
+
+@pytest.fixture
+def session(counted: Path, tmp_path: Path) -> Iterator[ChatSession]:
+    own = shutil.copytree(counted, tmp_path / "workspace")
+    session = ChatSession(Engine(configured(own), embedder=CountingEmbedder()), Conversation(new_id(), ()), {})
+    yield session
+    session.close()
+
+
+def stored(session: ChatSession) -> Conversation:
+    found = read_conversation(session.workspace, session.conversation.id)
+    assert found is not None
+    return found
+
+
+def test_a_question_is_answered_with_its_references_and_stored(
+    session: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert take(session, QUESTION)
+
+    printed = capsys.readouterr().out
+    assert "wall of earth" in printed
+    assert "Dyke Protection Act, page 1 (Dyke Protection Act.txt)" in printed
+    [turn] = stored(session).turns
+    assert turn.reply is not None
+    assert turn.reply.status == "answered"
+
+
+def test_a_follow_up_is_shown_as_it_is_asked_and_can_be_asked_as_written(
+    session: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take(session, "Who keeps grass on small dams short in Norway?")
+    take(session, "And in Ireland?")
+    assert "Asked as: Who keeps grass on small dams short in Ireland?" in capsys.readouterr().out
+
+    take(session, "/as-written")
+
+    assert "Asked as" not in capsys.readouterr().out
+    assert [(turn.question, bool(turn.rewritten)) for turn in stored(session).turns[1:]] == [
+        ("And in Ireland?", True),
+        ("And in Ireland?", False),
+    ]
+
+
+def test_a_new_conversation_knows_nothing_of_the_one_before(
+    session: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take(session, "Who keeps grass on small dams short in Norway?")
+    before = session.conversation.id
+    take(session, "/clear")
+    take(session, "And in Ireland?")
+
+    assert "Asked as" not in capsys.readouterr().out
+    assert session.conversation.id != before
+    assert len(session.conversation.turns) == 1
+
+
+def test_a_filter_is_set_shown_and_cleared(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    take(session, "/filter language=de versions=all")
+    assert session.wanted == {"language": ("de",), "versions": ("all",)}
+    take(session, "/filter language=en language=de")
+    take(session, "/filter")
+    take(session, "/filter clear")
+
+    assert session.wanted == {}
+    assert capsys.readouterr().out.splitlines() == [
+        "language=de versions=all",
+        "language=en language=de versions=all",
+        "language=en language=de versions=all",
+        "No filter.",
+    ]
+
+
+def test_a_filter_keeps_other_documents_out(session: ChatSession) -> None:
+    take(session, "/filter language=de")
+    take(session, "Wo füllen Freiwillige Sandsäcke am Rathaus?")
+    assert {source.language for source in session.sources} == {"de"}
+
+
+def test_a_filter_that_no_document_has_leaves_the_one_before(session: ChatSession) -> None:
+    take(session, "/filter language=de")
+    with pytest.raises(InputError, match="No document has language 'tr'"):
+        take(session, "/filter language=tr")
+    assert session.wanted == {"language": ("de",)}
+
+
+def test_sources_are_listed_with_their_place(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    take(session, QUESTION)
+    capsys.readouterr()
+    take(session, "/sources")
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("1. Dyke Protection Act, ")
+    assert first.endswith("page 1 (Dyke Protection Act.txt)")
+    assert second.startswith(("   cited, similarity ", "   not cited, similarity "))
+
+
+def test_the_page_of_a_source_is_drawn(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    take(session, QUESTION)
+    capsys.readouterr()
+    take(session, "/open 1")
+    printed = capsys.readouterr().out.strip()
+    assert printed.startswith("Dyke Protection Act, page 1: ")
+    assert Path(printed.partition("page 1: ")[2]).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("/sources", "There is no answer yet. Ask a question first."),
+        ("/open 1", "There is no answer yet."),
+        ("/as-written", "The latest question was asked as it is written."),
+        ("/export notes.md", "There is nothing to export yet."),
+        ("/dance", "There is no command /dance. /help lists the commands."),
+        ("/do", "Nothing to do was named."),
+        ("/filter hazard", "is not KEY=VALUE"),
+        ("/filter colour=red", "There is no filter 'colour'"),
+    ],
+)
+def test_what_cannot_be_done_is_reported_with_the_remedy(session: ChatSession, line: str, error: str) -> None:
+    with pytest.raises(InputError) as raised:
+        take(session, line)
+    assert error in str(raised.value)
+
+
+def test_a_source_that_is_not_there_is_named_with_those_that_are(session: ChatSession) -> None:
+    take(session, QUESTION)
+    with pytest.raises(InputError, match=r"has no source '99'\. Its sources are 1, "):
+        take(session, "/open 99")
+
+
+def test_the_history_lists_the_questions_as_typed_and_as_asked(
+    session: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take(session, "Who mends dykes in Norway?")
+    take(session, "And in Ireland?")
+    capsys.readouterr()
+    take(session, "/history")
+    assert capsys.readouterr().out.splitlines() == [
+        "1. Who mends dykes in Norway?",
+        "2. And in Ireland?",
+        "   Asked as: Who mends dykes in Ireland?",
+    ]
+
+
+def test_a_conversation_is_exported_once(session: ChatSession, tmp_path: Path) -> None:
+    take(session, QUESTION)
+    take(session, f"/export {tmp_path / 'my notes.md'}")
+    text = (tmp_path / "my notes.md").read_text(encoding="utf-8")
+    assert "]: Dyke Protection Act, page 1 (Dyke Protection Act.txt). “Dyke means a wall of earth" in text
+    with pytest.raises(InputError, match="exists already"):
+        take(session, f"/export {tmp_path / 'my notes.md'}")
+
+
+def test_help_names_every_command(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    take(session, "/help")
+    printed = capsys.readouterr().out
+    assert [name for name in (*COMMANDS, "/exit") if f"\n{name} " not in f"\n{printed}"] == []
+
+
+def test_ctrl_c_keeps_the_words_that_came_and_the_session(
+    session: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = session.engine.config
+    session.close()
+    session.engine = Interrupted(config, embedder=CountingEmbedder())
+
+    hold(session, iter([QUESTION, "/history", "/exit", "/never"]))
+
+    printed = capsys.readouterr()
+    assert printed.err == "\nCancelled.\n"
+    assert printed.out == f"A dyke is 1. {QUESTION}\n"
+    [turn] = stored(session).turns
+    assert turn.reply is not None
+    assert turn.reply.text.strip() == "A dyke is"
+
+
+def test_an_error_ends_its_line_alone(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
+    hold(session, iter(["/dance", "?!", "/history"]))
+    printed = capsys.readouterr()
+    assert "There is no command /dance." in printed.err
+    assert "has no word in it" in printed.err
+    assert printed.out == "1. ?!\n"
