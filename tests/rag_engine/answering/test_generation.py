@@ -287,12 +287,7 @@ def test_an_answer_wished_for_in_another_language_is_read_in_it(
     source = make_source(1, SENTENCES.replace("{n}", "10"))
     wished = make_evidence("Quale argine fu alzato?", [source], language="it", instructions="in English")
     said = Scripted(("The dyke at kilometre 10 was not raised after the flood of 1953 [Source 1].",))
-    labels = {
-        language: [
-            one.label
-            for one in ask(wished, said, replace(SUPPORT, identify=lambda _, known=language: known))[1].support
-        ]
-        for language in ("en", "")
-    }
-    assert labels["en"] == ["unsupported"]
-    assert labels[""] != ["unsupported"]
+    known = replace(SUPPORT, identify=lambda _: "en")
+    labels = [[one.label for one in ask(wished, said, models)[1].support] for models in (known, SUPPORT)]
+    assert labels[0] == ["unsupported"]
+    assert labels[1] != ["unsupported"]
