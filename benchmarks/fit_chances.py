@@ -40,9 +40,11 @@ FILE = DATA / "chances.toml"
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
 # The share of questions with an answer that may be refused, on the development half.
-FALSE_REFUSALS = 0.03
-# The share of right passages from which a tier is called strong, and moderate.
-STRONG, MODERATE = 0.65, 0.3
+FALSE_REFUSALS = 0.04
+# The chance from which a passage is called strong, and moderate; what share is right in each is measured.
+STRONG, MODERATE = 0.4, 0.15
+# Of fewer passages no share is shown.
+FEWEST = 10
 READER_SIGNALS = ("answer", "relevance")
 
 
@@ -137,16 +139,6 @@ def least_chance(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
     return round(chances[int(FALSE_REFUSALS * len(chances))] - 1e-4, 4)
 
 
-def tier_bound(asked: Sequence[Asked], weights: Mapping[str, float], share: float) -> float:
-    """Return the smallest chance from which on passages within .1 above it are right as often as `share`."""
-    pairs = [(chance(_of(one, weights), weights), one.right) for question in asked for one in question.passages]
-    for bound in np.arange(0.05, 0.95, 0.01):
-        near = [right for found, right in pairs if bound <= found < bound + 0.1]
-        if len(near) >= 10 and np.mean(near) >= share:
-            return round(float(bound), 2)
-    return 0.95
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
@@ -167,8 +159,8 @@ def main() -> None:
     for title, chosen in (("reader", names), ("likeness", [one for one in names if one not in READER_SIGNALS])):
         weights = fit(dev, chosen)
         bounds = {
-            "strong": tier_bound(dev, weights, STRONG),
-            "moderate": tier_bound(dev, weights, MODERATE),
+            "strong": STRONG,
+            "moderate": MODERATE,
             "least": least_chance(dev, weights),
         }
         models[title] = (weights, bounds)
@@ -201,11 +193,11 @@ def report(asked: Sequence[Asked], models: Models) -> None:
     for title, (weights, bounds) in models.items():
         for half in ("dev", "heldout"):
             of = [one for one in asked if one.half == half]
-            refused = {one: best(one, weights) < bounds["least"] for one in of}
+            refused = [(one.kind, best(one, weights) < bounds["least"]) for one in of]
             kinds = dict.fromkeys(one.kind for one in asked)
             cells = []
             for kind in kinds:
-                own = [refused[one] for one in of if one.kind == kind]
+                own = [one for of_kind, one in refused if of_kind == kind]
                 cells.append(f"{sum(own)} of {len(own)}")
             rows.append([f"{title}, {half}", *cells])
             for same in (True, False):
@@ -228,9 +220,9 @@ def _toml(models: Models, heldout: Sequence[Asked]) -> str:
         lines += ["", f"[{title}]", *(f"{name} = {value}" for name, value in bounds.items())]
         lines += ["", f"[{title}.weights]", *(f"{name} = {value}" for name, value in weights.items())]
         for name, same in (("same", True), ("across", False)):
-            shares = map(share, by_tier(heldout, weights, bounds, same))
-            tiers = zip(("strong", "moderate", "weak"), shares, strict=True)
-            lines += ["", f"[{title}.measured.{name}]", *(f"{tier} = {value:.2f}" for tier, value in tiers)]
+            tiers = zip(("strong", "moderate", "weak"), by_tier(heldout, weights, bounds, same), strict=True)
+            enough = [f"{tier} = {share(right):.2f}" for tier, right in tiers if len(right) >= FEWEST]
+            lines += ["", f"[{title}.measured.{name}]", *enough]
     return "\n".join([*lines, ""])
 
 

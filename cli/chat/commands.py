@@ -72,7 +72,7 @@ def _sources(session: ChatSession, _: str) -> None:
         named = ", ".join(filter(None, (source.title, place, f"page {source.page}")))
         mark = "cited" if source.n in quoted else "not cited"
         out.print(f"{source.n}. {named} ({source.file})", markup=False, soft_wrap=True)
-        out.print(f"   {mark}, similarity {source.similarity:.2f} ({source.tier})", style="dim", markup=False)
+        out.print(f"   {mark}, {source.tier} match", style="dim", markup=False)
 
 
 def _open(session: ChatSession, text: str) -> None:

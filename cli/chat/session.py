@@ -7,9 +7,10 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.terminal import err, out, spinner, warn
+from cli.terminal import emphasised, err, out, spinner, warn
 from rag_engine.answering.reference_list import references_of
 from rag_engine.config import Config
+from rag_engine.controller.describe import describe_step
 from rag_engine.conversations import (
     Conversation,
     Reply,
@@ -23,7 +24,7 @@ from rag_engine.conversations import (
 from rag_engine.engine import Engine, open_engine
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.planning.rewriting import FollowUp
-from rag_engine.types import Answer, Evidence
+from rag_engine.types import Answer, ControllerStep, Evidence
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ def ask(session: ChatSession, question: str, *, as_written: bool = False) -> Non
         _print_end(session.reply)
 
 
-def _print_parts(parts: Generator[FollowUp | Evidence | str | Answer]) -> None:
+def _print_parts(parts: Generator[FollowUp | ControllerStep | Evidence | str | Answer]) -> None:
     writing = False
     while True:
         with nullcontext() if writing else spinner("Searching your documents"):
@@ -101,9 +102,11 @@ def _print_parts(parts: Generator[FollowUp | Evidence | str | Answer]) -> None:
                 return
             case FollowUp():
                 out.print(f"Asked as: {part.question}", style="dim", markup=False, soft_wrap=True)
+            case ControllerStep():
+                err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
             case str():
                 writing = True
-                out.print(part, end="", markup=False, soft_wrap=True)
+                out.print(emphasised(part), end="", soft_wrap=True)
 
 
 def _print_end(reply: Reply) -> None:

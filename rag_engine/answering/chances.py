@@ -97,8 +97,8 @@ def chance_model(with_reader: bool) -> ChanceModel:
     """Return the fitted model, with the signals of the reader or without."""
     table: dict[str, Any] = tomllib.loads((DATA / "chances.toml").read_text(encoding="utf-8"))
     chosen = table["reader" if with_reader else "likeness"]
-    bounds = (chosen[name] for name in ("strong", "moderate", "least"))
-    return ChanceModel(chosen["weights"], *bounds, chosen.get("measured", {}))
+    measured = chosen.get("measured", {})
+    return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured)
 
 
 def _read(question: str, hits: Sequence[Hit], reader: Reader | None) -> dict[str, PassageReading]:

@@ -35,7 +35,6 @@ SOURCE = ShownSource(
     end=200,
     passage=(120, 160),
     text="x" * 100,
-    similarity=0.8,
     tier="strong",
 )
 CITATION = Citation(1, "0123456789ab_p0_c0", "0123456789ab", "act.pdf", "Flood Act", 3, "six years", 130, 139)

@@ -15,7 +15,7 @@ from rag_engine.evaluation.answers.rows import AnswerRow, RowFile
 from rag_engine.evaluation.answers.scoring import METRICS, score
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS, CompareTexts
 from rag_engine.evaluation.significance import Interval, mean_interval
-from rag_engine.types import Answer, Evidence
+from rag_engine.types import Answer
 
 AskQuestion = Callable[[str], Answer]
 RunProgress = Callable[[int, int, str], None]
@@ -68,7 +68,7 @@ def run_answers(
     return tuple(rows.rows[question.id] for question in questions)
 
 
-def answer_of(parts: Iterable[Evidence | str | Answer]) -> Answer:
+def answer_of(parts: Iterable[object]) -> Answer:
     """Return the answer at the end of what the engine yields."""
     *_, last = parts
     assert isinstance(last, Answer), "an answer always ends with itself"

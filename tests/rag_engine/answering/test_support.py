@@ -17,6 +17,7 @@ from rag_engine.answering.support import (
 )
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
+from rag_engine.protocols import Scores
 from rag_engine.types import PassageReading, Prompt, SentenceSupport, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -56,8 +57,12 @@ class BrokenReader:
 
     name: str = "reader"
     execution: str = "test"
+    languages: frozenset[str] | None = None
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        raise BackendError("The reader broke off.")
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
         raise BackendError("The reader broke off.")
 
 

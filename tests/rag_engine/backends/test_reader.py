@@ -79,8 +79,8 @@ def test_any_question_answering_model_of_a_folder_can_be_the_reader(tmp_path: Pa
     tokenizer = AutoTokenizer.from_pretrained(location)
     tokenizer.save_pretrained(tmp_path / "model")
     torch.manual_seed(5)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    BertForQuestionAnswering(BertConfig(vocab_size=len(tokenizer), **sizes)).save_pretrained(tmp_path / "model")
+    sizes = BertConfig(len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    BertForQuestionAnswering(sizes).save_pretrained(tmp_path / "model")
 
     reader = load_reader(str(tmp_path / "model"))
     passages = ["The district inspects every dyke twice a year.", "Lunch."]
