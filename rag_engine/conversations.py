@@ -16,7 +16,18 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, SextantError, WorkspaceError
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Source, Tier
+from rag_engine.prompts import insufficient
+from rag_engine.types import (
+    Answer,
+    AnswerStatus,
+    Attribute,
+    Citation,
+    CitedRecord,
+    Evidence,
+    Source,
+    StructuredAnswer,
+    Tier,
+)
 
 _TITLE = 80
 
@@ -72,7 +83,7 @@ class ShownSource:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it is drawn."""
+    """An answer as it is drawn; that of a form has records instead of a text."""
 
     status: AnswerStatus
     text: str
@@ -85,6 +96,8 @@ class Reply:
     sources: tuple[ShownSource, ...]
     warnings: tuple[str, ...]
     seconds: Mapping[str, float]
+    entities: tuple[Attribute, ...] = ()
+    records: tuple[CitedRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +139,17 @@ def reply_of(answer: Answer) -> Reply:
         warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
         seconds={**answer.evidence.seconds, **answer.seconds},
     )
+
+
+def reply_of_form(answer: StructuredAnswer) -> Reply:
+    """Return the part of a structured answer that a conversation stores."""
+    language = answer.evidence.plan.language
+    text = "" if answer.records else insufficient(language)
+    citations = tuple(dict.fromkeys(record.citation for record in answer.records))
+    plain = Answer(
+        answer.status, text, citations, answer.evidence, answer.generator, answer.warnings, dict(answer.seconds)
+    )
+    return replace(reply_of(plain), entities=answer.entities, records=answer.records)
 
 
 def failed_reply(message: str) -> Reply:
@@ -245,8 +269,8 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
 
 
 def record_reply(
-    workspace: Path, begun: Conversation, parts: Iterator[Evidence | str | Answer]
-) -> Generator[Evidence | str | Answer]:
+    workspace: Path, begun: Conversation, parts: Iterator[Evidence | str | Answer | StructuredAnswer]
+) -> Generator[Evidence | str | Answer | StructuredAnswer]:
     """Yield the parts of an answer as they come, and store the reply at their end.
 
     An error becomes the reply, and so do the words that came when the iterator is closed before its end.
@@ -259,6 +283,8 @@ def record_reply(
                     evidence = part
                 case Answer():
                     reply = reply_of(part)
+                case StructuredAnswer():
+                    reply = reply_of_form(part)
                 case _:
                     text += part
             yield part

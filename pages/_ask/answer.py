@@ -8,6 +8,7 @@ from concurrent.futures import Future, wait
 import streamlit as st
 
 from ingestion.status.views import pluralised
+from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, excerpt, index_entries
 from pages._shared import resources
 from pages._shared.elements import draw_download
@@ -58,6 +59,8 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
         st.caption(f"Try rephrasing{_clear_filters()}.")
     else:
         st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
+    if reply.records:
+        draw_records(reply, lambda n: _mark(n, turn, linked=latest and n in numbers))
     if reply.citations and reply.status == "answered":
         _draw_references(reply.citations, turn)
     for warning in reply.warnings:

@@ -9,10 +9,12 @@ import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.answer import draw_reply, partial_answer
+from pages._ask.form import fill_in
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape_paragraphs
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations import Conversation, begin_turn, new_id, read_conversation, record_reply
 from rag_engine.engine import Engine
@@ -38,7 +40,14 @@ def scroll_to_question(turn: int) -> None:
     st.html(_SCROLL % int(turn), unsafe_allow_javascript=True)
 
 
-def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, retrieval: RetrievalConfig) -> None:
+def ask(
+    engine: Engine,
+    before: Conversation,
+    question: str,
+    wanted: Filter,
+    retrieval: RetrievalConfig,
+    schema: AnswerSchema | None,
+) -> None:
     """Draw the answer while it is written, and add question and answer to the conversation."""
     workspace = engine.config.workspace
     begun = begin_turn(workspace, before.id, question)
@@ -47,8 +56,9 @@ def ask(engine: Engine, before: Conversation, question: str, wanted: Filter, ret
     draw_question(question, turn)
     scroll_to_question(turn)
     text = ""
+    asked = fill_in(engine, question, schema, wanted, retrieval) if schema else engine.ask(question, wanted, retrieval)
     # Closed also when the person cancels: Streamlit then ends this script at the next thing it draws.
-    recorded = closing(record_reply(workspace, begun, engine.ask(question, wanted, retrieval)))
+    recorded = closing(record_reply(workspace, begun, asked))
     with st.chat_message("assistant", avatar=":material/explore:"), recorded as parts:
         status = st.status("Searching your documents …", type="compact")
         words = st.empty()
@@ -80,7 +90,13 @@ def current_conversation(workspace: Path) -> Conversation:
     return Conversation(new_id(), ())
 
 
-def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrieval: RetrievalConfig) -> None:
+def draw_chat(
+    engine: Engine,
+    conversation: Conversation,
+    wanted: Filter,
+    retrieval: RetrievalConfig,
+    schema: AnswerSchema | None = None,
+) -> None:
     """Draw the conversation, take the next question and answer it."""
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
@@ -99,7 +115,7 @@ def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrie
         # The address first: a browser that reloads now finds the question, and soon its answer.
         st.query_params["conversation"] = conversation.id
         with show_errors():
-            ask(engine, conversation, question, wanted, retrieval)
+            ask(engine, conversation, question, wanted, retrieval, schema)
             st.rerun()
 
 
