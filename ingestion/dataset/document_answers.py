@@ -28,7 +28,7 @@ _PIECE = 30_000
 # Documents that may fail one after the other before the model is taken to be unavailable.
 _FAILURES = 3
 
-Progress = Callable[[int, int, str], None]
+AskingProgress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def ask_each_document(
     *,
     wanted: Filter | None = None,
     retrieval: RetrievalConfig | None = None,
-    progress: Progress = lambda *_: None,
+    progress: AskingProgress = lambda *_: None,
 ) -> AskedDocuments:
     """Ask each document that the filter allows, and write the workbook after each.
 

@@ -36,7 +36,7 @@ PLAN = {
     "output_instructions": "",
     "geographic_scope": [],
 }
-FORM = {
+FORM: dict[str, list[dict[str, object]] | None] = {
     "measures": [
         {"measure": "the mayor orders the evacuation", "actor": "mayor", "instrument": None, "target_year": None}
         | {"status": None, "citation": 1},

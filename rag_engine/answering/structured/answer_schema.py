@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,7 +72,10 @@ def read_schema(file: Path) -> AnswerSchema:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The schema {file} cannot be read: {error}.", help="Give a JSON file in UTF-8.") from error
+        raise InputError(
+            f"The schema {file} cannot be read: {error}.",
+            help=f"Give a JSON file in UTF-8; {' and '.join(map(str, shipped_schemas()))} come with the program.",
+        ) from error
     return parse_schema(text, file.name)
 
 
@@ -197,7 +200,7 @@ class _SchemaReading:
         )
 
     def _attributes(self, record: JsonSchema, at: str) -> list[SchemaAttribute]:
-        """Return the attributes of a record, without its citation."""
+        """Return the attributes of a record, without its citation; the first is required where none is."""
         attributes: list[SchemaAttribute] = []
         cited = False
         for name, place, value, nullable in self._properties(record, at):
@@ -214,6 +217,9 @@ class _SchemaReading:
             )
         if not attributes:
             raise self._error(f"{at}.properties", "has nothing besides the citation", "Add what is to be found.")
+        if not any(one.required for one in attributes):
+            # What a record is about: without it, the others say nothing.
+            attributes[0] = replace(attributes[0], required=True)
         return attributes
 
     def _properties(self, schema: JsonSchema, at: str) -> list[tuple[str, str, JsonSchema, bool]]:

@@ -1,4 +1,4 @@
-"""Whether a passage supports a value: its words, numbers and names are found in it, and a yes or no is stated."""
+"""Support of a value by a passage: its words, numbers and names are found in it, and a yes or no is stated."""
 
 from __future__ import annotations
 

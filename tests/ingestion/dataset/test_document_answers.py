@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import openpyxl
 import pytest
 
@@ -16,9 +19,16 @@ from rag_engine.answering.structured.answer_schema import parse_schema
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
+from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 
-QUESTION = "What is done at the dyke, at the Talsperren and when the heat is great?"
+QUESTION = "When do residents near the dyke leave their homes?"
+TEXT = """# Flood plan of {town}
+
+Residents near the dyke of {town} leave their homes when the gauge passes {metres} metres. {order}
+"""
+TOWNS = ["Cork", "Galway", "Milltown"]
+ORDER = "The mayor orders the evacuation, and the fire service carries it out."
 SCHEMA = parse_schema(
     json.dumps(
         {
@@ -66,7 +76,7 @@ class FormModel:
         for word, failure in self.failing.items():
             if word in user:
                 raise failure
-        return {"measures": [self.measure], "note": "=1+1 is no formula."}
+        return {"measures": [self.measure], "note": "=the mayor orders."}
 
 
 class EngineOfForms(Engine):
@@ -78,11 +88,24 @@ class EngineOfForms(Engine):
         return self.forms, ""
 
 
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace of three plans, of which only Milltown's says who orders the evacuation at 4.5 metres."""
+    folder = tmp_path_factory.mktemp("plans")
+    for town, metres, order in (("Milltown", "4.5", ORDER), ("Cork", "5.5", ORDER), ("Galway", "4.5", "")):
+        (folder / f"{town.lower()}.md").write_text(TEXT.format(town=town, metres=metres, order=order))
+    workspace = tmp_path_factory.mktemp("asked") / "workspace"
+    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
+    add_paths([folder], engine)
+    engine.close()
+    return workspace
+
+
 @pytest.fixture
-def engine(small_documents: Path, tmp_path: Path) -> Iterator[EngineOfForms]:
-    engine = EngineOfForms(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
+def engine(plans: Path, tmp_path: Path) -> Iterator[EngineOfForms]:
+    own = shutil.copytree(plans, tmp_path / "workspace")
+    engine = EngineOfForms(read_config(own), embedder=CountingEmbedder())
     engine.forms = FormModel()
-    add_paths([small_documents], engine)
     yield engine
     engine.close()
 
@@ -113,17 +136,17 @@ def test_each_document_is_asked_with_its_own_passages_and_has_a_row(
 ) -> None:
     done = ask(engine, path)
     assert (done.documents, done.asked, done.failed) == (3, 3, ())
-    assert [("Talsperren" in one) + ("Milltown" in one) + ("percepita" in one) for one in model.read] == [1, 1, 1]
+    assert [[town for town in TOWNS if town in read] for read in model.read] == [[town] for town in TOWNS]
     found = {row["File"]: row for row in rows(path)}
-    assert found["flood.md"]["measures"] == "1. The mayor orders the evacuation; 4.5 (page 1)"
-    assert found["flood.md"]["Result"] == "answered"
-    assert found["duerre.md"]["Result"] == "no answer"
-    assert "left out" in found["duerre.md"]["Warnings"]
+    assert found["milltown.md"]["measures"] == "1. The mayor orders the evacuation; 4.5 (page 1)"
+    assert found["cork.md"]["measures"] == "1. The mayor orders the evacuation (page 1)"
+    assert (found["galway.md"]["Result"], found["galway.md"]["measures"]) == ("no answer", None)
+    assert "left out" in found["galway.md"]["Warnings"]
 
 
 def test_a_record_has_a_row_with_page_and_quote_and_numbers_stay_numbers(engine: EngineOfForms, path: Path) -> None:
     ask(engine, path)
-    [row] = rows(path, "Records")
+    row = next(row for row in rows(path, "Records") if row["File"] == "milltown.md")
     assert (row["metres"], row["Page"]) == (4.5, 1)
     assert "The mayor" in row["Quote"]
 
@@ -133,11 +156,11 @@ def test_no_cell_is_a_formula(engine: EngineOfForms, path: Path) -> None:
     workbook = openpyxl.load_workbook(path)
     cells = [cell for sheet in workbook for row in sheet.iter_rows() for cell in row]
     assert not [cell for cell in cells if cell.data_type == "f"]
-    assert {cell.value for cell in workbook["Documents"]["E"]} >= {"note", "=1+1 is no formula."}
+    assert {cell.value for cell in workbook["Documents"]["E"]} >= {"note", "=the mayor orders."}
 
 
 def test_an_interrupted_run_keeps_what_is_done_and_goes_on(engine: EngineOfForms, model: FormModel, path: Path) -> None:
-    model.failing = {"Talsperren": KeyboardInterrupt()}
+    model.failing = {"Galway": KeyboardInterrupt()}
     with pytest.raises(KeyboardInterrupt):
         ask(engine, path)
     before = {row["File"] for row in rows(path)}
@@ -145,14 +168,14 @@ def test_an_interrupted_run_keeps_what_is_done_and_goes_on(engine: EngineOfForms
     model.read.clear()
     assert ask(engine, path).asked == 3 - len(before)
     assert len(model.read) == 3 - len(before)
-    assert {row["File"] for row in rows(path)} == {"flood.md", "caldo.md", "duerre.md"}
-    assert [row["metres"] for row in rows(path, "Records")] == [4.5]
+    assert {row["File"] for row in rows(path)} == {"milltown.md", "cork.md", "galway.md"}
+    assert [row["metres"] for row in rows(path, "Records")] == [None, 4.5]
 
 
 def test_a_document_that_failed_is_shown_and_asked_again(engine: EngineOfForms, model: FormModel, path: Path) -> None:
-    model.failing = {"Talsperren": BackendError("too long")}
-    assert ask(engine, path).failed == ("duerre.md",)
-    assert {row["File"]: row["Result"] for row in rows(path)}["duerre.md"] == "failed"
+    model.failing = {"Galway": BackendError("too long")}
+    assert ask(engine, path).failed == ("galway.md",)
+    assert {row["File"]: row["Result"] for row in rows(path)}["galway.md"] == "failed"
     model.failing = {}
     done = ask(engine, path)
     assert (done.documents, done.asked, done.failed) == (3, 1, ())
@@ -174,16 +197,17 @@ def test_without_a_model_no_file_is_made(engine: EngineOfForms, path: Path) -> N
 def test_filters_choose_the_documents_and_earlier_rows_stay(
     engine: EngineOfForms, model: FormModel, path: Path
 ) -> None:
-    assert ask(engine, path, wanted={"language": ("it",)}).documents == 1
-    assert ask(engine, path, wanted={"language": ("en",)}).documents == 2
+    first, second, _ = (record.document_id for record in engine.collection.documents())
+    assert ask(engine, path, wanted={"document": (first,)}).documents == 1
+    assert ask(engine, path, wanted={"document": (second,)}).documents == 2
     assert len(model.read) == 2
 
 
 def test_a_document_that_left_the_collection_leaves_the_workbook(engine: EngineOfForms, path: Path) -> None:
     ask(engine, path)
-    engine.collection.erase(engine.catalog.find_document("caldo.md"))
+    engine.collection.erase(engine.catalog.find_document("cork.md"))
     ask(engine, path)
-    assert {row["File"] for row in rows(path)} == {"flood.md", "duerre.md"}
+    assert {row["File"] for row in rows(path)} == {"milltown.md", "galway.md"}
 
 
 def test_text_of_any_length_and_signs_survives_the_workbook(
@@ -211,6 +235,12 @@ def test_a_file_that_cannot_take_the_answers_is_refused(
     ask(engine, path)
     with pytest.raises(InputError, match=said):
         ask_each_document(engine, question, SCHEMA, path.parent / name)
+
+
+def test_what_a_program_reads_of_a_run_has_the_fixed_shape(engine: EngineOfForms, path: Path) -> None:
+    contract = json.loads((ROOT / "data" / "contract.schema.json").read_text())
+    reply = json.loads(json.dumps(asdict(ask(engine, path)) | {"path": str(path)}))
+    jsonschema.validate(reply, {"$ref": "#/$defs/each_document", "$defs": contract["$defs"]})
 
 
 def test_progress_counts_documents_and_names_the_one_at_hand(engine: EngineOfForms, path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_model_is_asked_for_every_property_and_may_leave_the_optional_ones_emp
     asked = asked_schema(schema, (2, 1))
     record = asked["properties"]["records"]["items"]
     assert record["required"] == ["law", "fine", "bailable", "citation"]
-    reply = {"law": None, "fine": 3.5, "bailable": "not stated", "citation": 2}
+    reply = {"law": "Act", "fine": None, "bailable": "not stated", "citation": 2}
     jsonschema.validate({"records": [reply]}, asked)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"records": [reply | {"citation": 3}]}, asked)
@@ -65,10 +65,11 @@ def test_a_required_text_may_not_be_null() -> None:
 
 def test_references_and_pydantics_way_of_null_are_followed() -> None:
     schema = form(
-        {"level": {"anyOf": [{"$ref": "#/$defs/Level"}, {"type": "null"}]}},
+        {"law": {"type": "string"}, "level": {"anyOf": [{"$ref": "#/$defs/Level"}, {"type": "null"}]}},
         **{"$defs": {"Level": {"type": "string", "enum": ["national", "regional"]}}},
     )
-    [level] = schema.attributes
+    law, level = schema.attributes
+    assert law.required
     assert (level.kind, level.choices, level.required) == ("text", ("national", "regional"), False)
 
 
@@ -145,6 +146,6 @@ def test_references_that_multiply_at_every_step_take_no_time() -> None:
         form({"law": {"$ref": "#/$defs/n0"}}, **{"$defs": defs})
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"form\.json cannot be read"):
+def test_a_file_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"form\.json cannot be read.*policy\.json and .*statutory\.json come with"):
         read_schema(tmp_path / "form.json")
