@@ -70,6 +70,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',))})) as script:
         monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
         monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+        monkeypatch.setenv("SEXTANT_RERANKER", "none")
         yield script
 
 
