@@ -48,7 +48,7 @@ def test_a_form_is_drawn_as_a_table_whose_rows_lead_to_their_source(
     assert "(#answer-0-source-1) page 1 |" in table
     assert len(app.get("image")) == 1
 
-    again = start(own_collection, conversation=app.query_params["conversation"][0])
+    again = start(own_collection, conversation=app.query_params["conversation"])
     assert any(one.value == table for one in again.markdown)
 
 
