@@ -28,8 +28,8 @@ def own_collection(collection: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
-    form = {"measures": [MEASURE | {"target_year": None, "status": None}], "note": None}
-    replies = [Reply(words(json.dumps(reply))) for reply in (PLAN | {"geographic_scope": []}, form)]
+    form = json.dumps({"measures": [MEASURE | {"target_year": None, "status": None}], "note": None})
+    replies = [Reply(words(reply)) for reply in (json.dumps(PLAN | {"geographic_scope": []}), form)]
     with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',)), CHAT: replies})) as script:
         monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
         monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
