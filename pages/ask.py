@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ask import chat, sidebar
+from pages._ask import chat, form, sidebar
 from pages._shared import resources
 from pages._shared.frame import guard
 
@@ -13,5 +13,6 @@ with st.sidebar:
     sidebar.draw_conversations(resources.workspace(), conversation.id)
     wanted = sidebar.draw_filter(engine, "ask")
     retrieval = sidebar.draw_retrieval(engine)
+    schema = form.draw_form_choice()
     sidebar.draw_collection(engine)
-chat.draw_chat(engine, conversation, wanted, retrieval)
+chat.draw_chat(engine, conversation, wanted, retrieval, schema)

@@ -17,7 +17,20 @@ from rag_engine.answering.citations import check_marks
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
-from rag_engine.types import Answer, AnswerStatus, Citation, ControllerStep, Evidence, SentenceSupport, Source, Tier
+from rag_engine.prompts import insufficient
+from rag_engine.types import (
+    Answer,
+    AnswerStatus,
+    Attribute,
+    Citation,
+    CitedRecord,
+    ControllerStep,
+    Evidence,
+    SentenceSupport,
+    Source,
+    StructuredAnswer,
+    Tier,
+)
 
 _TITLE = 80
 
@@ -74,7 +87,7 @@ class ShownSource:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it is drawn."""
+    """An answer as it is drawn; that of a form has records instead of a text."""
 
     status: AnswerStatus
     text: str
@@ -90,6 +103,8 @@ class Reply:
     steps: tuple[ControllerStep, ...] = ()
     support: tuple[SentenceSupport, ...] = ()
     withheld: str = ""
+    entities: tuple[Attribute, ...] = ()
+    records: tuple[CitedRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +153,17 @@ def reply_of(answer: Answer) -> Reply:
         support=answer.support,
         withheld=answer.withheld,
     )
+
+
+def reply_of_form(answer: StructuredAnswer) -> Reply:
+    """Return the part of a structured answer that a conversation stores."""
+    language = answer.evidence.plan.language
+    text = "" if answer.records else insufficient(language)
+    citations = tuple(dict.fromkeys(record.citation for record in answer.records))
+    plain = Answer(
+        answer.status, text, citations, answer.evidence, answer.generator, answer.warnings, dict(answer.seconds)
+    )
+    return replace(reply_of(plain), entities=answer.entities, records=answer.records)
 
 
 def failed_reply(message: str) -> Reply:
@@ -266,8 +292,10 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
 
 
 def record_reply(
-    workspace: Path, begun: Conversation, parts: Iterator[FollowUp | ControllerStep | Evidence | str | Answer]
-) -> Generator[FollowUp | ControllerStep | Evidence | str | Answer]:
+    workspace: Path,
+    begun: Conversation,
+    parts: Iterator[FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer],
+) -> Generator[FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer]:
     """Yield the parts of an answer as they come, and store the reply at their end.
 
     An error becomes the reply, and so do the words that came when the iterator is closed before its end.
@@ -284,6 +312,8 @@ def record_reply(
                     evidence = part
                 case Answer():
                     reply = reply_of(part)
+                case StructuredAnswer():
+                    reply = reply_of_form(part)
                 case str():
                     text += part
             yield part

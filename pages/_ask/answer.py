@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 
 import streamlit as st
 
 from ingestion.status.views import pluralised
+from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, excerpt, index_entries
 from pages._shared import resources
 from pages._shared.elements import draw_download
@@ -57,18 +58,7 @@ _GENERATORS = {"extractive": "quotations only"}
 def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     """Draw a reply; the latest one shows its sources, and the page of the first that it cites."""
     numbers = {source.n for source in reply.sources}
-    if reply.status == "error":
-        show_error(reply.text)
-    elif reply.status == "insufficient_evidence":
-        st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
-        st.caption(f"Try rephrasing{_clear_filters()}.")
-        if reply.withheld:
-            with st.expander("What the model wrote", icon=":material/edit_note:"):
-                st.markdown(escape_paragraphs(reply.withheld))
-    else:
-        st.markdown(answer_markdown(reply.text, lambda n: _mark(n, turn, linked=latest and n in numbers)))
-    if summary := support_summary(reply.support):
-        _draw_support(reply, summary)
+    _draw_text(reply, lambda n: _mark(n, turn, linked=latest and n in numbers))
     if reply.citations and reply.status == "answered":
         _draw_references(reply.citations, turn)
     for warning in reply.warnings:
@@ -78,6 +68,24 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
         _draw_sources(reply, turn, latest=latest)
     if reply.queries:
         _draw_details(reply)
+
+
+def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
+    """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
+    if reply.status == "error":
+        show_error(reply.text)
+    elif reply.status == "insufficient_evidence":
+        st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
+        st.caption(f"Try rephrasing{_clear_filters()}.")
+        if reply.withheld:
+            with st.expander("What the model wrote", icon=":material/edit_note:"):
+                st.markdown(escape_paragraphs(reply.withheld))
+    else:
+        st.markdown(answer_markdown(reply.text, mark))
+    if summary := support_summary(reply.support):
+        _draw_support(reply, summary)
+    if reply.records:
+        draw_records(reply, mark)
 
 
 def _draw_support(reply: Reply, summary: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -9,17 +10,19 @@ import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.answer import draw_reply, partial_answer
+from pages._ask.form import fill_in
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape, escape_paragraphs
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations import Conversation, begin_turn, exchanges, new_id, read_conversation, record_reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import FollowUp
-from rag_engine.types import ControllerStep, Evidence
+from rag_engine.types import Answer, ControllerStep, Evidence, StructuredAnswer
 
 _SCROLL = """<script>
 for (const question of document.querySelectorAll(".st-key-question-%d")) {
@@ -55,12 +58,13 @@ def ask(
     question: str,
     wanted: Filter,
     retrieval: RetrievalConfig,
+    schema: AnswerSchema | None,
     *,
     as_written: bool = False,
 ) -> None:
     """Draw the answer while it is written, and add question and answer to the conversation.
 
-    A question that leans on those before it is rewritten, unless it is to be asked as it is written.
+    A question that leans on those before it is rewritten, unless it fills in a form or is to be asked as written.
     """
     workspace = engine.config.workspace
     begun = begin_turn(workspace, before.id, question)
@@ -70,8 +74,13 @@ def ask(
     scroll_to_question(turn)
     rewritten, text = st.empty(), ""
     leant_on = () if as_written else exchanges(before)
+    asked: Iterator[FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer]
+    if schema:
+        asked = fill_in(engine, question, schema, wanted, retrieval)
+    else:
+        asked = engine.ask_next(question, leant_on, wanted, retrieval)
     # Closed also when the person cancels: Streamlit then ends this script at the next thing it draws.
-    recorded = closing(record_reply(workspace, begun, engine.ask_next(question, leant_on, wanted, retrieval)))
+    recorded = closing(record_reply(workspace, begun, asked))
     with st.chat_message("assistant", avatar=":material/explore:"), recorded as parts:
         status = st.status("Searching your documents …", type="compact")
         words = st.empty()
@@ -109,7 +118,13 @@ def current_conversation(workspace: Path) -> Conversation:
     return Conversation(new_id(), ())
 
 
-def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrieval: RetrievalConfig) -> None:
+def draw_chat(
+    engine: Engine,
+    conversation: Conversation,
+    wanted: Filter,
+    retrieval: RetrievalConfig,
+    schema: AnswerSchema | None = None,
+) -> None:
     """Draw the conversation, take the next question and answer it."""
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
@@ -128,7 +143,7 @@ def draw_chat(engine: Engine, conversation: Conversation, wanted: Filter, retrie
         # The address first: a browser that reloads now finds the question, and soon its answer.
         st.query_params["conversation"] = conversation.id
         with show_errors():
-            ask(engine, conversation, question, wanted, retrieval, as_written=as_written)
+            ask(engine, conversation, question, wanted, retrieval, schema, as_written=as_written)
             st.rerun()
 
 

@@ -79,7 +79,9 @@ def test_any_question_answering_model_of_a_folder_can_be_the_reader(tmp_path: Pa
     tokenizer = AutoTokenizer.from_pretrained(location)
     tokenizer.save_pretrained(tmp_path / "model")
     torch.manual_seed(5)
-    sizes = BertConfig(len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    sizes = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16
+    )
     BertForQuestionAnswering(sizes).save_pretrained(tmp_path / "model")
 
     reader = load_reader(str(tmp_path / "model"))
