@@ -24,7 +24,7 @@ from rag_engine.conversations import (
 from rag_engine.engine import Engine, open_engine
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.planning.rewriting import FollowUp
-from rag_engine.types import Answer, ControllerStep, Evidence
+from rag_engine.types import ControllerStep
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ def ask(session: ChatSession, question: str, *, as_written: bool = False) -> Non
         _print_end(session.reply)
 
 
-def _print_parts(parts: Generator[FollowUp | ControllerStep | Evidence | str | Answer]) -> None:
+def _print_parts(parts: Generator[object]) -> None:
     writing = False
     while True:
         with nullcontext() if writing else spinner("Searching your documents"):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from rag_engine.geography import ELSEWHERE, Gazetteer, find_places, geographic_boost, place_mentions
 from rag_engine.types import Evidence, GeographicScope, Source
 
-_LEADING = 2  # sources that may be about a country; further down stand documents that list the countries of a treaty
+_LEADING = 2  # sources that may be about a country; further down are documents that list the countries of a treaty
+_AS_LIKELY = 0.5  # of the best chance to answer; what is less likely says nothing about the country
 _YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
@@ -25,9 +27,16 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     if years and not any(year in said(source) for year in years for source in sources):
         return ", ".join(dict.fromkeys(years))
     scope = evidence.plan.scope
-    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in sources[:_LEADING]):
+    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _leading(sources)):
         return _written(question, scope, gazetteer, evidence.plan.language)
     return ""
+
+
+def _leading(sources: Sequence[Source]) -> list[Source]:
+    """Return the first sources that are about as likely to answer as the likeliest."""
+    chances = [max((hit.chance or 0.0 for hit in source.hits), default=0.0) for source in sources]
+    least = _AS_LIKELY * max(chances)
+    return [source for source, chance in zip(sources, chances, strict=True) if chance >= least][:_LEADING]
 
 
 def years_of(text: str) -> list[str]:

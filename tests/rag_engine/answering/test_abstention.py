@@ -71,3 +71,20 @@ def test_a_document_that_may_be_about_the_country_is_not_held_against_the_questi
 )
 def test_a_year_that_no_source_has_is_said(asked: Callable[..., Evidence], question: str, named: str) -> None:
     assert unnamed(asked(question), load_gazetteer()) == named
+
+
+def test_a_source_that_is_hardly_likely_to_answer_says_nothing_about_the_country(
+    asked: Callable[..., Evidence],
+) -> None:
+    question, gazetteer = "Che cosa fu deciso in Polonia sui bilanci?", load_gazetteer()
+    unlikely = asked(question, language="it", countries=("Italy",), level="National")
+    likely = asked(question, language="it", level="Global")
+
+    def with_chance(evidence: Evidence, chance: float) -> Source:
+        [source] = evidence.sources
+        return replace(source, hits=tuple(replace(hit, chance=chance) for hit in source.hits))
+
+    abroad = with_chance(unlikely, 0.1)
+    assert unnamed(replace(unlikely, sources=(abroad, abroad)), gazetteer) == "Polonia"
+    mixed = (abroad, abroad, with_chance(likely, 0.6))
+    assert unnamed(replace(unlikely, sources=mixed), gazetteer) == ""
