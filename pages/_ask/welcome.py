@@ -16,7 +16,7 @@ _EXAMPLES = (
     ("When must a local flood plan be replaced and reviewed?", "en-uk-flood-resilience-act"),
     ("Quali misure prevede il piano caldo per le persone anziane?", "it-italia-piano-caldo"),
     ("Quels sont les niveaux de vigilance du plan canicule ?", "fr-france-plan-canicule"),
-    ("¿Qué medidas prevé el plan nacional frente al calor?", "es-espana-plan-calor"),
+    ("¿Qué es un refugio climático?", "es-espana-plan-calor"),
 )
 
 

@@ -247,7 +247,8 @@ def _quotation(candidate: _Candidate, score: float, *, listing: bool) -> Quotati
     language = source.document.metadata.language
     start, end = with_context(candidate.unit, source.text, units, language, listing=listing)
     found = candidate.found
-    answer = (found.start, found.end) if found is not None and found.score > 0 else None
+    # What answers a question for several things is the whole, not one of them.
+    answer = (found.start, found.end) if found is not None and found.score > 0 and not listing else None
     return Quotation(source, start, end, score, answer)
 
 

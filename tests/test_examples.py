@@ -1,0 +1,73 @@
+"""An analyst's first questions of the sample collection, without a language model: what answers is quoted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ingestion.add_files import add_paths
+from pages._ask.welcome import example_questions
+from rag_engine.config import GenerationConfig, read_config
+from rag_engine.engine import Engine, open_engine
+from rag_engine.types import Answer
+from tests.conftest import ROOT
+
+SAMPLE = ROOT / "data" / "sample" / "documents"
+EXAMPLES = {
+    "When must a local flood plan be replaced and reviewed?": "within five years of its publication",
+    "Quali misure prevede il piano caldo per le persone anziane?": "i programmi di visita siano concordati con loro",
+    "Quels sont les niveaux de vigilance du plan canicule ?": "Niveau: 3 Alerte canicule; Couleur: orange",
+    "¿Qué es un refugio climático?": "es un lugar público y gratuito",
+}
+MORE = {
+    "After how many hours, and in what climate, does mould start to grow on wet objects?": "Mould begins to grow",
+    "What share of the water leaks from the pipes in Italy?": "Country: Italy",
+    "Who has to open cool rooms in Ireland when a heat warning is orange?": "open cool rooms in libraries",
+    "Da quante persone è composta una squadra di recupero dei beni culturali dopo un'alluvione?": "da cinque persone",
+    "Combien de décès en excès la canicule d'août 2003 a-t-elle causés en France ?": "15 000 décès en excès",
+    "Qu'est-ce que la phase de pré-alerte dans le plan inondations des vallées de l'Est ?": "Pré-alerte",
+    "Auf welchen Wasserstand fiel der Rhein am Pegel Kaub im Oktober 2018?": "auf 25 Zentimeter",
+    "Was bedeutet Priorität 1 für ein Objekt auf der Notfallkarte?": "in 30 Minuten bergen",
+    "¿Qué es la regla 30-30-30 del botón rojo?": "la regla 30-30-30",
+    "Que valores são comparados pelo índice Ícaro?": "compara as mortes esperadas",
+    "Quem decide a evacuação preventiva num fogo rural?": "decide a evacuação preventiva",
+    "2011 Van depreminde kaç kişi öldü?": "604 kişi",
+}
+WITHOUT_ANSWER = (
+    "What is the best recipe for carbonara?",
+    "Wie backe ich ein Roggenbrot ohne Hefe?",
+    "Quem descobriu o caminho marítimo para a Índia?",
+)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    config = read_config(tmp_path_factory.mktemp("sample") / "workspace")
+    engine = open_engine(replace(config, generation=GenerationConfig(ollama_url="http://127.0.0.1:9")))
+    add_paths([SAMPLE], engine)
+    return engine
+
+
+def ask(engine: Engine, question: str) -> Answer:
+    *_, answer = engine.ask(question)
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_the_examples_of_the_page_are_those_that_are_tried_here() -> None:
+    assert example_questions([file.name for file in SAMPLE.iterdir()]) == list(EXAMPLES)
+
+
+@pytest.mark.parametrize(("question", "words"), [*EXAMPLES.items(), *MORE.items()])
+def test_the_sentence_that_answers_is_quoted(engine: Engine, question: str, words: str) -> None:
+    answer = ask(engine, question)
+    assert answer.status == "answered"
+    quotes = [" ".join(citation.quote.split()) for citation in answer.citations]
+    assert any(words in quote for quote in quotes), answer.text
+
+
+@pytest.mark.parametrize("question", WITHOUT_ANSWER)
+def test_what_the_documents_do_not_answer_is_refused(engine: Engine, question: str) -> None:
+    answer = ask(engine, question)
+    assert (answer.status, answer.citations) == ("insufficient_evidence", ())
