@@ -32,7 +32,7 @@ from rag_engine.answering.chances import chance, signals_of
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import read_gold
-from rag_engine.protocols import Reader
+from rag_engine.protocols import PassageReader
 from rag_engine.types import Hit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,7 +40,7 @@ FILE = DATA / "chances.toml"
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
 # The share of questions with an answer that may be refused, on the development half.
-FALSE_REFUSALS = 0.04
+FALSE_REFUSALS = 0.03
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
 STRONG, MODERATE = 0.4, 0.15
 # Of fewer passages no share is shown.
@@ -71,7 +71,9 @@ def half_of(text: str) -> str:
     return "heldout" if hashlib.sha256(text.encode()).digest()[0] % 2 else "dev"
 
 
-def ask(engine: Engine, reader: Reader, question: str, kind: str, half: str, right: Callable[[Hit], bool]) -> Asked:
+def ask(
+    engine: Engine, reader: PassageReader, question: str, kind: str, half: str, right: Callable[[Hit], bool]
+) -> Asked:
     """Return what is found for a question, judged by `right`."""
     evidence = engine.search(question)
     hits = [hit for source in evidence.sources for hit in source.hits]
@@ -88,7 +90,7 @@ def ask(engine: Engine, reader: Reader, question: str, kind: str, half: str, rig
     return Asked(kind, half, tuple(judged))
 
 
-def every_question(engine: Engine, reader: Reader) -> list[Asked]:
+def every_question(engine: Engine, reader: PassageReader) -> list[Asked]:
     """Return all questions with what is found for them."""
     asked = [
         ask(engine, reader, gold.question, "answerable", gold.split, lambda hit, gold=gold: answers(hit.text, gold))  # type: ignore[misc]

@@ -26,7 +26,7 @@ from rag_engine.config import DATA, read_config
 from rag_engine.engine import open_engine
 from rag_engine.evaluation.gold import GoldQuestion, read_gold
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.protocols import Embedder, Reader
+from rag_engine.protocols import Embedder, PassageReader
 from rag_engine.text.folding import fold
 from rag_engine.types import Source
 
@@ -71,7 +71,9 @@ def runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + RUN]) for at in range(max(len(words) - RUN + 1, 1))}
 
 
-def row(embedder: Embedder, reader: Reader | None, name: str, quoting: Quoting, found: Sequence[Found]) -> list[str]:
+def row(
+    embedder: Embedder, reader: PassageReader | None, name: str, quoting: Quoting, found: Sequence[Found]
+) -> list[str]:
     """Return how many of the questions of each half the first quotation answers, and any of them."""
     answerer = ExtractiveAnswerer(embedder, reader, quoting)
     cells, counts = [name], []

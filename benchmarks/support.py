@@ -36,7 +36,7 @@ from rag_engine.backends.reader.load import load_reader
 from rag_engine.calibration import Calibration, calibrate, read_pairs
 from rag_engine.config import DATA
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.protocols import Embedder, Reader
+from rag_engine.protocols import Embedder, PassageReader
 from rag_engine.types import DocumentRecord, Hit, Metadata, Source, SupportLabel
 
 PAIRS = DATA / "eval" / "support.tsv"
@@ -84,7 +84,7 @@ def source_of(pair: SupportPair) -> Source:
 
 
 def evidence_of(
-    pair: SupportPair, embedder: Embedder, calibration: Calibration, reader: Reader | None
+    pair: SupportPair, embedder: Embedder, calibration: Calibration, reader: PassageReader | None
 ) -> SupportEvidence | None:
     """Return the evidence for the sentence as one of an answer; None where it is taken to state nothing."""
     text = f"{pair.sentence} [Source 1]"

@@ -52,7 +52,7 @@ from rag_engine.protocols import (
     Embedder,
     Generator,
     IdentifiedModel,
-    Reader,
+    PassageReader,
     Reranker,
     SparseIndex,
     StorageBackends,
@@ -141,7 +141,7 @@ class Engine:
             judged = replace(judged, warnings=(*judged.warnings, f"The passages were not read closely: {error}"))
         return replace(judged, seconds={**judged.seconds, "judge": time.perf_counter() - started})
 
-    def reader(self) -> Reader | None:
+    def reader(self) -> PassageReader | None:
         """Return the configured reader, None where none is wanted; BackendError for one that cannot be loaded."""
         return self._models.reader()
 

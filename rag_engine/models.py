@@ -15,7 +15,7 @@ from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Embedder, Generator, Reader, Reranker
+from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
@@ -28,7 +28,7 @@ def _shared_reranker(name: str, execution: str) -> Reranker:
 
 
 @lru_cache(maxsize=2)
-def _shared_reader(name: str, execution: str) -> Reader:
+def _shared_reader(name: str, execution: str) -> PassageReader:
     return load_reader(name, execution)
 
 
@@ -65,7 +65,7 @@ class Models:
         with self._reranker_lock:
             return _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
 
-    def reader(self) -> Reader | None:
+    def reader(self) -> PassageReader | None:
         """Return the configured reader, None where none is wanted; BackendError for one that cannot be loaded."""
         if self._config.reader == "none":
             return None

@@ -162,7 +162,7 @@ class Reranker(Protocol):
 
 
 @runtime_checkable
-class Reader(Reranker, Protocol):
+class PassageReader(Reranker, Protocol):
     """A reranker that also says where in a passage a question is answered, and whether it is there at all."""
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:

@@ -29,7 +29,7 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.reader.export import ADAPTER
 from rag_engine.backends.reader.load import load_adapter
 from rag_engine.evaluation.datasets import Dataset, read_dataset
-from rag_engine.protocols import Embedder, Reader, Vectors
+from rag_engine.protocols import Embedder, PassageReader, Vectors
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import PassageReading
 
@@ -96,7 +96,9 @@ def auc(right: Sequence[float], wrong: Sequence[float]) -> float:
     return float(((a[:, None] > b[None, :]) + 0.5 * (a[:, None] == b[None, :])).mean())
 
 
-def ask(reader: Reader, embedder: Embedder, dataset: Dataset, answers: Mapping[str, str], most: int) -> list[Asked]:
+def ask(
+    reader: PassageReader, embedder: Embedder, dataset: Dataset, answers: Mapping[str, str], most: int
+) -> list[Asked]:
     """Have the reader read the passages nearest to each question."""
     queries = [query for query in dataset.queries if query.id in answers]
     queries = queries[:: max(1, len(queries) // most)][:most]
@@ -161,7 +163,7 @@ def quote(one: Asked, embedder: Embedder, figures: Figures) -> None:
         figures.inside[weight].append(right[int(np.argmax(np.where(of_gold, score, -1)))])
 
 
-def measure(reader: Reader, embedder: Embedder, folder: Path, asked_by: str, of: str, most: int) -> Figures:
+def measure(reader: PassageReader, embedder: Embedder, folder: Path, asked_by: str, of: str, most: int) -> Figures:
     """Return the figures of a set."""
     asking = folder / asked_by if asked_by != of else None
     dataset = read_dataset(folder / of, "dev", identify=identify_language, queries_from=asking)

@@ -1,4 +1,4 @@
-"""What a question names and no source speaks of: another country or another year is no ground for an answer."""
+"""Refusals by name: a country or a year of the question that no source speaks of."""
 
 from __future__ import annotations
 

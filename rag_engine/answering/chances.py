@@ -15,7 +15,7 @@ from typing import Any
 
 from rag_engine.answering.answer_spans import answer_score
 from rag_engine.config import DATA
-from rag_engine.protocols import Reader
+from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse
 from rag_engine.types import Evidence, Ground, Hit, PassageReading, QueryPlan, Tier
 
@@ -38,7 +38,7 @@ class ChanceModel:
     measured: Mapping[str, Mapping[str, float]]
 
 
-def judge(evidence: Evidence, reader: Reader | None) -> Evidence:
+def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
     """Return the evidence with the chance and the tier of every hit, and whether it is a ground for an answer.
 
     A section that the question names is strong and enough; where no encoder compared, nothing is known, the chance
@@ -101,7 +101,7 @@ def chance_model(with_reader: bool) -> ChanceModel:
     return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured)
 
 
-def _read(question: str, hits: Sequence[Hit], reader: Reader | None) -> dict[str, PassageReading]:
+def _read(question: str, hits: Sequence[Hit], reader: PassageReader | None) -> dict[str, PassageReading]:
     if reader is None:
         return {}
     readings = reader.read(question, [hit.text for hit in hits])

@@ -20,7 +20,7 @@ from rag_engine.calibration import Calibration
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
-from rag_engine.protocols import Embedder, Generator, Reader
+from rag_engine.protocols import Embedder, Generator, PassageReader
 from rag_engine.types import SentenceSupport, Source, SupportLabel
 
 FITTED = DATA / "support.json"
@@ -49,7 +49,7 @@ class SupportModels:
 
     calibration: Calibration
     identify: Callable[[str], str] = lambda _: ""
-    reader: Reader | None = None
+    reader: PassageReader | None = None
     judge: Generator | None = None
 
 
@@ -113,7 +113,7 @@ def assess(
     return tuple(found), tuple(warnings)
 
 
-def read_by(reader: Reader, held: HeldSentence) -> HeldSentence:
+def read_by(reader: PassageReader, held: HeldSentence) -> HeldSentence:
     """Return the sentence with how relevant a reader finds its passage; BackendError when the reader fails."""
     if held.passage is None:
         return held

@@ -52,7 +52,7 @@ def _in_turn(rankings: Sequence[Sequence[Place]]) -> Iterator[Place]:
 
 
 def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
-    """Return the hits of each source over all queries, the most similar first, each child once."""
+    """Return the hits of each source over all queries, what a question names and then the most similar first."""
     found: dict[Place, list[Hit]] = {}
     for query in memory.issued:
         for source in query.found.sources:
@@ -60,7 +60,7 @@ def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
     best: dict[Place, tuple[Hit, ...]] = {}
     for place, hits in found.items():
         children: dict[str, Hit] = {}
-        for hit in sorted(hits, key=lambda hit: -hit.similarity):
+        for hit in sorted(hits, key=lambda hit: (not hit.named, -hit.similarity)):
             children.setdefault(hit.child_id, hit)
         best[place] = tuple(children.values())
     return best

@@ -103,7 +103,9 @@ def _meant(
 
     if not mentions:
         return ()
-    last = min(mentions, key=distance)
+    # "§ 2 FVG with Article 5 of the Geneva Agreement": what its own words name, though another act is nearer.
+    own = [one for one in mentions if reference.act and question[one.start : one.end] in reference.act]
+    last = min(own or mentions, key=distance)
     acts = dict.fromkeys(last.acts)
     for mention in mentions[mentions.index(last) + 1 :]:
         gap = question[last.end : mention.start]

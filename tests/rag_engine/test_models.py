@@ -59,8 +59,19 @@ def test_a_runtime_that_there_is_not_is_refused(config: Config) -> None:
         asked.reranker()
 
 
-def test_without_a_setting_the_packaged_reranker_reads_english_and_is_loaded_once(config: Config) -> None:
+def test_without_a_setting_the_reader_reranks_every_language_and_is_loaded_once(config: Config) -> None:
     asked = Models(config)
+    assert asked.reranker() is asked.reader()
+    assert asked.reranker().languages is None
+    right, wrong = asked.reranker().score(
+        "Wer füllt die Sandsäcke?", ["Freiwillige füllen die Sandsäcke.", "Die Sirene wird geprüft."]
+    )
+    assert right > wrong
+
+
+def test_without_a_reader_the_packaged_reranker_reads_english_and_is_loaded_once(config: Config) -> None:
+    asked = Models(replace(config, reader="none"))
+    assert asked.reader() is None
     reranker = asked.reranker()
     assert asked.reranker() is reranker
     assert reranker.languages == frozenset({"en"})

@@ -1,4 +1,4 @@
-"""What a question asks for (several things, a figure, a time, a definition), and whether a sentence gives it."""
+"""Kinds of answer that a question asks for: several things, a figure, a time, a definition."""
 
 from __future__ import annotations
 

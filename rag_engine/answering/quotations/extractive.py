@@ -18,15 +18,13 @@ from rag_engine.answering.quotations.asked_for import Asked, asked_for, gives
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.prompts import one_line
-from rag_engine.protocols import Embedder, Reader
+from rag_engine.protocols import Embedder, PassageReader
 from rag_engine.types import PassageReading, Source
 
 _UNITS = 128  # encoded at most: the wait for an answer is this many
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
 _SOFTNESS = 4.0
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Quotation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Quotable:
     """A unit of a source, the source's own units, and what a reader found in it."""
 
     source: Source
@@ -95,7 +93,7 @@ class ExtractiveAnswerer:
 
     name = "extractive"
 
-    def __init__(self, embedder: Embedder, reader: Reader | None = None, quoting: Quoting = Quoting()) -> None:
+    def __init__(self, embedder: Embedder, reader: PassageReader | None = None, quoting: Quoting = Quoting()) -> None:
         self._embedder, self._reader, self._quoting = embedder, reader, quoting
 
     def choose(self, question: str, sources: Sequence[Source], language: str = "") -> list[Quotation]:
@@ -119,8 +117,8 @@ class ExtractiveAnswerer:
         return _choose(candidates, scores, quoting, listing="list" in asked)
 
     def _scores(
-        self, question: str, asked: frozenset[Asked], language: str, candidates: Sequence[_Candidate]
-    ) -> Floats:
+        self, question: str, asked: frozenset[Asked], language: str, candidates: Sequence[_Quotable]
+    ) -> NDArray[np.float64]:
         """Return how well each unit answers the question.
 
         A unit is read under the header of its document, as its passage was when it was indexed: who decided and where
@@ -142,11 +140,11 @@ class ExtractiveAnswerer:
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
         own = np.array([one.source.document.metadata.language == language for one in candidates])
         fitting = np.array([_fits_question(asked, one) for one in candidates])
-        result: Floats = scores + quoting.own_language * own + quoting.asked * fitting
+        result: NDArray[np.float64] = scores + quoting.own_language * own + quoting.asked * fitting
         return result
 
 
-def _fits_question(asked: frozenset[Asked], one: _Candidate) -> bool:
+def _fits_question(asked: frozenset[Asked], one: _Quotable) -> bool:
     listed = one.unit.kind in ("item", "row") or one.text.endswith(":")
     return gives(asked, one.text, one.source.document.metadata.language, listed=listed)
 
@@ -155,7 +153,7 @@ def _chance(found: AnswerSpan | None) -> float:
     return 0.0 if found is None else float(1 / (1 + np.exp(-np.clip(found.score, -20, 20) / _SOFTNESS)))
 
 
-def _coverage(keys: set[str], texts: Sequence[set[str]]) -> Floats:
+def _coverage(keys: set[str], texts: Sequence[set[str]]) -> NDArray[np.float64]:
     """Return what share of the question's words each text has, a word counting more the fewer of the texts have it.
 
     The name of a place is what tells one row of a table from the others.
@@ -165,17 +163,17 @@ def _coverage(keys: set[str], texts: Sequence[set[str]]) -> Floats:
     )
     rarity = np.log((len(texts) + 1) / (found.sum(axis=0) + 0.5))
     lengths = np.array([max(len(text), 1) for text in texts])
-    result: Floats = (found @ rarity) / (rarity.sum() or 1.0) / (1 + np.log1p(lengths) / 10)
+    result: NDArray[np.float64] = (found @ rarity) / (rarity.sum() or 1.0) / (1 + np.log1p(lengths) / 10)
     return result
 
 
-def _scaled(values: NDArray[np.floating]) -> Floats:
+def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return the values brought to 0..1 by their smallest and largest."""
-    result: Floats = np.asarray((values - values.min()) / (float(np.ptp(values)) or 1.0), dtype=np.float64)
+    result: NDArray[np.float64] = np.asarray((values - values.min()) / (float(np.ptp(values)) or 1.0), dtype=np.float64)
     return result
 
 
-def _candidates(sources: Sequence[Source]) -> list[_Candidate]:
+def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
     """Return units around what was found, the best sources first; pieces only if no source has anything better."""
     every = [_of_source(source) for source in sources]
     whole = [[one for one in group if one.unit.kind != "piece"] for group in every]
@@ -184,7 +182,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Candidate]:
     return [one for group in groups for one in group[:each]]
 
 
-def _of_source(source: Source) -> list[_Candidate]:
+def _of_source(source: Source) -> list[_Quotable]:
     """Return a source's units, those inside its hits first, best hit first, then in reading order."""
 
     def distance(unit: Unit) -> tuple[int, int]:
@@ -193,12 +191,12 @@ def _of_source(source: Source) -> list[_Candidate]:
         return next(ranks, len(source.hits)), start
 
     units = units_of(source.text, source.document.metadata.language)
-    return [_Candidate(source, unit, units) for unit in sorted(units, key=distance)]
+    return [_Quotable(source, unit, units) for unit in sorted(units, key=distance)]
 
 
 def _read(
-    candidates: Sequence[_Candidate], question: str, sources: Sequence[Source], reader: Reader
-) -> list[_Candidate]:
+    candidates: Sequence[_Quotable], question: str, sources: Sequence[Source], reader: PassageReader
+) -> list[_Quotable]:
     """Return the candidates with what the reader finds in each that is inside a hit."""
     hits = [(source.n, hit) for source in sources for hit in source.hits]
     readings = dict(
@@ -207,7 +205,7 @@ def _read(
     return [replace(one, found=_found(one, readings)) for one in candidates]
 
 
-def _found(candidate: _Candidate, readings: Mapping[tuple[int, str], PassageReading]) -> AnswerSpan | None:
+def _found(candidate: _Quotable, readings: Mapping[tuple[int, str], PassageReading]) -> AnswerSpan | None:
     """Return the best answer inside a unit, placed in the source's text."""
     source, unit = candidate.source, candidate.unit
     spans: list[AnswerSpan] = []
@@ -219,7 +217,9 @@ def _found(candidate: _Candidate, readings: Mapping[tuple[int, str], PassageRead
     return max(spans, key=lambda span: span.score, default=None)
 
 
-def _choose(candidates: Sequence[_Candidate], scores: Floats, quoting: Quoting, *, listing: bool) -> list[Quotation]:
+def _choose(
+    candidates: Sequence[_Quotable], scores: NDArray[np.float64], quoting: Quoting, *, listing: bool
+) -> list[Quotation]:
     """Return what to show: best first, nothing twice, a few of one source, two sources if about as good."""
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
@@ -242,7 +242,7 @@ def _choose(candidates: Sequence[_Candidate], scores: Floats, quoting: Quoting, 
     return chosen
 
 
-def _quotation(candidate: _Candidate, score: float, *, listing: bool) -> Quotation:
+def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotation:
     source, units = candidate.source, candidate.units
     language = source.document.metadata.language
     start, end = with_context(candidate.unit, source.text, units, language, listing=listing)

@@ -34,7 +34,7 @@ from rag_engine.backends.reader.export import (
 from rag_engine.backends.reader.question_answering import load_question_answering
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Reader, Scores
+from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types import PassageReading
 
 _EXPORTS = "readers-1"
@@ -46,7 +46,7 @@ _CACHED = 128
 
 
 class AdapterReader:
-    """A Reader, and a Reranker by its relevance, over an exported model; made by `load_reader`."""
+    """A PassageReader, and a Reranker by its relevance, over an exported model; made by `load_reader`."""
 
     languages: frozenset[str] | None = None
 
@@ -95,7 +95,7 @@ class AdapterReader:
         return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
-def load_reader(name: str = "", execution: str = "auto", cache: Path | None = None) -> Reader:
+def load_reader(name: str = "", execution: str = "auto", cache: Path | None = None) -> PassageReader:
     """Return the reader of a name: the packaged adapter for "", a folder with another adapter, else a model of choice.
 
     BackendError for one that is nowhere, does not fit or cannot be computed.

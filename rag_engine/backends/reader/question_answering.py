@@ -18,7 +18,7 @@ _TOKENS = 384
 
 
 class QuestionAnsweringReader:
-    """A Reader and a Reranker over a model with a head for start and end; made by `load_question_answering`.
+    """A PassageReader and a Reranker over a model with a head for start and end; made by `load_question_answering`.
 
     How relevant a passage is follows from how much better its best answer is than none.
     """

@@ -46,6 +46,9 @@ def configured(workspace: Path) -> Config:
     return replace(config, retrieval=changed(config.retrieval, rerank=False))
 
 
+TIERS = ("strong", "moderate", "weak")
+
+
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace = tmp_path_factory.mktemp("chat") / "workspace"
@@ -145,7 +148,7 @@ def test_sources_are_listed_with_their_place(session: ChatSession, capsys: pytes
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("1. Dyke Protection Act, ")
     assert first.endswith("page 1 (Dyke Protection Act.txt)")
-    assert second.startswith(("   cited, similarity ", "   not cited, similarity "))
+    assert second.strip() in {f"{cited}, {tier} match" for cited in ("cited", "not cited") for tier in TIERS}
 
 
 def test_the_page_of_a_source_is_drawn(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:

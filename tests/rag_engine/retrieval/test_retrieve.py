@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.engine import Engine
+from rag_engine.models import Models
 from rag_engine.protocols import Embedder
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.types import Evidence, Hit, QueryPlan
@@ -257,10 +258,16 @@ def test_the_translation_of_the_best_passage_is_found_next_to_it(
     assert titles(understanding.search(question))[:2] == [first, second]
 
 
-def test_the_packaged_reranker_reads_what_is_english_and_says_nothing_of_the_rest(understanding: Engine) -> None:
-    config = understanding.retrieval(rerank=True, rerank_weight=0.3, similarity_floor=0.0)
-    evidence = understanding.search("Who decides on moving patients out of a hospital?", None, config)
+@pytest.mark.parametrize(("reader", "languages"), [("", {"en", "de"}), ("none", {"en"})])
+def test_the_reader_reranks_every_language_and_the_packaged_reranker_what_is_english(
+    understanding: Engine, reader: str, languages: set[str]
+) -> None:
+    settings = understanding.retrieval(rerank=True, rerank_weight=0.3, similarity_floor=0.0)
+    models = Models(replace(understanding.config, reader=reader))
+    retrievers = replace(understanding.retrievers(), reranker=models.reranker)
+    plan = understanding.plan("Who decides on moving patients out of a hospital?")
+    evidence = retrieve(plan, None, understanding.collection.view(), retrievers, settings)
     assert evidence.warnings == ()
     assert titles(evidence)[0] == "Evacuation decree"
-    read = {hit.document.metadata.language: hit.reranked is not None for hit in evidence.hits}
-    assert read == {"en": True, "de": False}
+    assert {hit.document.metadata.language for hit in evidence.hits} == {"en", "de"}
+    assert {hit.document.metadata.language for hit in evidence.hits if hit.reranked is not None} == languages

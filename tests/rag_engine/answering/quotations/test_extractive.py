@@ -11,7 +11,7 @@ from rag_engine.answering.generation import answer
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
-from rag_engine.protocols import Reader, Scores
+from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types import Answer, Evidence, Ground, PassageReading, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -37,7 +37,7 @@ def quote(embedder: CountingEmbedder, make_evidence: Callable[..., Evidence]) ->
         question: str,
         sources: Sequence[Source],
         language: str = "en",
-        reader: Reader | None = None,
+        reader: PassageReader | None = None,
         ground: Ground = "enough",
     ) -> Answer:
         evidence = replace(make_evidence(question, sources, language=language), ground=ground)
