@@ -36,10 +36,11 @@ RUN = 4
 WAYS = {
     "as it is": (True, Quoting()),
     "by likeness, without a reader": (False, Quoting()),
-    "the reader counts .3": (True, Quoting(reader=0.3)),
+    "the reader counts .5": (True, Quoting(reader=0.5)),
     "the reader counts .7": (True, Quoting(reader=0.7)),
     "the reader alone": (True, Quoting(reader=1.0)),
-    "without their document's header": (True, Quoting(header=False)),
+    "what is asked for does not count": (True, Quoting(asked=0.0)),
+    "what is asked for counts .2": (True, Quoting(asked=0.2)),
     "the source's rank does not count": (True, Quoting(rank=0.0)),
     "the source's rank counts .3": (True, Quoting(rank=0.3)),
     "shared words do not count": (True, Quoting(keywords=0.0)),
