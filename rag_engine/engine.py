@@ -220,7 +220,10 @@ class Engine:
         """Return the search that the controller asks: from a query in this language to its few best passages."""
         view, gazetteer = self.collection.view(), load_gazetteer()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
-        settings: RetrievalConfig = changed(retrieval or self.config.retrieval, top_k=self.config.controller.top_k)
+        # A reranker would read twenty passages for each part; the gathered ones are read once, together.
+        settings: RetrievalConfig = changed(
+            retrieval or self.config.retrieval, top_k=self.config.controller.top_k, rerank=False
+        )
 
         def search(query: str) -> Evidence:
             plan = plan_question(
