@@ -101,7 +101,7 @@ def reranked(dataset: Dataset, count: int, cached: CachedEmbedder, chosen: Mappi
     """nDCG@10 of the data set's first questions at each weight of the reranker."""
     documents = [(document.id, as_document(document)) for document in dataset.documents if document.whole]
     few = replace(dataset, queries=dataset.queries[:count])
-    reader = cached_loader(lambda: load_reranker(PACKAGED))
+    reader = cached_loader(lambda _: load_reranker(PACKAGED))
     found = {}
     with indexed(documents, read_config(), cached, lambda *_: None) as corpus:
         for weight in RERANK_WEIGHTS:

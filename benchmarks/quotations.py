@@ -2,9 +2,9 @@
 
     python benchmarks/quotations.py [--workspace DIR] [--shared DIR]
 
-The questions are those of data/eval/passages.jsonl, each with the sentences that answer it. A quotation answers where
-half of the runs of four words of such a sentence are in it, or half of its own are in the sentence. Each question is
-searched once; every row chooses from the same sources.
+The questions are those of data/eval/passages.jsonl, each with the sentences that answer it. A passage or a quotation
+answers where half of the runs of four words of such a sentence are in it, or half of its own are in the sentence. One
+table compares what reranks the passages, the other how quotations are chosen from the passages as they are found.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log2
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -22,41 +23,59 @@ from report import machine, write_table
 
 from ingestion.add_files import add_paths
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.config import DATA, read_config
-from rag_engine.engine import open_engine
+from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import GoldQuestion, read_gold
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.protocols import Embedder, PassageReader
+from rag_engine.protocols import Reranker
+from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.text.folding import fold
-from rag_engine.types import Source
+from rag_engine.types import Evidence
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = 4
-# Whether the reader is asked, and how quotations are chosen.
+DEPTH = 10
+BOTH = ("reader", "cross-encoder")
+# What reranks, and the settings that change with it.
+RERANKERS: dict[str, tuple[str, dict[str, float]]] = {
+    "as it is": ("", {}),
+    "nothing": ("none", {}),
+    "the English cross-encoder alone": ("cross-encoder", {}),
+    "the cross-encoder counts .6": ("cross-encoder", {"rerank_weight": 0.6}),
+    "the reader alone": ("reader", {}),
+    "the reader counts .1": ("reader", {"reader_rerank_weight": 0.1}),
+    "the reader counts .4": ("reader", {"reader_rerank_weight": 0.4}),
+}
+# What reads besides the encoder, and how quotations are chosen.
 WAYS = {
-    "as it is": (True, Quoting()),
-    "by likeness, without a reader": (False, Quoting()),
-    "the reader counts .5": (True, Quoting(reader=0.5)),
-    "the reader counts .7": (True, Quoting(reader=0.7)),
-    "the reader alone": (True, Quoting(reader=1.0)),
-    "what is asked for does not count": (True, Quoting(asked=0.0)),
-    "what is asked for counts .2": (True, Quoting(asked=0.2)),
-    "the source's rank does not count": (True, Quoting(rank=0.0)),
-    "the source's rank counts .3": (True, Quoting(rank=0.3)),
-    "shared words do not count": (True, Quoting(keywords=0.0)),
-    "at most 4": (True, Quoting(most=4)),
-    "margin .15": (True, Quoting(margin=0.15)),
-    "margin .35": (True, Quoting(margin=0.35)),
-    "of one source at most 2": (True, Quoting(of_one=2)),
+    "as it is": (BOTH, Quoting()),
+    "likeness alone": ((), Quoting()),
+    "likeness and the reader": (("reader",), Quoting()),
+    "likeness and the cross-encoder": (("cross-encoder",), Quoting()),
+    "the cross-encoder counts .2": (BOTH, Quoting(reranker=0.2)),
+    "the cross-encoder counts .5": (BOTH, Quoting(reranker=0.5)),
+    "the reader counts .2": (BOTH, Quoting(reader=0.2)),
+    "the reader counts .5": (BOTH, Quoting(reader=0.5)),
+    "the reader alone": (("reader",), Quoting(reader=1.0)),
+    "what is asked for does not count": (BOTH, Quoting(asked=0.0)),
+    "what is asked for counts .2": (BOTH, Quoting(asked=0.2)),
+    "the source's rank does not count": (BOTH, Quoting(rank=0.0)),
+    "the source's rank counts .3": (BOTH, Quoting(rank=0.3)),
+    "shared words do not count": (BOTH, Quoting(keywords=0.0)),
+    "at most 4": (BOTH, Quoting(most=4)),
+    "margin .15": (BOTH, Quoting(margin=0.15)),
+    "margin .35": (BOTH, Quoting(margin=0.35)),
+    "of one source at most 2": (BOTH, Quoting(of_one=2)),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A question with the sources that a search finds."""
+    """A question with what a search finds."""
 
     question: GoldQuestion
-    sources: tuple[Source, ...]
+    evidence: Evidence
 
 
 def answers(quotation: str, question: GoldQuestion) -> bool:
@@ -72,16 +91,67 @@ def runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[at : at + RUN]) for at in range(max(len(words) - RUN + 1, 1))}
 
 
-def row(
-    embedder: Embedder, reader: PassageReader | None, name: str, quoting: Quoting, found: Sequence[Found]
+def is_across(question: GoldQuestion) -> bool:
+    """Return whether a question is in another language than the document that answers it."""
+    return "-x-" in question.id
+
+
+def search(engine: Engine, questions: Sequence[GoldQuestion], which: str, changes: Mapping[str, float]) -> list[Found]:
+    """Return what is found where a reranker of the machine ("" the usual one) orders the passages."""
+    settings = engine.retrieval(rerank=which != "none", **changes)
+    retrievers = engine.retrievers()
+    if which:
+        retrievers = replace(retrievers, reranker=lambda _: loaded(engine, which))
+    view = engine.collection.view()
+    return [Found(one, retrieve(engine.plan(one.question), None, view, retrievers, settings)) for one in questions]
+
+
+def loaded(engine: Engine, which: str) -> Reranker:
+    """Return the reader or the packaged cross-encoder."""
+    reader = engine.reader()
+    assert reader is not None, "SEXTANT_READER is none"
+    return reader if which == "reader" else engine.retrievers().reranker(PACKAGED_LANGUAGE)
+
+
+def ndcg(right: Sequence[bool]) -> float:
+    """Return nDCG of a ranking of passages, against their best order; 0 where none is right."""
+    gains = [value / log2(place + 2) for place, value in enumerate(right)]
+    best = [value / log2(place + 2) for place, value in enumerate(sorted(right, reverse=True))]
+    return sum(gains) / sum(best) if any(right) else 0.0
+
+
+def passages_row(name: str, found: Sequence[Found]) -> list[str]:
+    """Return nDCG@10 and how often the first and one of five passages answers, in English, in others, and across."""
+    cells = [name]
+    groups = (
+        lambda one: one.language == PACKAGED_LANGUAGE and not is_across(one),
+        lambda one: one.language != PACKAGED_LANGUAGE and not is_across(one),
+        is_across,
+    )
+    for group in groups:
+        rights = [
+            [answers(hit.text, one.question) for hit in one.evidence.hits[:DEPTH]]
+            for one in found
+            if group(one.question)
+        ]
+        first, five = sum(any(one[:1]) for one in rights), sum(any(one[:5]) for one in rights)
+        cells += [f"{fmean(map(ndcg, rights)):.3f}", f"{first}, {five} of {len(rights)}"]
+    return cells
+
+
+def quotations_row(
+    engine: Engine, name: str, reads: Sequence[str], quoting: Quoting, found: Sequence[Found]
 ) -> list[str]:
     """Return how many of the questions of each half the first quotation answers, and any of them."""
-    answerer = ExtractiveAnswerer(embedder, reader, quoting)
+    reader = engine.reader() if "reader" in reads else None
+    reranker = loaded(engine, "cross-encoder") if "cross-encoder" in reads else None
+    # The same sentences are read for every row.
+    answerer = ExtractiveAnswerer(CachedEmbedder(engine.embedder(), vectors_folder()), reader, reranker, quoting)
     cells, counts = [name], []
     for half in ("dev", "heldout"):
         judged = []
         for one in (one for one in found if one.question.split == half):
-            chosen = answerer.choose(one.question.question, one.sources, one.question.language)
+            chosen = answerer.choose(one.question.question, one.evidence.sources, one.question.language)
             counts.append(len(chosen))
             judged.append([answers(quotation.text, one.question) for quotation in chosen] or [False])
         first, any_of = sum(one[0] for one in judged), sum(map(any, judged))
@@ -99,25 +169,30 @@ def main() -> None:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        found = [Found(one, engine.search(one.question).sources) for one in questions]
-        reader = engine.reader()
-        # The same sentences are read for every row.
-        embedder = CachedEmbedder(engine.embedder(), vectors_folder())
-        rows = [
-            row(embedder, reader if asked else None, name, quoting, found) for name, (asked, quoting) in WAYS.items()
-        ]
+        found = {name: search(engine, questions, *way) for name, way in RERANKERS.items()}
+        passages = [passages_row(name, one) for name, one in found.items()]
+        usual = found["as it is"]
+        quoted = [quotations_row(engine, name, reads, quoting, usual) for name, (reads, quoting) in WAYS.items()]
         engine.close()
+    note = (
+        f"`python benchmarks/quotations.py`; {len(questions)} questions in seven languages over real documents "
+        "(data/eval/passages.jsonl)."
+    )
+    places = ("English", "other languages", "across languages")
+    write_table(
+        "rerankers",
+        "Passages that answer, by what reranks",
+        ["reranks", *(f"{place}: {figure}" for place in places for figure in ("nDCG@10", "first, among five"))],
+        passages,
+        [machine(), f"{note} Both halves together: no weight was fitted on them."],
+    )
     columns = [f"{half}: {which}" for half in ("dev", "heldout") for which in ("the first answers", "any answers")]
     write_table(
         "quotations",
         "Quotations that answer, by how they are chosen",
         ["way", *columns, "quotations a question"],
-        rows,
-        [
-            machine(),
-            f"`python benchmarks/quotations.py`; {len(questions)} questions in seven languages over real documents "
-            "(data/eval/passages.jsonl); one change a row, chosen on dev.",
-        ],
+        quoted,
+        [machine(), f"{note} One change a row, chosen on dev."],
     )
 
 

@@ -88,9 +88,10 @@ class RankingWeights:
     `rule_variants` or by another profile; `sibling_share` is what a child gains from the best other child of its
     parent; `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question
     names its section, because an index lists it under the question's terms, or because a good passage refers to it,
-    on a scale on which the best candidate has 1. `rerank_weight` is the share of the reranker's score; `repeat_share`
-    what each passage that a document has brought leaves of the score of its others. `candidates` is the least depth of
-    each retriever; `mmr_lambda` asks for maximal marginal relevance at the end. A signal of weight 0 is not computed.
+    on a scale on which the best candidate has 1. `rerank_weight` is the share of a cross-encoder's score in reranking,
+    `reader_rerank_weight` that of the reader's, which knows less of relevance; `repeat_share` what each passage that a
+    document has brought leaves of the score of its others. `candidates` is the least depth of each retriever;
+    `mmr_lambda` asks for maximal marginal relevance at the end. A signal of weight 0 is not computed.
     """
 
     dense_weight: float = _FITTED["dense_weight"]
@@ -103,6 +104,7 @@ class RankingWeights:
     index_weight: float = _FITTED["index_weight"]
     reference_weight: float = _FITTED["reference_weight"]
     rerank_weight: float = _FITTED["rerank_weight"]
+    reader_rerank_weight: float = _FITTED["reader_rerank_weight"]
     repeat_share: float = _FITTED["repeat_share"]
     candidates: int = 100
     language_scale: bool = True
@@ -167,8 +169,8 @@ class GenerationConfig:
 class Config:
     """Everything that can be set, with the defaults that run without any server.
 
-    An empty `reader` is the one that comes along, "none" no reader; an empty `reranker` is the reader, or the packaged
-    cross-encoder where there is none.
+    An empty `reader` is the one that comes along, "none" no reader; an empty `reranker` is the packaged cross-encoder
+    for questions in English, which it knows alone, and the reader for others.
     """
 
     workspace: Path

@@ -30,6 +30,7 @@ from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.calibration import languages_of
 from rag_engine.config import (
@@ -164,7 +165,7 @@ class Engine:
         embedder, manifest = self.embedder(), self.collection.manifest()
         yield from answer(
             evidence,
-            generator or self._extractive(embedder),
+            generator or self._extractive(embedder, evidence.plan.language, retrieval or self.config.retrieval),
             embedder=embedder,
             page_of=self._page_of,
             config=self.config.generation,
@@ -172,12 +173,15 @@ class Engine:
             prompted=prompted,
         )
 
-    def _extractive(self, embedder: Embedder) -> ExtractiveAnswerer:
-        """Return the answerer that quotes, by likeness alone where the reader is unavailable: a search reports that."""
-        try:
-            return ExtractiveAnswerer(embedder, self.reader())
-        except BackendError:
-            return ExtractiveAnswerer(embedder)
+    def _extractive(self, embedder: Embedder, language: str, retrieval: RetrievalConfig) -> ExtractiveAnswerer:
+        """Return the answerer that quotes, without a reader or reranker that is unavailable: a search reports that."""
+        reader: PassageReader | None = None
+        reranker: Reranker | None = None
+        with suppress(BackendError):
+            reader = self.reader()
+        with suppress(BackendError):
+            reranker = self._models.reranker(language) if retrieval.rerank else None
+        return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker)
 
     def ask_structured(
         self,
@@ -356,7 +360,7 @@ class Engine:
             self.embedder()
             self._models.reader()
             if self.config.retrieval.rerank:
-                self._models.reranker()
+                self._models.reranker(PACKAGED_LANGUAGE)
 
     def indexer(self) -> AbstractContextManager[Indexer]:
         """Give the workspace's writer, with the configured encoder and chunking."""

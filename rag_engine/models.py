@@ -12,7 +12,7 @@ from rag_engine.backends.ollama import find_ollama
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
@@ -57,9 +57,14 @@ class Models:
                 self._embedder = load_encoder(wanted if Path(wanted).is_dir() else name, self._config.execution)
             return self._embedder
 
-    def reranker(self) -> Reranker:
-        """Return the configured reranker, else the reader; BackendError for one that is nowhere or cannot be loaded."""
-        reader = None if self._config.reranker else self.reader()
+    def reranker(self, language: str) -> Reranker:
+        """Return the configured reranker, else the one that orders passages best for questions in a language.
+
+        That is the packaged cross-encoder in English and the reader in others (benchmarks/quotations.py); where there
+        is no reader, always the cross-encoder, which says itself that it reads English alone. BackendError for one
+        that is nowhere or cannot be loaded.
+        """
+        reader = None if self._config.reranker or language == PACKAGED_LANGUAGE else self.reader()
         if reader is not None:
             return reader
         with self._reranker_lock:

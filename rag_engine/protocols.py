@@ -161,6 +161,10 @@ class Reranker(Protocol):
         """Return one score a text, of shape (len(texts),), higher for the better answer; BackendError when it fails."""
 
 
+# Returns the reranker for questions in a language, "" where that is unknown; BackendError where it is unavailable.
+LoadReranker = Callable[[str], Reranker]
+
+
 @runtime_checkable
 class PassageReader(Reranker, Protocol):
     """A reranker that also says where in a passage a question is answered, and whether it is there at all."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
-from rag_engine.protocols import Reranker, Scores
+from rag_engine.protocols import LoadReranker, PassageReader, Reranker, Scores
+from rag_engine.types import PassageReading
 
 
 class CachedReranker:
@@ -27,6 +28,24 @@ class CachedReranker:
         return np.array([self._scores[query, text] for text in texts])
 
 
-def cached_loader(load: Callable[[], Reranker]) -> Callable[[], Reranker]:
-    """Return a loader of one cached reranker; what cannot be loaded fails each time, as it would without it."""
-    return cache(lambda: CachedReranker(load()))
+class CachedReader(CachedReranker):
+    """A PassageReader whose scores are cached; its readings come from the reader each time."""
+
+    def __init__(self, reader: PassageReader) -> None:
+        super().__init__(reader)
+        self._reader = reader
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        """Return what it reads in each passage."""
+        return self._reader.read(question, passages)
+
+
+def cached_loader(load: LoadReranker) -> LoadReranker:
+    """Return a loader of cached rerankers; what cannot be loaded fails each time, as it would without it."""
+
+    @cache
+    def loaded(language: str) -> Reranker:
+        reranker = load(language)
+        return CachedReader(reranker) if isinstance(reranker, PassageReader) else CachedReranker(reranker)
+
+    return loaded

@@ -17,7 +17,7 @@ from rag_engine.evaluation.metrics import DEPTH, RankDocuments, best_of_document
 from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
-from rag_engine.protocols import Reranker, VectorIndex
+from rag_engine.protocols import LoadReranker, VectorIndex
 from rag_engine.retrieval.ranked import Ranked
 from rag_engine.retrieval.ranking import rank
 from rag_engine.retrieval.reranking import DEPTH as RERANK_DEPTH
@@ -37,7 +37,7 @@ def ranker(
     configuration: Configuration,
     warned: Counter[str],
     *,
-    reranker: Callable[[], Reranker] | None = None,
+    reranker: LoadReranker | None = None,
     planned: Callable[[str], QueryPlan] | None = None,
 ) -> RankDocuments:
     """Return the function that ranks the corpus's documents for a question as the configuration says.
@@ -60,7 +60,7 @@ def searching(
     corpus: IndexedCorpus,
     configuration: Configuration,
     warned: Counter[str],
-    reranker: Callable[[], Reranker] | None,
+    reranker: LoadReranker | None,
     planned: Callable[[str], QueryPlan] | None = None,
     **changes: float,
 ) -> Callable[[str], _Answer]:
@@ -100,9 +100,7 @@ def planner(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[st
     return planned
 
 
-def _retrievers(
-    corpus: IndexedCorpus, configuration: Configuration, reranker: Callable[[], Reranker] | None
-) -> Retrievers:
+def _retrievers(corpus: IndexedCorpus, configuration: Configuration, reranker: LoadReranker | None) -> Retrievers:
     # As deep as anywhere, or the machine would change figures.
     retrievers = replace(corpus.engine.retrievers(), dense=_no_approximation, rerank_depth=lambda _: RERANK_DEPTH)
     if reranker is not None:

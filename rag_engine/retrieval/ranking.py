@@ -14,7 +14,7 @@ import numpy as np
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import geographic_boost, load_gazetteer
-from rag_engine.protocols import Keys
+from rag_engine.protocols import Keys, PassageReader
 from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
 from rag_engine.retrieval.cascade import select
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
@@ -190,7 +190,7 @@ def _cascaded(
     try:
         if not config.rerank:
             raise BackendError("The reranker is switched off.")
-        read = read_scores(plan.question, [record.text for record in best], retrievers.reranker())
+        read = read_scores(plan.question, [record.text for record in best], retrievers.reranker(plan.language))
     except (SextantError, RuntimeError) as error:
         warnings.append(f"Not reranked: {error}")
     selected = select(pool.scores, read, bonuses, vectors, config.top_k)
@@ -229,10 +229,12 @@ def _reranked(
 ) -> Ranked:
     """Return the order after the reranker has read the best; with a warning where it could not."""
     try:
-        reranker = retrievers.reranker()
+        reranker = retrievers.reranker(plan.language)
         depth = retrievers.rerank_depth(reranker)
     except (SextantError, RuntimeError) as error:
         return replace(ranked, warnings=(f"Not reranked: {error}",))
+    weights = config.weights
+    weight = weights.reader_rerank_weight if isinstance(reranker, PassageReader) else weights.rerank_weight
     known = reranker.languages
     if known is not None and plan.language not in known:
         return ranked
@@ -247,7 +249,7 @@ def _reranked(
         [record.text for record in best],
         (ranked.scores[chosen] - bonus).tolist(),
         reranker,
-        weight=config.weights.rerank_weight,
+        weight=weight,
         depth=depth,
         readable=[known is None or documents[r.document_key].metadata.language in known for r in best],
     )

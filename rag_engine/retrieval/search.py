@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
-from rag_engine.protocols import Embedder, Reranker, SparseIndex, VectorIndex, Vectors
+from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.profiles import POOL, PROFILES, Profile
 from rag_engine.storage.collection import CollectionView
@@ -38,7 +38,7 @@ class Retrievers:
     dense: Callable[[], VectorIndex]
     sparse: Callable[[], SparseIndex]
     spaces: Callable[[], SparseIndex]
-    reranker: Callable[[], Reranker]
+    reranker: LoadReranker
     rerank_depth: Callable[[Reranker], int]
 
 

@@ -13,7 +13,7 @@ from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import changed, read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Scores
-from rag_engine.types import Document, ExtractedText, Line, Metadata
+from rag_engine.types import Document, ExtractedText, Line, Metadata, PassageReading
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,15 @@ class ByHand:
     languages: frozenset[str] | None = None
     name: str = "by hand"
     execution: str = "by hand"
-    read: list[str] = field(default_factory=list)
+    scored: list[str] = field(default_factory=list)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        self.read += texts
+        self.scored += texts
         return np.array([self.of(text) for text in texts], dtype=np.float32)
+
+
+class ReadingByHand(ByHand):
+    """A PassageReader that gives each text the score its function does and finds no answer in any."""
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        raise AssertionError("Reranking asks for scores alone.")

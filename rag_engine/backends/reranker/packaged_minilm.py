@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
 PACKAGED = "ms-marco-MiniLM-L-12-v2"
+PACKAGED_LANGUAGE = "en"
 QUANTISED_FILE = "quantised.onnx"
 
 _INTEGERS = "_quantized"

@@ -44,7 +44,7 @@ def paper(engine: Engine, plan: QueryPlan = PLAN, **changes: object) -> Evidence
 
 
 def statutes(engine: Engine, question: str, reader: ByHand, **changes: object) -> Evidence:
-    retrievers = replace(engine.retrievers(), reranker=lambda: reader)
+    retrievers = replace(engine.retrievers(), reranker=lambda _: reader)
     settings = engine.retrieval(**{"profile": "statutes", "top_k": 5, **changes})
     return retrieve(of(question), None, engine.collection.view(), retrievers, settings)
 
@@ -152,7 +152,7 @@ def test_the_recipe_for_statutes_reads_twenty_and_gives_five(engine: Engine) -> 
     evidence = statutes(engine, NAMED, reader)
     assert len(evidence.sources) == 5
     children = sum(one.children for one in engine.collection.documents())
-    assert len(reader.read) == min(20, children)
+    assert len(reader.scored) == min(20, children)
     first = evidence.hits[0]
     assert first.section == "Article 3"
     assert first.provenance == pytest.approx(0.15)

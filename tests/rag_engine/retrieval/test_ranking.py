@@ -20,7 +20,7 @@ from rag_engine.retrieval.reranking import DEPTH
 from rag_engine.storage.catalog import Catalog
 from rag_engine.types import QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import ByHand, indexed
+from tests.rag_engine.small_collection import ByHand, ReadingByHand, indexed
 
 SANDBAGS = "Where do volunteers stack the sandbags?"
 NAMED = "Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?"
@@ -44,7 +44,7 @@ def ranked(engine: Engine) -> Rank:
     def ranking(question: str, *, language: str = "en", reranker: Reranker | None = None, **changes: object) -> Ranked:
         retrievers = engine.retrievers()
         if reranker is not None:
-            retrievers = replace(retrievers, reranker=lambda: reranker, rerank_depth=lambda _: DEPTH)
+            retrievers = replace(retrievers, reranker=lambda _: reranker, rerank_depth=lambda _: DEPTH)
         changes = {"rerank": reranker is not None, **changes}
         plan = QueryPlan(question, language, (question,))
         return rank(plan, None, engine.collection.view(), retrievers, engine.retrieval(**changes))
@@ -212,7 +212,7 @@ def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
 
 
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
-    def nowhere() -> Reranker:
+    def nowhere(_: str) -> Reranker:
         raise BackendError("Reranker 'x' is nowhere.", help="Give another.")
 
     retrievers = replace(engine.retrievers(), reranker=nowhere)
@@ -228,20 +228,20 @@ def test_a_reranker_for_english_is_asked_neither_in_nor_about_german(
     question = "Wer füllt die Sandsäcke am Rathaus?"
     reader = ByHand(len, languages=frozenset({"en"}))
     german = ranked(question, language="de", reranker=reader)
-    assert reader.read == []
+    assert reader.scored == []
     assert german.keys.tolist() == ranked(question, language="de").keys.tolist()
     assert german.warnings == (), "it was never to be asked"
 
     english = ranked("Who fills Sandsäcke at the Rathaus?", reranker=reader)
-    assert reader.read
-    assert not any("Sandsäcke" in text for text in reader.read)
+    assert reader.scored
+    assert not any("Sandsäcke" in text for text in reader.scored)
     assert "Merkblatt" in {place_of(key) for key in english.keys.tolist()} - {place_of(key) for key in english.reranked}
 
 
 def test_the_paper_recipe_asks_neither_an_index_nor_a_reranker(ranked: Rank) -> None:
     reader = ByHand(reads_reports)
     found = ranked("Where do volunteers stack the sandbags, freeboard, Article 3?", reranker=reader, profile="paper")
-    assert (reader.read, found.listed, found.provenance, found.reranked) == ([], {}, {}, {})
+    assert (reader.scored, found.listed, found.provenance, found.reranked) == ([], {}, {}, {})
 
 
 def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> None:
@@ -259,12 +259,12 @@ def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> 
 
     reader = ByHand(reads_reports)
     changed = replace(view, catalog=cast(Catalog, Without()))
-    retrievers = replace(engine.retrievers(), reranker=lambda: reader, rerank_depth=lambda _: DEPTH)
+    retrievers = replace(engine.retrievers(), reranker=lambda _: reader, rerank_depth=lambda _: DEPTH)
     config = engine.retrieval(rerank=True, rerank_weight=0.5, reference_weight=0.2)
     found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, retrievers, config)
     assert len(found.keys) == len(set(found.keys.tolist()))
-    assert not any("olunteers" in text for text in reader.read)
-    assert any("half had burst" in text for text in reader.read)
+    assert not any("olunteers" in text for text in reader.scored)
+    assert any("half had burst" in text for text in reader.scored)
 
 
 def test_without_the_encoder_what_is_named_still_leads(engine: Engine, place_of: Callable[[int], str]) -> None:
@@ -311,3 +311,9 @@ def test_every_ranking_keeps_to_the_filter_and_descends_with_each_child_once(
     assert allowed is None or set(found.owners.tolist()) <= allowed
     assert found.listed.keys() <= set(keys)
     assert found.warnings == ()
+
+
+def test_a_reader_that_reranks_counts_less_than_a_cross_encoder(order: Callable[..., list[str]]) -> None:
+    settings = {"rerank_weight": 0.9, "reader_rerank_weight": 0.1}
+    assert order(SANDBAGS, reranker=ByHand(reads_reports), **settings)[0] == "Report"
+    assert order(SANDBAGS, reranker=ReadingByHand(reads_reports), **settings)[0] == "Notice of May"
