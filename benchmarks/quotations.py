@@ -26,9 +26,11 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoti
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
+from rag_engine.evaluation.cached_reranker import cached_loader
 from rag_engine.evaluation.gold import GoldQuestion, read_gold
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
-from rag_engine.protocols import Reranker
+from rag_engine.protocols import Embedder, PassageReader, Reranker
+from rag_engine.retrieval.reranking import DEPTH as RERANKED
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.text.folding import fold
 from rag_engine.types import Evidence
@@ -96,21 +98,39 @@ def is_across(question: GoldQuestion) -> bool:
     return "-x-" in question.id
 
 
-def search(engine: Engine, questions: Sequence[GoldQuestion], which: str, changes: Mapping[str, float]) -> list[Found]:
-    """Return what is found where a reranker of the machine ("" the usual one) orders the passages."""
+@dataclass(frozen=True, slots=True)
+class MeasuredModels:
+    """What is measured; no passage is read twice for a question."""
+
+    embedder: Embedder
+    cross_encoder: Reranker
+    reader: PassageReader
+
+    def reranker(self, which: str, language: str) -> Reranker:
+        """Return a reranker by its name, "" the usual one of a language."""
+        usual = "cross-encoder" if language == PACKAGED_LANGUAGE else "reader"
+        return self.cross_encoder if (which or usual) == "cross-encoder" else self.reader
+
+
+def models_of(engine: Engine) -> MeasuredModels:
+    """Return the models of an engine that has none of its own choice."""
+    load = cached_loader(engine.retrievers().reranker)
+    reader = load("")
+    assert isinstance(reader, PassageReader), "SEXTANT_READER or SEXTANT_RERANKER is set"
+    return MeasuredModels(CachedEmbedder(engine.embedder(), vectors_folder()), load(PACKAGED_LANGUAGE), reader)
+
+
+def search(
+    engine: Engine, models: MeasuredModels, questions: Sequence[GoldQuestion], which: str, changes: Mapping[str, float]
+) -> list[Found]:
+    """Return what is found where a reranker ("" the usual one, "none" none) orders the passages."""
     settings = engine.retrieval(rerank=which != "none", **changes)
-    retrievers = engine.retrievers()
-    if which:
-        retrievers = replace(retrievers, reranker=lambda _: loaded(engine, which))
     view = engine.collection.view()
+    # As deep as anywhere, or the machine would change figures.
+    retrievers = replace(
+        engine.retrievers(), reranker=lambda language: models.reranker(which, language), rerank_depth=lambda _: RERANKED
+    )
     return [Found(one, retrieve(engine.plan(one.question), None, view, retrievers, settings)) for one in questions]
-
-
-def loaded(engine: Engine, which: str) -> Reranker:
-    """Return the reader or the packaged cross-encoder."""
-    reader = engine.reader()
-    assert reader is not None, "SEXTANT_READER is none"
-    return reader if which == "reader" else engine.retrievers().reranker(PACKAGED_LANGUAGE)
 
 
 def ndcg(right: Sequence[bool]) -> float:
@@ -140,13 +160,12 @@ def passages_row(name: str, found: Sequence[Found]) -> list[str]:
 
 
 def quotations_row(
-    engine: Engine, name: str, reads: Sequence[str], quoting: Quoting, found: Sequence[Found]
+    models: MeasuredModels, name: str, reads: Sequence[str], quoting: Quoting, found: Sequence[Found]
 ) -> list[str]:
     """Return how many of the questions of each half the first quotation answers, and any of them."""
-    reader = engine.reader() if "reader" in reads else None
-    reranker = loaded(engine, "cross-encoder") if "cross-encoder" in reads else None
-    # The same sentences are read for every row.
-    answerer = ExtractiveAnswerer(CachedEmbedder(engine.embedder(), vectors_folder()), reader, reranker, quoting)
+    reader = models.reader if "reader" in reads else None
+    reranker = models.cross_encoder if "cross-encoder" in reads else None
+    answerer = ExtractiveAnswerer(models.embedder, reader, reranker, quoting)
     cells, counts = [name], []
     for half in ("dev", "heldout"):
         judged = []
@@ -169,10 +188,11 @@ def main() -> None:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
-        found = {name: search(engine, questions, *way) for name, way in RERANKERS.items()}
+        models = models_of(engine)
+        found = {name: search(engine, models, questions, *way) for name, way in RERANKERS.items()}
         passages = [passages_row(name, one) for name, one in found.items()]
         usual = found["as it is"]
-        quoted = [quotations_row(engine, name, reads, quoting, usual) for name, (reads, quoting) in WAYS.items()]
+        quoted = [quotations_row(models, name, reads, quoting, usual) for name, (reads, quoting) in WAYS.items()]
         engine.close()
     note = (
         f"`python benchmarks/quotations.py`; {len(questions)} questions in seven languages over real documents "

@@ -29,15 +29,23 @@ class CachedReranker:
 
 
 class CachedReader(CachedReranker):
-    """A PassageReader whose scores are cached; its readings come from the reader each time."""
+    """A PassageReader that asks another only for what it was not asked before."""
 
     def __init__(self, reader: PassageReader) -> None:
         super().__init__(reader)
         self._reader = reader
+        self._readings: dict[tuple[str, str], PassageReading] = {}
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Return one score a text, of shape (len(texts),)."""
+        return np.array([one.relevance for one in self.read(query, texts)])
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         """Return what it reads in each passage."""
-        return self._reader.read(question, passages)
+        new = list(dict.fromkeys(text for text in passages if (question, text) not in self._readings))
+        readings = self._reader.read(question, new)
+        self._readings |= {(question, text): reading for text, reading in zip(new, readings, strict=True)}
+        return [self._readings[question, text] for text in passages]
 
 
 def cached_loader(load: LoadReranker) -> LoadReranker:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.cached_reranker import CachedReranker, cached_loader
-from rag_engine.protocols import Reranker
+from rag_engine.protocols import PassageReader, Reranker
+from rag_engine.types import PassageReading
 from tests.rag_engine.small_collection import ByHand
 
 
@@ -27,3 +30,20 @@ def test_a_reranker_that_cannot_be_loaded_is_said_each_time() -> None:
     for _ in range(2):
         with pytest.raises(BackendError, match="nowhere"):
             cached("en")
+
+
+class CountingReader(ByHand):
+    """A PassageReader that finds each passage as relevant as it is long, and remembers what it was given."""
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        self.scored += passages
+        return [PassageReading(float(len(one)), 0.0, (), (), ()) for one in passages]
+
+
+def test_a_cached_reader_reads_a_passage_once_whether_it_is_to_score_it_or_to_find_an_answer() -> None:
+    reader = CountingReader(len)
+    cached = cached_loader(lambda _: reader)("de")
+    assert isinstance(cached, PassageReader)
+    assert cached.score("Wer?", ["a", "bbb"]).tolist() == [1.0, 3.0]
+    assert [one.relevance for one in cached.read("Wer?", ["bbb", "cc"])] == [3.0, 2.0]
+    assert reader.scored == ["a", "bbb", "cc"]
