@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import line_error, read_objects, text_field
+from rag_engine.evaluation.datasets import Split, line_error, read_objects, text_field
 from rag_engine.evaluation.gold import Quote, read_quotes
 from rag_engine.text.languages import language_name
 
@@ -17,7 +17,8 @@ QuestionKind = Literal["identification", "terminology", "geographic", "instituti
 # The questions on the collection that comes with the program.
 SAMPLE = DATA / "eval" / "gold" / "sample.jsonl"
 
-_FIELDS = ("id", "language", "kind", "question", "answer", "passages", "keywords")
+_FIELDS = ("id", "language", "kind", "question", "answer", "passages", "keywords", "split")
+_SPLITS = ("", "dev", "heldout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class AnswerQuestion:
     """A question with the answer that it ought to get; without answer and passages, it ought to get none.
 
     Passages of one document answer together, those of another document on their own. `keywords` are the words and
-    numbers that no right answer can do without.
+    numbers that no right answer can do without. `split` is "dev" or "heldout", "" where a file has no halves.
     """
 
     id: str
@@ -35,6 +36,7 @@ class AnswerQuestion:
     answer: str
     passages: tuple[Quote, ...]
     keywords: tuple[str, ...]
+    split: str = ""
 
     @property
     def answerable(self) -> bool:
@@ -42,8 +44,11 @@ class AnswerQuestion:
         return bool(self.passages)
 
 
-def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
-    """Return the questions in the order of the file; InputError names the line, its fault and the remedy."""
+def read_answer_questions(path: Path, split: Split = "all") -> tuple[AnswerQuestion, ...]:
+    """Return the questions of a split in the order of the file; InputError names the line, its fault and the remedy.
+
+    Questions without a mark belong to both halves.
+    """
     questions: dict[str, AnswerQuestion] = {}
     for number, values in read_objects(path):
         question = _question(path, number, values)
@@ -52,7 +57,10 @@ def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
         questions[question.id] = question
     if not questions:
         raise InputError(f"{path} has no question.", help="Give a question a line.")
-    return tuple(questions.values())
+    chosen = tuple(one for one in questions.values() if split == "all" or one.split in ("", split))
+    if not chosen:
+        raise InputError(f"{path} has no question of the split {split!r}.", help="Use dev, heldout or all.")
+    return chosen
 
 
 def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuestion:
@@ -74,7 +82,10 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
         raise line_error(path, number, message, "Give all three, or none for a question without an answer.")
     question = text_field(path, number, values, "question")
     id = text_field(path, number, values, "id")
-    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords)
+    split = text_field(path, number, values, "split", missing="")
+    if split not in _SPLITS:
+        raise line_error(path, number, f"the split is {split!r}", "Use dev or heldout, or leave it out.")
+    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split)
 
 
 def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:
