@@ -19,7 +19,10 @@ from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
 from ingestion.config import read_ingestion_config, user_name
 from ingestion.dataset.allowed_values import CONTROLLED
+from ingestion.dataset.answer_sheets import answers_workbook, of_present, write_answers
+from ingestion.dataset.answer_store import AnsweredForm, AnswerStore, form_id
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
+from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.dataset.export import Exported, export
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.plain_language import Command, interpret
@@ -40,6 +43,7 @@ from ingestion.types import PHASES, FieldName, Phase, Progress, RunRequest, Seed
 from ingestion.web.urls import normal_url
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from rag_engine.filters import answering_documents
 from rag_engine.storage.deletion import Erasure
 from rag_engine.types import DocumentRecord
 
@@ -180,8 +184,8 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
             shutil.rmtree(upload.parent, ignore_errors=True)
         desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
         for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
-            desk.engine.collection.erase(former)
-    return desk.engine.collection.erase(record)
+            _erase_record(desk, former)
+    return _erase_record(desk, record)
 
 
 def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:
@@ -407,15 +411,61 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
 
 def export_dataset(desk: Desk, file: Path) -> Exported:
     """Write the dataset to a file, in the format of its suffix."""
-    return export(file, list(desk.store.records().values()), workspace=desk.workspace)
+    return export(file, list(desk.store.records().values()), workspace=desk.workspace, answers=answered_forms(desk))
 
 
 def exported_bytes(desk: Desk, suffix: str) -> bytes:
     """Return the dataset in the format of the suffix, without links to files of this machine."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"dataset{suffix}"
-        export(file, list(desk.store.records().values()))
+        export(file, list(desk.store.records().values()), answers=answered_forms(desk))
         return file.read_bytes()
+
+
+# --- one question to each document
+
+
+def ask_documents(desk: Desk, request: DocumentsRequest) -> Run:
+    """Have the worker ask each document that the request's filter allows; what was answered before is kept.
+
+    A run of the same request that is under way serves as well, and continues where it was paused. InputError for a
+    filter that no document passes, BackendError where no language model answers.
+    """
+    snapshot = desk.engine.collection.snapshot()
+    answering_documents(request.wanted, snapshot.facets, snapshot.documents)
+    desk.engine.require_language_model()
+    arguments = request.to_json()
+    for one in desk.jobs.runs(_LATEST):
+        same = one.action == "ask" and one.arguments == arguments and one.signal != "cancel"
+        if same and (one.status == "paused" or (one.active and one.signal == "pause")):
+            return control(desk, "resume", one.id)
+        if same and one.active:
+            desk.start_worker(desk.workspace)
+            return one
+    return _queue(desk, "ask", arguments)
+
+
+def answered_forms(desk: Desk) -> list[AnsweredForm]:
+    """Return the questions that were asked of each document, with the replies of those that the collection has."""
+    present = [record.document_id for record in desk.engine.collection.documents()]
+    return of_present(AnswerStore(desk.engine.catalog).forms(), present)
+
+
+def export_answers(desk: Desk, request: DocumentsRequest, file: Path) -> int:
+    """Write what the documents replied to a request to a workbook; return the number of documents in it."""
+    found = _form(desk, form_id(request.question, request.schema))
+    write_answers(file, found)
+    return sum(len(form.answers) for form in found)
+
+
+def exported_answers(desk: Desk, form: str) -> bytes:
+    """Return the workbook of a question that was asked of each document."""
+    return answers_workbook(_form(desk, form))
+
+
+def remove_answers(desk: Desk, form: str) -> None:
+    """Remove a question that was asked of each document, with every reply."""
+    AnswerStore(desk.engine.catalog).remove(form)
 
 
 # --- runs
@@ -488,6 +538,15 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
             help="`sextant run --refresh` fetches its new version.",
         )
     return record
+
+
+def _form(desk: Desk, id: str) -> list[AnsweredForm]:
+    return [form for form in answered_forms(desk) if form.id == id]
+
+
+def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
+    AnswerStore(desk.engine.catalog).forget_documents([record.document_id])
+    return desk.engine.collection.erase(record)
 
 
 def _own_files(desk: Desk) -> Path:
