@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -176,21 +177,22 @@ def _ask_structured(engine: Engine, asked: _FormQuestion, *, as_json: bool) -> N
 def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, as_json: bool) -> None:
     """Have the worker fill in the form from each document, and write the workbook of what it has so far."""
     from cli.runs import watch
-    from ingestion import operations
+    from ingestion.answer_operations import ask_documents, export_answers
     from ingestion.dataset.document_answers import DocumentsRequest
+    from ingestion.operations import open_desk
     from rag_engine.errors import BackendError
     from rag_engine.filters import parse_filters
 
-    desk = operations.open_desk(engine)
+    desk = open_desk(engine)
     request = DocumentsRequest(
         asked.question, asked.schema, parse_filters(asked.filters), _retrieval(engine, asked.top_k)
     )
-    ended = watch(desk, operations.ask_documents(desk, request))
-    documents = operations.export_answers(desk, request, workbook)
+    ended = watch(desk, ask_documents(desk, request))
+    documents = export_answers(desk, request, workbook)
     if ended.status == "failed":
         kept = f"{workbook} holds the {documents} documents asked so far; the same command continues."
         raise BackendError(ended.message, help=kept, retryable=True)
-    counts = ended.results[0] if ended.results else {"asked": 0, "failed": (), "warnings": ()}
+    counts: Mapping[str, Any] = ended.results[0] if ended.results else {"asked": 0, "failed": [], "warnings": []}
     if as_json:
         print_json({"path": str(workbook), **counts, "documents": documents})
     else:

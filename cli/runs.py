@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 # What a bar shows of runs that have no phases.
-_DOING = {"ask": "asking"}
+_DOING = {"ask": "asking", "gate": "measuring", "rebuild": "rebuilding"}
 
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
 

@@ -19,10 +19,9 @@ from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
 from ingestion.config import read_ingestion_config, user_name
 from ingestion.dataset.allowed_values import CONTROLLED
-from ingestion.dataset.answer_sheets import answers_workbook, of_present, write_answers
-from ingestion.dataset.answer_store import AnsweredForm, AnswerStore, form_id
+from ingestion.dataset.answer_sheets import of_present
+from ingestion.dataset.answer_store import AnsweredForm, AnswerStore
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.dataset.export import Exported, export
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.plain_language import Command, interpret
@@ -43,7 +42,6 @@ from ingestion.types import PHASES, FieldName, Phase, Progress, RunRequest, Seed
 from ingestion.web.urls import normal_url
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.filters import answering_documents
 from rag_engine.storage.deletion import Erasure
 from rag_engine.types import DocumentRecord
 
@@ -134,7 +132,7 @@ def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run
     """Have the worker index files and folders, as `add_files` does."""
     former = _replaced(desk, replaces)
     arguments: dict[str, object] = {"paths": [str(path) for path in files]}
-    return _queue(desk, "add", arguments | ({"replaces": former.source} if former else {}))
+    return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
 def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
@@ -194,12 +192,7 @@ def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -
     source_record = _listed(desk, record)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-    return _queue(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
-
-
-def rebuild(desk: Desk, *, encode: bool = False, progress: Callable[[int, int, str], None] = lambda *_: None) -> int:
-    """Make both indexes anew, with `encode` the vectors too; return the number of passages in them."""
-    return desk.engine.rebuild(encode=encode, progress=progress)
+    return queue_action(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
 
 
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
@@ -422,50 +415,10 @@ def exported_bytes(desk: Desk, suffix: str) -> bytes:
         return file.read_bytes()
 
 
-# --- one question to each document
-
-
-def ask_documents(desk: Desk, request: DocumentsRequest) -> Run:
-    """Have the worker ask each document that the request's filter allows; what was answered before is kept.
-
-    A run of the same request that is under way serves as well, and continues where it was paused. InputError for a
-    filter that no document passes, BackendError where no language model answers.
-    """
-    snapshot = desk.engine.collection.snapshot()
-    answering_documents(request.wanted, snapshot.facets, snapshot.documents)
-    desk.engine.require_language_model()
-    arguments = request.to_json()
-    for one in desk.jobs.runs(_LATEST):
-        same = one.action == "ask" and one.arguments == arguments and one.signal != "cancel"
-        if same and (one.status == "paused" or (one.active and one.signal == "pause")):
-            return control(desk, "resume", one.id)
-        if same and one.active:
-            desk.start_worker(desk.workspace)
-            return one
-    return _queue(desk, "ask", arguments)
-
-
 def answered_forms(desk: Desk) -> list[AnsweredForm]:
     """Return the questions that were asked of each document, with the replies of those that the collection has."""
     present = [record.document_id for record in desk.engine.collection.documents()]
     return of_present(AnswerStore(desk.engine.catalog).forms(), present)
-
-
-def export_answers(desk: Desk, request: DocumentsRequest, file: Path) -> int:
-    """Write what the documents replied to a request to a workbook; return the number of documents in it."""
-    found = _form(desk, form_id(request.question, request.schema))
-    write_answers(file, found)
-    return sum(len(form.answers) for form in found)
-
-
-def exported_answers(desk: Desk, form: str) -> bytes:
-    """Return the workbook of a question that was asked of each document."""
-    return answers_workbook(_form(desk, form))
-
-
-def remove_answers(desk: Desk, form: str) -> None:
-    """Remove a question that was asked of each document, with every reply."""
-    AnswerStore(desk.engine.catalog).remove(form)
 
 
 # --- runs
@@ -511,10 +464,11 @@ def _run(desk: Desk, request: RunRequest) -> Run:
         if same and (one.status == "queued" or not desk.store.changed_since(one.started)):
             desk.start_worker(desk.workspace)
             return one
-    return _queue(desk, "run", asdict(request))
+    return queue_action(desk, "run", asdict(request))
 
 
-def _queue(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+    """Have the worker carry out an action that is not under way."""
     id = desk.jobs.queue(action, arguments)
     desk.start_worker(desk.workspace)
     queued = desk.jobs.find(id)
@@ -538,10 +492,6 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
             help="`sextant run --refresh` fetches its new version.",
         )
     return record
-
-
-def _form(desk: Desk, id: str) -> list[AnsweredForm]:
-    return [form for form in answered_forms(desk) if form.id == id]
 
 
 def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:

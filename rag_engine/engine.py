@@ -9,6 +9,7 @@ from collections import abc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from dataclasses import replace
 
 from rag_engine import workspace as paths
@@ -362,10 +363,31 @@ class Engine:
         """Give the workspace's writer, with the configured encoder and chunking."""
         return self.collection.writer(self.embedder, self.config.chunking)
 
-    def rebuild(self, *, encode: bool = False, progress: RebuildProgress = lambda *_: None) -> int:
-        """Make new indexes and return their number of children; with `encode` from documents encoded again."""
+    def rebuild(
+        self,
+        *,
+        encode: bool = False,
+        progress: RebuildProgress = lambda *_: None,
+        check: Callable[[Engine], None] = lambda _: None,
+    ) -> int:
+        """Make new indexes and return their number of children; with `encode` from documents encoded again.
+
+        `check` gets an engine that answers from the new indexes before they are put in place; a SextantError that it
+        raises keeps the old ones.
+        """
         embedder = self.embedder() if encode else None
-        return self.collection.rebuild(progress, embedder=embedder, chunking=self.config.chunking)
+        return self.collection.rebuild(
+            progress,
+            embedder=embedder,
+            chunking=self.config.chunking,
+            check=lambda collection: check(self._over(collection)),
+        )
+
+    def _over(self, collection: Collection) -> Engine:
+        """Return an engine with the same models that answers from another collection; it is not to be closed."""
+        other = copy(self)
+        other.collection, other.catalog = collection, collection.catalog
+        return other
 
     def close(self) -> None:
         """Release every lock and connection."""

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
+from ingestion.answer_operations import measure_gate, rebuild
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.document_answers import ask_each_document, request_of
@@ -30,7 +31,7 @@ from rag_engine.errors import InputError, SextantError, WorkspaceError
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "run": 10}
+_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "gate": 2, "rebuild": 2, "run": 10}
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
 _KEEPING = ("ask", "run")
 
@@ -180,7 +181,40 @@ def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(asked)]
 
 
-_ACTIONS = {"add": _add, "ask": _ask, "erase": _erase, "run": _run}
+class _EndedError(SextantError):
+    """Somebody asked to end work that does not look for it itself."""
+
+
+def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
+    """Return a function that notes progress, and raises where the work is to end."""
+
+    def move(done: int, total: int, current: str) -> None:
+        if pulse.cancelled.is_set():
+            raise _EndedError("The work was ended.")
+        pulse.move(Progress(done, total, 0, 0, current))
+
+    return move
+
+
+def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
+    try:
+        children = rebuild(open_desk(engine), encode=encode, anyway=anyway, progress=_stoppable(pulse))
+    except _EndedError:
+        return []
+    return [{"children": children}]
+
+
+def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    accept = bool(run.arguments.get("accept"))
+    try:
+        result = measure_gate(open_desk(engine), accept=accept, progress=_stoppable(pulse))
+    except _EndedError:
+        return []
+    return [{"dropped": list(result.dropped)}] if result else []
+
+
+_ACTIONS = {"add": _add, "ask": _ask, "erase": _erase, "gate": _gate, "rebuild": _rebuild, "run": _run}
 
 
 def _main(workspace: Path, server: int) -> None:

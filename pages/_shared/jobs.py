@@ -44,6 +44,8 @@ _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
 _PAUSABLE = ("ask", "run")
+# What the progress of these counts; a rebuilding counts documents, then the questions that check it.
+_COUNTED = {"ask": "documents", "gate": "questions", "rebuild": "done"}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -103,7 +105,7 @@ def _draw_active(run: Run) -> None:
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
             st.caption(escape(run.progress.current))
-        if run.action in ("add", *_PAUSABLE):
+        if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
 
@@ -141,8 +143,8 @@ def _draw_paused(run: Run) -> None:
 def _progress(run: Run, now: Progress) -> str:
     if run.action == "run":
         return _sources_done(now)
-    if run.action == "ask":
-        return " · ".join(filter(None, (f"{now.done:,} of {now.total:,} documents", escape(now.current))))
+    if run.action in _COUNTED:
+        return " · ".join(filter(None, (f"{now.done:,} of {now.total:,} {_COUNTED[run.action]}", escape(now.current))))
     seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
     parts = [f"{now.done} of {now.total} files", escape(now.current)]
     left = time_left(now, seconds)
@@ -183,6 +185,10 @@ def _draw_finished(run: Run) -> None:
 def _title(run: Run) -> str:
     if run.action == "run":
         return escape(run.request.describe())
+    if run.action == "gate":
+        return "Accepting the answers of now" if run.arguments.get("accept") else "Checking the answers"
+    if run.action == "rebuild":
+        return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
     if run.action == "ask":
         return f"Asking each document: {escape(str(run.arguments['question']))}"
     if run.action == "erase":

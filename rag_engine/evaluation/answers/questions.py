@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
-from rag_engine.evaluation.datasets import Split, line_error, read_objects, text_field
+from rag_engine.evaluation.datasets import line_error, read_objects, text_field
 from rag_engine.evaluation.gold import Quote, read_quotes
 from rag_engine.text.languages import language_name
 
@@ -44,11 +44,8 @@ class AnswerQuestion:
         return bool(self.passages)
 
 
-def read_answer_questions(path: Path, split: Split = "all") -> tuple[AnswerQuestion, ...]:
-    """Return the questions of a split in the order of the file; InputError names the line, its fault and the remedy.
-
-    Questions without a mark belong to both halves.
-    """
+def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
+    """Return the questions in the order of the file; InputError names the line, its fault and the remedy."""
     questions: dict[str, AnswerQuestion] = {}
     for number, values in read_objects(path):
         question = _question(path, number, values)
@@ -57,10 +54,7 @@ def read_answer_questions(path: Path, split: Split = "all") -> tuple[AnswerQuest
         questions[question.id] = question
     if not questions:
         raise InputError(f"{path} has no question.", help="Give a question a line.")
-    chosen = tuple(one for one in questions.values() if split == "all" or one.split in ("", split))
-    if not chosen:
-        raise InputError(f"{path} has no question of the split {split!r}.", help="Use dev, heldout or all.")
-    return chosen
+    return tuple(questions.values())
 
 
 def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuestion:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from cli.main import app
 from ingestion import operations
 from ingestion.add_files import add_paths
+from ingestion.answer_operations import ask_documents, remove_answers
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.jobs.worker import work
@@ -102,7 +103,7 @@ def answered(desk: Desk) -> set[str]:
 
 
 def test_the_worker_asks_every_document_and_counts_them(desk: Desk, model: FormModel) -> None:
-    asked = operations.ask_documents(desk, REQUEST)
+    asked = ask_documents(desk, REQUEST)
     work(desk.engine)
     run = desk.jobs.find(asked.id)
     assert run is not None
@@ -112,7 +113,7 @@ def test_the_worker_asks_every_document_and_counts_them(desk: Desk, model: FormM
 
 
 def test_a_paused_run_keeps_its_rows_and_the_same_request_continues_it(desk: Desk, model: FormModel) -> None:
-    asked = operations.ask_documents(desk, REQUEST)
+    asked = ask_documents(desk, REQUEST)
 
     def pause() -> None:
         operations.control(desk, "pause", asked.id)
@@ -127,14 +128,14 @@ def test_a_paused_run_keeps_its_rows_and_the_same_request_continues_it(desk: Des
     assert desk.jobs.runs()[0].status == "paused"
     assert len(answered(desk)) == 1
     model.reading = lambda: None
-    assert operations.ask_documents(desk, REQUEST).id == asked.id
+    assert ask_documents(desk, REQUEST).id == asked.id
     work(desk.engine)
     assert desk.jobs.runs()[0].status == "done"
     assert (len(answered(desk)), model.read) == (3, 3)
 
 
 def test_what_a_killed_worker_has_asked_is_not_asked_again(desk: Desk, model: FormModel) -> None:
-    operations.ask_documents(desk, REQUEST)
+    ask_documents(desk, REQUEST)
 
     def die() -> None:
         if model.read == 2:
@@ -145,29 +146,29 @@ def test_what_a_killed_worker_has_asked_is_not_asked_again(desk: Desk, model: Fo
         work(desk.engine)
     assert len(answered(desk)) == 1
     model.reading = lambda: None
-    operations.ask_documents(desk, REQUEST)
+    ask_documents(desk, REQUEST)
     work(desk.engine)
     assert desk.jobs.runs()[0].results[0]["asked"] == 2
 
 
 def test_a_request_that_waits_already_is_not_queued_twice(desk: Desk) -> None:
-    first = operations.ask_documents(desk, REQUEST)
-    assert operations.ask_documents(desk, REQUEST).id == first.id
-    assert operations.ask_documents(desk, replace(REQUEST, question="Who pays?")).id != first.id
+    first = ask_documents(desk, REQUEST)
+    assert ask_documents(desk, REQUEST).id == first.id
+    assert ask_documents(desk, replace(REQUEST, question="Who pays?")).id != first.id
 
 
 def test_what_cannot_be_asked_is_refused_before_it_waits(desk: Desk) -> None:
     with pytest.raises(InputError, match="Narnia"):
-        operations.ask_documents(desk, replace(REQUEST, wanted={"country": ("Narnia",)}))
+        ask_documents(desk, replace(REQUEST, wanted={"country": ("Narnia",)}))
     assert isinstance(desk.engine, EngineOfForms)
     desk.engine.forms = None
     with pytest.raises(BackendError, match="need a language model"):
-        operations.ask_documents(desk, REQUEST)
+        ask_documents(desk, REQUEST)
     assert all(run.action != "ask" for run in desk.jobs.runs())
 
 
 def test_an_erased_document_leaves_no_answer_behind(desk: Desk) -> None:
-    operations.ask_documents(desk, REQUEST)
+    ask_documents(desk, REQUEST)
     work(desk.engine)
     operations.erase(desk, "cork.md")
     [form] = AnswerStore(desk.engine.catalog).forms()
@@ -175,7 +176,7 @@ def test_an_erased_document_leaves_no_answer_behind(desk: Desk) -> None:
 
 
 def test_the_dataset_has_sheets_for_the_schema_that_no_import_takes_for_its_own(desk: Desk, tmp_path: Path) -> None:
-    operations.ask_documents(desk, REQUEST)
+    ask_documents(desk, REQUEST)
     work(desk.engine)
     file = tmp_path / "dataset.xlsx"
     operations.export_dataset(desk, file)
@@ -187,10 +188,10 @@ def test_the_dataset_has_sheets_for_the_schema_that_no_import_takes_for_its_own(
 
 
 def test_a_question_is_removed_with_its_answers(desk: Desk) -> None:
-    operations.ask_documents(desk, REQUEST)
+    ask_documents(desk, REQUEST)
     work(desk.engine)
     [form] = operations.answered_forms(desk)
-    operations.remove_answers(desk, form.id)
+    remove_answers(desk, form.id)
     assert operations.answered_forms(desk) == []
 
 
