@@ -48,7 +48,8 @@ JudgeModel = Annotated[
 JudgeUrl = Annotated[str, typer.Option("--judge-url", help="The judge's endpoint; by default the configured one.")]
 Repeat = Annotated[int, typer.Option("--repeat", min=1, max=20, help="How often each answer is judged.")]
 TextMetrics = Annotated[
-    bool, typer.Option("--text-metrics", help="Also BLEU, ROUGE and METEOR (pip install 'sextant[text-metrics]').")
+    bool,
+    typer.Option("--text-metrics", help="Also BLEU, ROUGE, METEOR, BERTScore (pip install 'sextant[text-metrics]')."),
 ]
 
 

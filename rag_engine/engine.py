@@ -28,6 +28,7 @@ from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import SupportModels
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
+from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
@@ -509,6 +510,16 @@ def open_judge(config: Config, generation: GenerationConfig) -> Generator:
     if model is None:
         raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
     return model
+
+
+def token_score_model() -> str:
+    """Return the model and the layer of it that BERTScore compares by."""
+    return token_score_name()
+
+
+def open_token_score() -> Callable[[str, str], float]:
+    """Return BERTScore of a text against a reference, 0 to 1; InputError where its library is not installed."""
+    return load_token_score()
 
 
 def open_encoder(config: Config) -> Embedder:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rag_engine.answering.circumstances import digest_of
 from rag_engine.config import judge_settings
-from rag_engine.engine import Engine, open_judge
+from rag_engine.engine import Engine, open_judge, open_token_score, token_score_model
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.judging import Judge
 from rag_engine.evaluation.answers.questions import SAMPLE, read_answer_questions
@@ -41,7 +41,7 @@ def measure_answers(
     """
     questions = read_answer_questions(Path(request.gold) if request.gold else SAMPLE)
     require_documents(questions, {document.file for document in engine.collection.documents()})
-    compare, warnings = open_text_metrics() if request.text_metrics else (None, ())
+    compare, warnings = open_text_metrics(open_token_score) if request.text_metrics else (None, ())
     warn(warnings)
     judge = None
     if request.judge:
@@ -55,6 +55,7 @@ def measure_answers(
         "judge": judge.model.name if judge else "",
         "repeat": request.repeat,
         "text_metrics": request.text_metrics,
+        "bert_score": token_score_model() if request.text_metrics else "",
     }
     scorers = Scorers(judge, compare)
     name = "gate" if anew else "answers"
