@@ -53,8 +53,8 @@ def require_workbook_path(path: Path) -> None:
 
 
 def answers_workbook(forms: Sequence[AnsweredForm]) -> bytes:
-    """Return the workbook of the forms."""
-    return to_workbook(answer_sheets(forms))
+    """Return the workbook of the forms; one empty sheet where no document has replied yet."""
+    return to_workbook(answer_sheets(forms) or [Sheet("Answers", (("Question", 36),))])
 
 
 def write_answers(path: Path, forms: Sequence[AnsweredForm]) -> None:

@@ -260,6 +260,11 @@ def test_a_request_survives_the_job_queue(engine: EngineOfForms) -> None:
     assert request_of(json.loads(json.dumps(request.to_json()))) == request
 
 
+def test_before_the_first_reply_the_workbook_is_empty(engine: EngineOfForms, path: Path) -> None:
+    write(engine, path)
+    assert rows(path, "Answers") == []
+
+
 def test_questions_of_one_schema_share_its_sheets_and_another_schema_has_its_own(
     engine: EngineOfForms, path: Path
 ) -> None:
