@@ -11,7 +11,7 @@ from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.jobs.queue import Run
 from ingestion.operations import Desk, answered_forms, control, queue_action
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError
+from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate, find_accepted, require_no_drop
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.filters import answering_documents
@@ -73,13 +73,21 @@ def rebuild(
     """Make both indexes anew, with `encode` the vectors too; return the number of passages in them.
 
     Where a run of answers was accepted, the new indexes are asked its questions before they are put in place:
-    WorkspaceError where a figure fell by more than chance explains, and the old ones stay. `anyway` leaves that out.
+    WorkspaceError where a figure fell by more than chance explains or they cannot be asked, and the old ones stay.
+    `anyway` leaves that out.
     """
     accepted = None if anyway else find_accepted(desk.workspace)
 
     def check(engine: Engine) -> None:
-        if accepted is not None:
+        if accepted is None:
+            return
+        try:
             require_no_drop(engine, accepted, progress)
+        except (InputError, BackendError) as error:
+            raise WorkspaceError(
+                f"The new index could not be checked and was not put in place: {error}",
+                help="To rebuild without the check, use --anyway, or the button on the Run tab.",
+            ) from error
 
     return desk.engine.rebuild(encode=encode, progress=progress, check=check)
 

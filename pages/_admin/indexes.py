@@ -90,7 +90,7 @@ def _draw_result(result: GateResult) -> None:
 
 
 def _draw_rebuild(accepted: KeptRun | None, *, held_back: bool) -> None:
-    """Draw the rebuilding; after one that was held back, also how to switch all the same."""
+    """Draw the rebuilding, with the check and without it."""
     encode = st.checkbox(
         "Encode every document again",
         key="rebuild encode",
@@ -102,6 +102,6 @@ def _draw_rebuild(accepted: KeptRun | None, *, held_back: bool) -> None:
         if st.button("Rebuild the indexes", icon=":material/build:", key="rebuild"):
             queue_rebuild(resources.desk(), encode=encode)
             st.rerun()
-        if accepted is not None and held_back and st.button("Rebuild without the check", key="rebuild anyway"):
+        if accepted is not None and st.button("Rebuild without the check", key="rebuild anyway"):
             queue_rebuild(resources.desk(), encode=encode, anyway=True)
             st.rerun()

@@ -92,6 +92,15 @@ def test_new_indexes_that_answer_worse_are_held_back_until_somebody_decides(desk
     assert desk.engine.collection.generation() == 2
 
 
+def test_new_indexes_that_cannot_be_checked_are_not_put_in_place(desk: Desk) -> None:
+    (desk.workspace.parent / "other.md").write_text("# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8")
+    add_paths([desk.workspace.parent / "other.md"], desk.engine)
+    desk.engine.collection.erase(desk.engine.catalog.find_document("plan.md"))
+    with pytest.raises(WorkspaceError, match=r"could not be checked.*lacks 1 of the 1 documents.*--anyway"):
+        answer_operations.rebuild(desk)
+    assert desk.engine.collection.generation() == 1
+
+
 def test_without_an_accepted_run_nothing_is_asked(desk: Desk) -> None:
     accepted_path(desk.workspace).unlink()
     answer_operations.rebuild(desk)
