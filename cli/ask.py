@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -13,7 +14,6 @@ from cli.terminal import (
     AsJson,
     Filters,
     Workspace,
-    bar,
     emphasised,
     engine_of,
     err,
@@ -89,7 +89,7 @@ def ask(
     ] = None,
     each_document: Annotated[
         Path | None,
-        typer.Option("--each-document", help="Ask each document by itself, into this .xlsx; goes on where it was."),
+        typer.Option("--each-document", help="Ask each document by itself, as a run of the worker, into this .xlsx."),
     ] = None,
     bundle: Bundle = None,
     workspace: Workspace = None,
@@ -99,8 +99,15 @@ def ask(
     if schema is not None or each_document is not None:
         with errors_end(as_json):
             form = _FormQuestion(question, _form(schema), tuple(filters or ()), top_k)
+            if each_document is not None:
+                from ingestion.dataset.answer_sheets import require_workbook_path
+
+                require_workbook_path(each_document)
         with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
-            _ask_structured(engine, form, each_document, as_json=as_json)
+            if each_document is None:
+                _ask_structured(engine, form, as_json=as_json)
+            else:
+                _ask_each_document(engine, form, each_document, as_json=as_json)
         return
     from rag_engine.answering.bundle import asked_question
     from rag_engine.answering.json_contract import answer_json, error_json
@@ -153,13 +160,10 @@ def _form(file: Path | None) -> AnswerSchema:
     return read_schema(file)
 
 
-def _ask_structured(engine: Engine, asked: _FormQuestion, workbook: Path | None, *, as_json: bool) -> None:
+def _ask_structured(engine: Engine, asked: _FormQuestion, *, as_json: bool) -> None:
     from rag_engine.answering.json_contract import structured_json
     from rag_engine.filters import parse_filters
 
-    if workbook is not None:
-        _ask_each_document(engine, asked, workbook, as_json=as_json)
-        return
     with spinner("Filling in the form …"):
         answer = engine.ask_structured(
             asked.question, asked.schema, parse_filters(asked.filters), _retrieval(engine, asked.top_k)
@@ -171,30 +175,37 @@ def _ask_structured(engine: Engine, asked: _FormQuestion, workbook: Path | None,
 
 
 def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, as_json: bool) -> None:
-    """Fill in the form from each document; what is done stays when a person interrupts."""
-    from ingestion.dataset.document_answers import ask_each_document
+    """Have the worker fill in the form from each document, and write the workbook of what it has so far."""
+    from cli.runs import watch
+    from ingestion.answer_operations import ask_documents, export_answers
+    from ingestion.dataset.document_answers import DocumentsRequest
+    from ingestion.operations import open_desk
+    from rag_engine.errors import BackendError
     from rag_engine.filters import parse_filters
 
-    try:
-        with bar("Asking") as advance:
-            done = ask_each_document(
-                engine,
-                asked.question,
-                asked.schema,
-                workbook,
-                wanted=parse_filters(asked.filters),
-                retrieval=_retrieval(engine, asked.top_k),
-                progress=advance,
-            )
-    except KeyboardInterrupt:
-        err.print(f"Stopped. {workbook} holds what is done; the same command goes on.", markup=False)
-        raise typer.Exit(130) from None
+    desk = open_desk(engine)
+    request = DocumentsRequest(
+        asked.question, asked.schema, parse_filters(asked.filters), _retrieval(engine, asked.top_k)
+    )
+    ended = watch(desk, ask_documents(desk, request))
+    documents = export_answers(desk, request, workbook)
+    if ended.status == "failed":
+        kept = f"{workbook} holds the {documents} documents asked so far; the same command continues."
+        raise BackendError(ended.message, help=kept, retryable=True)
+    counts: Mapping[str, Any] = ended.results[0] if ended.results else {"asked": 0, "failed": [], "warnings": []}
     if as_json:
-        print_json(asdict(done) | {"path": str(workbook)})
+        print_json({"path": str(workbook), **counts, "documents": documents})
     else:
-        out.print(f"Wrote {workbook}: {done.documents} documents, {done.asked} asked now.", markup=False)
-        warn((*(f"{file} could not be asked; the same command asks again." for file in done.failed), *done.warnings))
-    raise typer.Exit(1 if done.failed else 0)
+        out.print(f"Wrote {workbook}: {documents} documents, {counts['asked']} asked now.", markup=False)
+        warn(
+            (
+                *(f"{file} could not be asked; the same command asks again." for file in counts["failed"]),
+                *counts["warnings"],
+            )
+        )
+        if ended.status != "done":
+            err.print(f"Run {ended.id} is {ended.status}; the same command continues it.", markup=False)
+    raise typer.Exit(130 if ended.status != "done" else 1 if counts["failed"] else 0)
 
 
 def _print_structured(answer: StructuredAnswer) -> None:

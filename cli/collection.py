@@ -119,14 +119,20 @@ def erase(document: str, note: Note = "", by: By = "", workspace: Workspace = No
 @app.command()
 def rebuild(
     encode: Annotated[bool, typer.Option("--encode", help="Also encode anew, with the configured encoder.")] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Do not hold the answers of the new indexes against the accepted run.")
+    ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole."""
-    from ingestion import operations
+    """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole.
+
+    Where a run of answers was accepted (`sextant eval gate --accept`), the new indexes are measured against it first.
+    """
+    from ingestion.answer_operations import rebuild as rebuild_indexes
 
     with desk_of(workspace, as_json) as desk, bar("Rebuilding") as advance:
-        children = operations.rebuild(desk, encode=encode, progress=advance)
+        children = rebuild_indexes(desk, encode=encode, anyway=anyway, progress=advance)
     if as_json:
         print_json({"children": children})
     else:

@@ -21,6 +21,7 @@ from rag_engine.errors import InputError
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
     from rag_engine.evaluation.answers.accepted_run import KeptRun
+    from rag_engine.evaluation.answers.run_answers import AnswersRequest
     from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
     from rag_engine.evaluation.metrics import Measured
@@ -47,20 +48,9 @@ JudgeModel = Annotated[
 JudgeUrl = Annotated[str, typer.Option("--judge-url", help="The judge's endpoint; by default the configured one.")]
 Repeat = Annotated[int, typer.Option("--repeat", min=1, max=20, help="How often each answer is judged.")]
 TextMetrics = Annotated[
-    bool, typer.Option("--text-metrics", help="Also BLEU, ROUGE and METEOR (pip install 'sextant[text-metrics]').")
+    bool,
+    typer.Option("--text-metrics", help="Also BLEU, ROUGE, METEOR, BERTScore (pip install 'sextant[text-metrics]')."),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What of the command line decides on a run of questions."""
-
-    gold: Path | None
-    top_k: int | None
-    judge: str
-    judge_url: str
-    repeat: int
-    text_metrics: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +208,9 @@ def answers(
     """Ask the workspace questions with reference answers and measure the answers; a run that was stopped goes on."""
     from rag_engine.evaluation.answers.accepted_run import write_run
 
-    asked = _Asked(gold, top_k, judge, judge_url, repeat, text_metrics)
     with engine_of(workspace, as_json, profile=profile) as engine:
-        run, path = _ask_all(engine, asked, results or engine.config.workspace / "evaluation")
+        request = _request(gold, top_k, judge, judge_url, repeat, text_metrics=text_metrics)
+        run, path = _measure(engine, request, results or engine.config.workspace / "evaluation")
         write_run(path.with_suffix(".json"), run)
     if as_json:
         print_json(asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
@@ -245,30 +235,25 @@ def gate(
     as_json: AsJson = False,
 ) -> None:
     """Hold the present settings against the accepted run; exit code 1 where a figure fell by more than chance."""
-    from rag_engine.evaluation.answers.accepted_run import (
-        accepted_path,
-        changes,
-        differing_settings,
-        read_run,
-        require_answers,
-        write_run,
-    )
+    from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, require_answers, write_run
+    from rag_engine.evaluation.answers.gate import compare_runs, keep_result
 
-    asked = _Asked(gold, top_k, judge, judge_url, repeat, text_metrics=False)
     with engine_of(workspace, as_json, profile=profile) as engine:
         kept = accepted_path(engine.config.workspace)
         # Before any question is asked.
         accepted = None if accept and not against and not kept.exists() else read_run(against or kept)
-        run, _ = _ask_all(engine, asked, kept.parent, anew=True)
+        request = _request(gold, top_k, judge, judge_url, repeat)
+        run, _ = _measure(engine, request, kept.parent, anew=True)
         require_answers(run)
-        found = changes(accepted, run) if accepted else ()
+        result = compare_runs(accepted, run, engine.collection.generation()) if accepted else None
+        if result is not None and against is None:
+            keep_result(engine.config.workspace, result)
         if accept:
             write_run(kept, run)
-    dropped = [one.metric for one in found if one.dropped]
-    differing = differing_settings(accepted, run) if accepted else ()
+    found, dropped, differing = (result.changes, result.dropped, result.differing) if result else ((), (), ())
     if as_json:
         listed = [asdict(one) | {"dropped": one.dropped} for one in found]
-        print_json({"changes": listed, "dropped": dropped, "differing": differing, "accepted": accept})
+        print_json({"changes": listed, "dropped": list(dropped), "differing": differing, "accepted": accept})
     else:
         if accepted is None:
             _print_run(run)
@@ -287,44 +272,26 @@ def gate(
     raise typer.Exit(1 if dropped and not accept else 0)
 
 
-def _ask_all(engine: Engine, asked: _Asked, folder: Path, *, anew: bool = False) -> tuple[KeptRun, Path]:
-    """Return the run of the questions and the file of its rows; rows that the same settings left there are kept.
+def _request(
+    gold: Path | None,
+    top_k: int | None,
+    judge: str,
+    judge_url: str,
+    repeat: int,
+    *,
+    text_metrics: bool = False,
+) -> AnswersRequest:
+    """Return what the command line asks; a file of questions is named so that it is found from anywhere."""
+    from rag_engine.evaluation.answers.run_answers import AnswersRequest
 
-    `anew` keeps only those of a run that was stopped.
-    """
-    from rag_engine.answering.circumstances import digest_of
-    from rag_engine.config import judge_settings
-    from rag_engine.engine import open_judge
-    from rag_engine.evaluation.answers.accepted_run import KeptRun
-    from rag_engine.evaluation.answers.judging import Judge
-    from rag_engine.evaluation.answers.questions import SAMPLE, read_answer_questions
-    from rag_engine.evaluation.answers.rows import RowFile
-    from rag_engine.evaluation.answers.run_answers import Scorers, answer_of, require_documents, run_answers, summarise
-    from rag_engine.evaluation.answers.text_metrics import open_text_metrics
+    named = str(gold.absolute()) if gold else ""
+    return AnswersRequest(named, top_k, judge, judge_url, repeat, text_metrics)
 
-    config, path = engine.config, asked.gold or SAMPLE
-    questions = read_answer_questions(path)
-    require_documents(questions, {document.file for document in engine.collection.documents()})
-    compare, warnings = open_text_metrics() if asked.text_metrics else (None, ())
-    warn(warnings)
-    judge = None
-    if asked.judge:
-        model = open_judge(config, judge_settings(config.generation, asked.judge, asked.judge_url))
-        judge = Judge(model, engine.embedder(), repeat=asked.repeat)
-    retrieval = engine.retrieval() if asked.top_k is None else engine.retrieval(top_k=asked.top_k)
-    settings = {
-        "questions": digest_of([asdict(question) for question in questions]),
-        "top_k": retrieval.top_k,
-        **asdict(engine.circumstances()),
-        "judge": judge.model.name if judge else "",
-        "repeat": asked.repeat,
-        "text_metrics": asked.text_metrics,
-    }
-    scorers = Scorers(judge, compare)
-    name = "gate" if anew else "answers"
-    rows = RowFile(folder / f"{name}.{digest_of(settings)[:12]}.csv", scorers.metrics)
-    if anew and all(question.id in rows.rows for question in questions):
-        rows.restart()
+
+def _measure(engine: Engine, request: AnswersRequest, folder: Path, *, anew: bool = False) -> tuple[KeptRun, Path]:
+    """Measure the answers with a bar on a terminal, elsewhere a line a question."""
+    from rag_engine.evaluation.answers.measure import measure_answers
+
     with bar("Asking") as advance:
 
         def progress(done: int, total: int, now: str) -> None:
@@ -332,10 +299,9 @@ def _ask_all(engine: Engine, asked: _Asked, folder: Path, *, anew: bool = False)
             if not sys.stderr.isatty() and now:
                 err.print(f"{done + 1} of {total}: {now}", markup=False, soft_wrap=True)
 
-        answered = run_answers(
-            questions, lambda question: answer_of(engine.ask(question, {}, retrieval)), scorers, rows, progress
+        return measure_answers(
+            engine, request, folder, anew=anew, progress=progress, warn=lambda words: warn(tuple(words))
         )
-    return KeptRun(settings, answered, summarise(answered, scorers.metrics)), rows.path
 
 
 def _print_run(run: KeptRun) -> None:

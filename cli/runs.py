@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+# What a bar shows of runs that have no phases.
+_DOING = {"ask": "asking", "gate": "measuring", "rebuild": "rebuilding"}
+
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
 
 
@@ -132,7 +135,8 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
     with desk_of(workspace, as_json) as desk:
         run = operations.control(desk, "cancel", id)
-        _print_signal(run, "Completed work is kept; `sextant run` does the rest.", as_json)
+        rest = "asking the same again" if run.action == "ask" else "`sextant run`"
+        _print_signal(run, f"Completed work is kept; {rest} does the rest.", as_json)
 
 
 def choose_from_menu() -> str:
@@ -167,9 +171,9 @@ def watch(desk: Desk, queued: Run) -> Run:
 
         def show(now: Run) -> None:
             nonlocal last
-            if now.progress and now.progress.phase:
+            if now.progress and (doing := now.progress.phase or _DOING.get(now.action, "")):
                 last = now.progress.phase
-                advance(last, now.progress.done, now.progress.total, now.progress.current)
+                advance(doing, now.progress.done, now.progress.total, now.progress.current)
 
         try:
             ended = follow(desk.engine, queued.id, show)
@@ -204,7 +208,7 @@ def print_summary(ended: Run) -> None:
     """Print what each phase did, and how the run ended."""
     for summary in ended.results:
         if "phase" not in summary:
-            # An addition that was resumed: its files are reported where it was asked for.
+            # An addition or questions to documents, resumed: they are reported where they were asked for.
             continue
         counts = ", ".join(
             f"{summary[name]} {name}" for name in ("done", "skipped", "rejected", "failed") if summary[name]
@@ -245,6 +249,8 @@ def _how_far(run: Run) -> str:
 
 
 def _asked(run: Run) -> str:
+    if run.action == "ask":
+        return f"ask each document: {run.arguments['question']}"
     if run.action != "run":
         return " ".join([run.action, *(str(path) for path in run.arguments.get("paths", ())[:3])])
     return run.request.describe()

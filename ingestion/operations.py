@@ -19,6 +19,8 @@ from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
 from ingestion.config import read_ingestion_config, user_name
 from ingestion.dataset.allowed_values import CONTROLLED
+from ingestion.dataset.answer_sheets import of_present
+from ingestion.dataset.answer_store import AnsweredForm, AnswerStore
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import Exported, export
 from ingestion.indexing.phase import code_of, is_former
@@ -130,7 +132,7 @@ def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run
     """Have the worker index files and folders, as `add_files` does."""
     former = _replaced(desk, replaces)
     arguments: dict[str, object] = {"paths": [str(path) for path in files]}
-    return _queue(desk, "add", arguments | ({"replaces": former.source} if former else {}))
+    return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
 def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
@@ -180,8 +182,8 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
             shutil.rmtree(upload.parent, ignore_errors=True)
         desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
         for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
-            desk.engine.collection.erase(former)
-    return desk.engine.collection.erase(record)
+            _erase_record(desk, former)
+    return _erase_record(desk, record)
 
 
 def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:
@@ -190,12 +192,7 @@ def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -
     source_record = _listed(desk, record)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-    return _queue(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
-
-
-def rebuild(desk: Desk, *, encode: bool = False, progress: Callable[[int, int, str], None] = lambda *_: None) -> int:
-    """Make both indexes anew, with `encode` the vectors too; return the number of passages in them."""
-    return desk.engine.rebuild(encode=encode, progress=progress)
+    return queue_action(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
 
 
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
@@ -407,15 +404,21 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
 
 def export_dataset(desk: Desk, file: Path) -> Exported:
     """Write the dataset to a file, in the format of its suffix."""
-    return export(file, list(desk.store.records().values()), workspace=desk.workspace)
+    return export(file, list(desk.store.records().values()), workspace=desk.workspace, answers=answered_forms(desk))
 
 
 def exported_bytes(desk: Desk, suffix: str) -> bytes:
     """Return the dataset in the format of the suffix, without links to files of this machine."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"dataset{suffix}"
-        export(file, list(desk.store.records().values()))
+        export(file, list(desk.store.records().values()), answers=answered_forms(desk))
         return file.read_bytes()
+
+
+def answered_forms(desk: Desk) -> list[AnsweredForm]:
+    """Return the questions that were asked of each document, with the replies of those that the collection has."""
+    present = [record.document_id for record in desk.engine.collection.documents()]
+    return of_present(AnswerStore(desk.engine.catalog).forms(), present)
 
 
 # --- runs
@@ -461,10 +464,11 @@ def _run(desk: Desk, request: RunRequest) -> Run:
         if same and (one.status == "queued" or not desk.store.changed_since(one.started)):
             desk.start_worker(desk.workspace)
             return one
-    return _queue(desk, "run", asdict(request))
+    return queue_action(desk, "run", asdict(request))
 
 
-def _queue(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+    """Have the worker carry out an action that is not under way."""
     id = desk.jobs.queue(action, arguments)
     desk.start_worker(desk.workspace)
     queued = desk.jobs.find(id)
@@ -488,6 +492,11 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
             help="`sextant run --refresh` fetches its new version.",
         )
     return record
+
+
+def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
+    AnswerStore(desk.engine.catalog).forget_documents([record.document_id])
+    return desk.engine.collection.erase(record)
 
 
 def _own_files(desk: Desk) -> Path:

@@ -9,6 +9,7 @@ from collections import abc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from dataclasses import replace
 
 from rag_engine import workspace as paths
@@ -27,6 +28,7 @@ from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support import SupportModels
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
+from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
@@ -366,10 +368,31 @@ class Engine:
         """Give the workspace's writer, with the configured encoder and chunking."""
         return self.collection.writer(self.embedder, self.config.chunking)
 
-    def rebuild(self, *, encode: bool = False, progress: RebuildProgress = lambda *_: None) -> int:
-        """Make new indexes and return their number of children; with `encode` from documents encoded again."""
+    def rebuild(
+        self,
+        *,
+        encode: bool = False,
+        progress: RebuildProgress = lambda *_: None,
+        check: Callable[[Engine], None] = lambda _: None,
+    ) -> int:
+        """Make new indexes and return their number of children; with `encode` from documents encoded again.
+
+        `check` gets an engine that answers from the new indexes before they are put in place; a SextantError that it
+        raises keeps the old ones.
+        """
         embedder = self.embedder() if encode else None
-        return self.collection.rebuild(progress, embedder=embedder, chunking=self.config.chunking)
+        return self.collection.rebuild(
+            progress,
+            embedder=embedder,
+            chunking=self.config.chunking,
+            check=lambda collection: check(self._over(collection)),
+        )
+
+    def _over(self, collection: Collection) -> Engine:
+        """Return an engine with the same models that answers from another collection; it is not to be closed."""
+        other = copy(self)
+        other.collection, other.catalog = collection, collection.catalog
+        return other
 
     def close(self) -> None:
         """Release every lock and connection."""
@@ -491,6 +514,16 @@ def open_judge(config: Config, generation: GenerationConfig) -> Generator:
     if model is None:
         raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
     return model
+
+
+def token_score_model() -> str:
+    """Return the model and the layer of it that BERTScore compares by."""
+    return token_score_name()
+
+
+def open_token_score() -> Callable[[str, str], float]:
+    """Return BERTScore of a text against a reference, 0 to 1; InputError where its library is not installed."""
+    return load_token_score()
 
 
 def open_encoder(config: Config) -> Embedder:

@@ -56,6 +56,7 @@ _NEEDS = {
     "chromium": (CHROMIUM.exists(), "apt-get install chromium"),
     "tesseract": (shutil.which("tesseract") is not None, "apt-get install tesseract-ocr tesseract-ocr-ita ..."),
     "linux": (sys.platform == "linux", "other kernels do not kill a process when a pipe closes"),
+    "bert score": (find_spec("bert_score") is not None, "pip install -e .[text-metrics]"),
     "text metrics": (find_spec("sacrebleu") is not None, "pip install -e .[text-metrics]"),
     "shared": (SHARED.is_dir(), "set SEXTANT_SHARED to the folder of real documents"),
 }

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ingestion.dataset.answer_sheets import answer_sheets
+from ingestion.dataset.answer_store import AnsweredForm
 from ingestion.dataset.bibliography import to_bibtex, to_ris
 from ingestion.dataset.columns import COLUMNS
 from ingestion.dataset.sheets import text_cell, workbook_sheets
@@ -31,10 +33,17 @@ class Exported:
     warnings: tuple[str, ...] = ()
 
 
-def export(path: Path, source_records: Sequence[SourceRecord], *, workspace: Path | None = None) -> Exported:
+def export(
+    path: Path,
+    source_records: Sequence[SourceRecord],
+    *,
+    workspace: Path | None = None,
+    answers: Sequence[AnsweredForm] = (),
+) -> Exported:
     """Return what was written, atomically, in the order given; the same source records always give the same bytes.
 
-    Links to local files are relative to the file, and only made where the workspace is given. InputError for a suffix
+    Links to local files are relative to the file, and only made where the workspace is given. A workbook also has
+    sheets with the answers of single documents. InputError for a suffix
     without a format or a place that cannot be written.
     """
     documents = [one for one in source_records if is_document(one)]
@@ -42,7 +51,8 @@ def export(path: Path, source_records: Sequence[SourceRecord], *, workspace: Pat
     warnings: list[str] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
-        body = to_workbook(workbook_sheets(path, documents, others, workspace, warnings))
+        sheets = workbook_sheets(path, documents, others, workspace, warnings)
+        body = to_workbook([*sheets, *answer_sheets(answers, [sheet.name for sheet in sheets])])
     elif suffix == ".csv":
         body = _csv(documents, warnings)
     elif suffix == ".jsonl":

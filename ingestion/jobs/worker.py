@@ -13,7 +13,10 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
+from ingestion.answer_operations import measure_gate, rebuild
 from ingestion.config import read_ingestion_config
+from ingestion.dataset.answer_store import AnswerStore
+from ingestion.dataset.document_answers import ask_each_document, request_of
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
@@ -28,7 +31,9 @@ from rag_engine.errors import InputError, SextantError, WorkspaceError
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "erase": 2, "run": 10}
+_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "gate": 2, "rebuild": 2, "run": 10}
+# What these have done stays done, so that being broken off after it brings nobody back to the beginning.
+_KEEPING = ("ask", "run")
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -79,6 +84,8 @@ class _Pulse:
 
     def __init__(self, run: Run, jobs: JobQueue) -> None:
         self._run, self._jobs, self._moved = run, jobs, False
+        # Where this attempt began: a run over documents counts those of earlier attempts too.
+        self._begun: int | None = 0 if run.action == "run" else None
         self.progress: Progress | None = None
         self.signal: ControlSignal = ""
         # Reported with the results.
@@ -92,8 +99,8 @@ class _Pulse:
     def move(self, now: Progress) -> None:
         """Note how far the work is."""
         self.progress = now
-        if self._run.action == "run" and now.done and not self._moved:
-            # What it did stays done, so that being broken off after it brings nobody back to the beginning.
+        self._begun = now.done if self._begun is None else self._begun
+        if self._run.action in _KEEPING and now.done > self._begun and not self._moved:
             with suppress(sql.exc.OperationalError):
                 self._jobs.advance(self._run.id)
                 self._moved = True
@@ -163,7 +170,51 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(summary) for summary in summaries]
 
 
-_ACTIONS = {"add": _add, "erase": _erase, "run": _run}
+def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    asked = ask_each_document(
+        engine,
+        AnswerStore(engine.catalog),
+        request_of(run.arguments),
+        progress=pulse.move,
+        stopped=pulse.cancelled.is_set,
+    )
+    return [asdict(asked)]
+
+
+class _EndedError(SextantError):
+    """Somebody asked to end work that does not look for it itself."""
+
+
+def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
+    """Return a function that notes progress, and raises where the work is to end."""
+
+    def move(done: int, total: int, current: str) -> None:
+        if pulse.cancelled.is_set():
+            raise _EndedError("The work was ended.")
+        pulse.move(Progress(done, total, 0, 0, current))
+
+    return move
+
+
+def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
+    try:
+        children = rebuild(open_desk(engine), encode=encode, anyway=anyway, progress=_stoppable(pulse))
+    except _EndedError:
+        return []
+    return [{"children": children}]
+
+
+def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    accept = bool(run.arguments.get("accept"))
+    try:
+        result = measure_gate(open_desk(engine), accept=accept, progress=_stoppable(pulse))
+    except _EndedError:
+        return []
+    return [{"dropped": list(result.dropped)}] if result else []
+
+
+_ACTIONS = {"add": _add, "ask": _ask, "erase": _erase, "gate": _gate, "rebuild": _rebuild, "run": _run}
 
 
 def _main(workspace: Path, server: int) -> None:

@@ -12,6 +12,7 @@ from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from ingestion.status.views import pluralised
 from pages._admin.add_sources import draw_rejected
+from pages._admin.document_answers import draw_document_answers
 from pages._admin.field_editor import HEADINGS, draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
@@ -31,7 +32,12 @@ _DECIDED = "decisions applied"
 
 
 def draw_dataset() -> None:
-    """Draw the export and the import."""
+    """Draw the export and the import, and the questions to each document."""
+    _draw_files()
+    draw_document_answers()
+
+
+def _draw_files() -> None:
     found = list(resources.records().values())
     if not found:
         st.info("Nothing to export yet. Add sources on the Sources tab first.")

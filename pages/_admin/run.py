@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import altair as alt
 import pandas as pd
 import streamlit as st
 
 from ingestion.jobs.plain_language import Command
 from ingestion.operations import run, understand
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import display_reason, next_due
 from ingestion.types import PHASES, Phase, RunRequest, Which
+from pages._admin.indexes import draw_indexes
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
@@ -96,11 +100,17 @@ _WHICH: dict[Which, str] = {
 
 
 def draw_run() -> None:
-    """Draw the ways to start a run, the runs in progress, and the funnel."""
+    """Draw the ways to start a run, the runs in progress, the funnel, and the indexes."""
     sources = resources.records()
-    if not sources:
+    if sources:
+        _draw_pipeline(sources)
+    else:
         st.info("Nothing to run yet. Add sources on the Sources tab first.")
-        return
+        draw_runs()
+    draw_indexes()
+
+
+def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
     failed = sum(1 for one in sources.values() if state_of(one) == "failed")
     with st.container(border=True):
         _draw_buttons(next_due(sources.values()), failed)

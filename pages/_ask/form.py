@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import streamlit as st
 
-from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
-from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
+from pages._shared.schema_choice import draw_schema_choice
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations import Reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.types import AttributeContent, Evidence, StructuredAnswer
 
-_TEXT, _OWN = "Text", "My own schema"
-
 
 def draw_form_choice() -> AnswerSchema | None:
     """Draw in which form answers come; return the schema chosen, None for text."""
-    shipped = {_title(file): file for file in shipped_schemas()}
     with st.expander("Answer format", icon=":material/table:"):
-        chosen = st.selectbox(
+        return draw_schema_choice(
             "Answer as",
-            [_TEXT, *shipped, _OWN],
-            key="answer format",
+            "answer",
+            first="Text",
             help="Text, or a table with a page for every row. Tables need a language model.",
-            persist_state="session",
         )
-        with show_errors():
-            if chosen == _OWN:
-                return _draw_own_schema()
-            return read_schema(shipped[chosen]) if chosen in shipped else None
-    return None
 
 
 def fill_in(
@@ -62,18 +52,6 @@ def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     ]
     lines = [[*names, "Source"], ["---"] * (len(names) + 1), *rows]
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
-
-
-def _draw_own_schema() -> AnswerSchema | None:
-    file = st.file_uploader("JSON schema", type="json", key="answer schema")
-    if file is None:
-        st.caption("Until a schema is uploaded, answers come as text.")
-        return None
-    return parse_schema(file.getvalue().decode("utf-8-sig", "replace"), file.name)
-
-
-def _title(file: Path) -> str:
-    return read_schema(file).title
 
 
 def _shown(value: AttributeContent) -> str:

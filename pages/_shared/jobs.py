@@ -43,6 +43,9 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
+_PAUSABLE = ("ask", "run")
+# What the progress of these counts; a rebuilding counts documents, then the questions that check it.
+_COUNTED = {"ask": "documents", "gate": "questions", "rebuild": "done"}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -102,17 +105,17 @@ def _draw_active(run: Run) -> None:
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
             st.caption(escape(run.progress.current))
-        if run.action in ("add", "run"):
+        if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
 
 
 def _draw_signals(run: Run) -> None:
     """Draw how to pause or cancel the run."""
-    if run.action == "run" and run.signal == "pause":
+    if run.action in _PAUSABLE and run.signal == "pause":
         if st.button("Pausing … resume", key=f"resume {run.id}", icon=":material/play_arrow:"):
             control(resources.desk(), "resume", run.id)
-    elif run.action == "run" and st.button(
+    elif run.action in _PAUSABLE and st.button(
         "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
         control(resources.desk(), "pause", run.id)
@@ -140,6 +143,8 @@ def _draw_paused(run: Run) -> None:
 def _progress(run: Run, now: Progress) -> str:
     if run.action == "run":
         return _sources_done(now)
+    if run.action in _COUNTED:
+        return " · ".join(filter(None, (f"{now.done:,} of {now.total:,} {_COUNTED[run.action]}", escape(now.current))))
     seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
     parts = [f"{now.done} of {now.total} files", escape(now.current)]
     left = time_left(now, seconds)
@@ -171,6 +176,8 @@ def _draw_finished(run: Run) -> None:
         draw_table([_file(result) for result in run.results], f"run {run.id}", "What became of each file")
     if run.action == "run" and run.results:
         _draw_summaries(run)
+    for result in run.results if run.action == "ask" else ():
+        st.caption(_asked(result))
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
 
@@ -178,6 +185,12 @@ def _draw_finished(run: Run) -> None:
 def _title(run: Run) -> str:
     if run.action == "run":
         return escape(run.request.describe())
+    if run.action == "gate":
+        return "Accepting the answers of now" if run.arguments.get("accept") else "Checking the answers"
+    if run.action == "rebuild":
+        return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
+    if run.action == "ask":
+        return f"Asking each document: {escape(str(run.arguments['question']))}"
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else run.arguments.get("document_id", "")
         return f"Deleting {escape(str(file))}"
@@ -201,6 +214,12 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
         "Passages": int(result.get("children", 0)),
         "Note": str(result["reason"]),
     }
+
+
+def _asked(result: Mapping[str, Any]) -> str:
+    failed = ", ".join(map(str, result["failed"]))
+    done = f"{result['asked']} documents asked, {result['documents']} answered so far."
+    return escape(f"{done} Could not be asked: {failed}." if failed else done)
 
 
 def _erased(result: Mapping[str, Any]) -> str:

@@ -126,8 +126,14 @@ class ChildRecord:
 class Catalog:
     """A connection pool to one catalog database."""
 
-    def __init__(self, engine: sql.Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: sql.Engine, visible: str = "active", values: Mapping[str, str] | None = None) -> None:
+        """Readers see the documents of the status `visible`; `values` are read instead of those of the workspace."""
+        self._engine, self._visible = engine, visible
+        self._values = values or {}
+
+    def candidate(self, visible: str, values: Mapping[str, str]) -> Catalog:
+        """Return the catalog as it will be read once documents of this status answer, with these named values."""
+        return Catalog(self._engine, visible, values)
 
     def begin(self) -> sql.engine.base.Engine._trans_ctx:  # type: ignore[name-defined]
         """Return a connection in a transaction that commits at the end of the block."""
@@ -147,6 +153,8 @@ class Catalog:
 
     def state(self, name: str, default: str = "") -> str:
         """Return a named value of the workspace, or the default."""
+        if name in self._values:
+            return self._values[name]
         with self._engine.connect() as connection:
             return _value(connection, name) or default
 
@@ -156,7 +164,8 @@ class Catalog:
 
     def active_documents(self) -> list[DocumentRecord]:
         """Return the documents of the collection, oldest first."""
-        rows = self.read(sql.select(*_RECORD).where(documents.c.status == "active").order_by(documents.c.key))
+        visible = documents.c.status == self._visible
+        rows = self.read(sql.select(*_RECORD).where(visible).order_by(documents.c.key))
         return [_record(row) for row in rows]
 
     def fingerprints(self) -> list[tuple[DocumentRecord, str]]:

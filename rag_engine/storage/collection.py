@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rag_engine import workspace as paths
 from rag_engine.config import ChunkingConfig
-from rag_engine.errors import WorkspaceError
+from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
 from rag_engine.storage.catalog import Catalog, set_state
@@ -19,7 +19,7 @@ from rag_engine.storage.deletion import Erasure, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
-from rag_engine.storage.rebuild import RebuildProgress, encode_again, refill, switch_generation
+from rag_engine.storage.rebuild import CandidateBackends, RebuildProgress, encode_again, refill, switch_generation
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.section_index import Act, read_acts
 from rag_engine.storage.snapshot import (
@@ -180,11 +180,13 @@ class Collection:
         *,
         embedder: Embedder | None = None,
         chunking: ChunkingConfig | None = None,
+        check: Callable[[Collection], None] = lambda _: None,
     ) -> int:
         """Make a new generation of both indexes, while the old one answers, and return its number of children.
 
         It is made from the catalog and the vectors; with an embedder the documents are also chunked and encoded anew.
-        The old indexes are not read, so that damaged ones are repaired.
+        The old indexes are not read, so that damaged ones are repaired. `check` gets the collection as it will be,
+        before it answers: where it raises a SextantError, the new generation is removed and the old one stays.
         """
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
@@ -194,6 +196,7 @@ class Collection:
             recover(old)
             if embedder is None:
                 refill(old, progress)
+                self._check(check, generation, indexes, old)
                 with self.catalog.begin() as connection:
                     switch_generation(connection, generation)
                 self._repair(old)
@@ -202,10 +205,30 @@ class Collection:
                 indexer = Indexer(stores, embedder, chunking or ChunkingConfig(), whole=True)
                 made_by = manifest_of(embedder).to_json()
                 encode_again(old, indexer, progress)
+                indexer.prepare()
+                self._check(check, generation, indexes, old, made_by)
                 indexer.flush(lambda connection: switch_generation(connection, generation, made_by))
                 self._repair(stores)
                 sweep(stores)
         return len(self.snapshot())
+
+    def _check(
+        self,
+        check: Callable[[Collection], None],
+        generation: int,
+        indexes: tuple[VectorIndex, SparseIndex],
+        old: Stores,
+        made_by: str = "",
+    ) -> None:
+        """Have a new generation checked, and remove it where the check fails; `made_by` is a new encoder's manifest."""
+        values = {"generation": str(generation)} | ({"encoder": made_by} if made_by else {})
+        # Documents that are encoded again are pending until the generation answers.
+        catalog = self.catalog.candidate("pending" if made_by else "active", values)
+        try:
+            check(Collection(self.workspace, catalog, CandidateBackends(self._backends, generation, indexes)))
+        except SextantError:
+            self._repair(old)
+            raise
 
     def close(self) -> None:
         """Release every lock and connection."""

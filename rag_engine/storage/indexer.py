@@ -165,10 +165,14 @@ class Indexer:
             mark_changed(connection)
         return len(children)
 
-    def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
-        """Make every document added so far visible, with `also` in the same transaction, and remove the replaced."""
+    def prepare(self) -> None:
+        """Bring every document added so far into both indexes, while it is not visible yet."""
         self._put_dense()
         self._stores.sparse.commit()
+
+    def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
+        """Make every document added so far visible, with `also` in the same transaction, and remove the replaced."""
+        self.prepare()
         with self._stores.catalog.begin() as connection:
             _keep(connection, self._former)
             _activate(connection, self._group)

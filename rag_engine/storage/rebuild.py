@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy.engine import Connection
 
+from rag_engine.protocols import SparseIndex, StorageBackends, VectorFile, VectorIndex
 from rag_engine.storage.catalog import set_state
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense
 
 RebuildProgress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateBackends:
+    """The stores of a generation that does not answer yet, as StorageBackends for reading alone."""
+
+    backends: StorageBackends
+    generation: int
+    indexes: tuple[VectorIndex, SparseIndex]
+
+    def vectors(self, model: str, dimension: int) -> VectorFile:
+        """Return the vectors of a model."""
+        return self.backends.vectors(model, dimension)
+
+    def dense(self, generation: int) -> VectorIndex:
+        """Return the dense index of a generation."""
+        return self.indexes[0] if generation == self.generation else self.backends.dense(generation)
+
+    def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
+        """Return the keyword index of a generation."""
+        if generation == self.generation:
+            return self.indexes[1]
+        return self.backends.sparse(generation, writable=writable)
+
+    def new_indexes(self, generation: int) -> tuple[VectorIndex, SparseIndex]:
+        """Return two empty indexes for another generation."""
+        return self.backends.new_indexes(generation)
+
+    def keep_only(self, generation: int) -> None:
+        """Keep everything: the collection that is being rebuilt decides what goes."""
+
+    def close(self) -> None:
+        """Keep everything open, for the same reason."""
 
 
 def refill(stores: Stores, progress: RebuildProgress) -> int:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import jsonschema
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from cli.ask import _ask_each_document, _FormQuestion, _print_structured
+from cli.ask import _print_structured
 from cli.main import app
 from rag_engine.answering.citations import citation_at
-from rag_engine.answering.structured.answer_schema import read_schema
-from rag_engine.engine import Engine
 from rag_engine.types import Attribute, CitedRecord, Evidence, Source, StructuredAnswer
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
@@ -51,13 +48,6 @@ FORM: dict[str, list[dict[str, object]] | None] = {
     ],
     "note": None,
 }
-
-
-class Interrupted:
-    """An engine at which a person presses Ctrl-C."""
-
-    def retrieval(self) -> None:
-        raise KeyboardInterrupt
 
 
 def said(reply: dict[str, Any]) -> Reply:
@@ -141,13 +131,3 @@ def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> No
     result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
     assert result.exit_code == 2
     assert "--schema" in result.output
-
-
-def test_a_person_who_interrupts_is_told_that_the_same_command_goes_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = _FormQuestion(QUESTION, read_schema(POLICY), (), None)
-    with pytest.raises(typer.Exit) as ended:
-        _ask_each_document(cast("Engine", Interrupted()), asked, tmp_path / "out.xlsx", as_json=False)
-    assert ended.value.exit_code == 130
-    assert "the same command goes on" in capsys.readouterr().err

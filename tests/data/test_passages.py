@@ -9,12 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import pytest
-
-from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.types import ExtractedText
 from tests.conftest import ROOT
@@ -53,13 +48,6 @@ def read_items() -> list[Item]:
 
 
 ITEMS = read_items()
-
-
-@pytest.fixture(scope="module")
-def texts(shared: Path) -> dict[str, ExtractedText]:
-    """Return what the product reads in every document that is quoted."""
-    names = {passage.document for item in ITEMS for passage in item.passages}
-    return {name: extract(shared / "data" / "corpus" / name, ExtractionLimits(), None) for name in sorted(names)}
 
 
 def words(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from cli.main import app as terminal
-from ingestion import operations
+from ingestion import answer_operations, operations
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
 from ingestion.operations import Desk, open_desk
@@ -459,7 +459,7 @@ def _acts(folder: Path) -> dict[str, Act]:
             lambda desk: operations.undo_correction(desk, "A2", "date", ADA),
             before=lambda desk: operations.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
-        "rebuild the indexes": Act(["rebuild"], None, operations.rebuild),
+        "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), answer_operations.rebuild),
         "apply an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--apply"],
             None,

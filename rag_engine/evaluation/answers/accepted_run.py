@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.rows import AnswerRow
-from rag_engine.evaluation.answers.run_answers import MetricSummary
+from rag_engine.evaluation.answers.run_answers import AnswersRequest, MetricSummary
 from rag_engine.evaluation.significance import Difference, paired_difference
 
 # A difference that chance brings about in fewer cases than this is significant.
@@ -23,11 +23,12 @@ _SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run of questions: what it was made with, its rows, and its figures over groups of them."""
+    """A run of questions: what it was made with, its rows, its figures over groups of them, and what asks it again."""
 
     settings: Mapping[str, Any]
     rows: tuple[AnswerRow, ...]
     figures: tuple[MetricSummary, ...]
+    request: AnswersRequest
 
 
 @dataclass(frozen=True, slots=True)

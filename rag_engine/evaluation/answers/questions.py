@@ -17,7 +17,8 @@ QuestionKind = Literal["identification", "terminology", "geographic", "instituti
 # The questions on the collection that comes with the program.
 SAMPLE = DATA / "eval" / "gold" / "sample.jsonl"
 
-_FIELDS = ("id", "language", "kind", "question", "answer", "passages", "keywords")
+_FIELDS = ("id", "language", "kind", "question", "answer", "passages", "keywords", "split")
+_SPLITS = ("", "dev", "heldout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class AnswerQuestion:
     """A question with the answer that it ought to get; without answer and passages, it ought to get none.
 
     Passages of one document answer together, those of another document on their own. `keywords` are the words and
-    numbers that no right answer can do without.
+    numbers that no right answer can do without. `split` is "dev" or "heldout", "" where a file has no halves.
     """
 
     id: str
@@ -35,6 +36,7 @@ class AnswerQuestion:
     answer: str
     passages: tuple[Quote, ...]
     keywords: tuple[str, ...]
+    split: str = ""
 
     @property
     def answerable(self) -> bool:
@@ -74,7 +76,10 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
         raise line_error(path, number, message, "Give all three, or none for a question without an answer.")
     question = text_field(path, number, values, "question")
     id = text_field(path, number, values, "id")
-    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords)
+    split = text_field(path, number, values, "split", missing="")
+    if split not in _SPLITS:
+        raise line_error(path, number, f"the split is {split!r}", "Use dev or heldout, or leave it out.")
+    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split)
 
 
 def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:

@@ -11,7 +11,19 @@ from pathlib import Path
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
 
-_FIXED = ("id", "language", "kind", "answerable", "status", "seconds", "question", "answer", "cited", "generator")
+_FIXED = (
+    "id",
+    "language",
+    "kind",
+    "split",
+    "answerable",
+    "status",
+    "seconds",
+    "question",
+    "answer",
+    "cited",
+    "generator",
+)
 # Begins of a cell that a spreadsheet would run as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -28,6 +40,7 @@ class AnswerRow:
     id: str
     language: str
     kind: str
+    split: str
     answerable: bool
     status: str
     seconds: float
@@ -88,6 +101,7 @@ class RowFile:
             cell["id"],
             cell["language"],
             cell["kind"],
+            cell["split"],
             cell["answerable"] == "yes",
             cell["status"],
             float(cell["seconds"]),
@@ -102,7 +116,8 @@ class RowFile:
 
     def _cells(self, row: AnswerRow) -> list[str]:
         answerable = "yes" if row.answerable else "no"
-        fixed = (row.id, row.language, row.kind, answerable, row.status, f"{row.seconds:.3f}", row.question, row.answer)
+        marks = (row.id, row.language, row.kind, row.split, answerable, row.status)
+        fixed = (*marks, f"{row.seconds:.3f}", row.question, row.answer)
         figures = [_written(row.figures.get(metric)) for metric in self._metrics]
         spreads = [_written(row.spreads.get(metric)) for metric in self._metrics]
         return [

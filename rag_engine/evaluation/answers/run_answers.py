@@ -25,6 +25,21 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
+class AnswersRequest:
+    """Which questions are asked, and how their answers are judged; without a file of questions those on the sample.
+
+    `top_k` None is the configured number of passages; without a `judge` no model judges.
+    """
+
+    gold: str = ""
+    top_k: int | None = None
+    judge: str = ""
+    judge_url: str = ""
+    repeat: int = 1
+    text_metrics: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Scorers:
     """What measures an answer besides the figures that need no model; None is not asked."""
 
@@ -88,11 +103,12 @@ def require_documents(questions: Sequence[AnswerQuestion], files: Collection[str
 
 
 def summarise(rows: Sequence[AnswerRow], metrics: Sequence[str]) -> tuple[MetricSummary, ...]:
-    """Return each figure over all questions, over each kind and over each language, in this order."""
+    """Return each figure over all questions, each kind, each language and each half of a split, in this order."""
     groups: dict[str, list[AnswerRow]] = {"all": list(rows)}
-    for field in ("kind", "language"):
+    for field in ("kind", "language", "split"):
         for row in rows:
-            groups.setdefault(str(getattr(row, field)), []).append(row)
+            if name := str(getattr(row, field)):
+                groups.setdefault(name, []).append(row)
     return tuple(_summaries(groups, metrics))
 
 
@@ -141,6 +157,7 @@ def _row(
         id=question.id,
         language=question.language,
         kind=question.kind,
+        split=question.split,
         answerable=question.answerable,
         status=answer.status if answer else "error",
         seconds=round(seconds, 3),

@@ -28,6 +28,12 @@ _MARK = re.compile(r"\[Source \d{1,3}\]")
 _RUN = 3
 _WORD = re.compile(r"\w+")
 _STEM = 6  # letters compared of a key word: enough to pass over most endings
+_BETWEEN = 4  # other words that may be between those of a key word
+# Kinds of files whose pages are pages. Of any other a page is the whole document, or a sheet of it.
+_PAGED = ("application/pdf", "application/vnd.openxmlformats-officedocument.presentationml.presentation")
+_NO_PAGE = 0
+# What a cited passage must hold of a gold sentence where its page says nothing.
+_BEARS_OUT = 0.5
 
 
 def score(question: AnswerQuestion, answer: Answer) -> Figures:
@@ -42,8 +48,7 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
     if not question.answerable:
         return {**dict.fromkeys(METRICS), "abstention": float(abstained)}
     contexts = [source.text for source in answer.evidence.sources]
-    cited = () if abstained else [(citation.file, citation.page) for citation in answer.citations]
-    precision, recall = citation_scores(cited, question.passages)
+    precision, recall = citation_scores(() if abstained else cited_pages(answer, question.passages), question.passages)
     return {
         "abstention": float(not abstained),
         "answer_match": 0.0 if abstained else answer_match(answer.text, question),
@@ -54,14 +59,36 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
     }
 
 
+def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:
+    """Return the pages that an answer cites; 0 for a passage without an answer, of a document without pages.
+
+    Whatever is cited of such a document would be on the page that answers.
+    """
+    sources = {source.n: source for source in answer.evidence.sources}
+    cited: list[CitedPage] = []
+    for citation in answer.citations:
+        source = sources.get(citation.n)
+        if source is not None and source.document.media_type not in _PAGED:
+            there = [quote for quote in passages if quote.document == citation.file and quote.page == citation.page]
+            bears_out = best_match(source.text, there) >= _BEARS_OUT
+            cited.append((citation.file, citation.page if bears_out else _NO_PAGE))
+        else:
+            cited.append((citation.file, citation.page))
+    return cited
+
+
 def answer_match(text: str, question: AnswerQuestion) -> float:
-    """Return 1 for a text that holds the gold sentence of a document, else the share of the key words in it."""
+    """Return 1 for a text that holds the gold sentence of a document, else the share of the key words in it.
+
+    The words of a key word may be in any order, with a few others between them, for a reference answer is not the only
+    way of putting it; scattered over the text they are not the key word.
+    """
     plain = _MARK.sub(" ", text)
     letters, _ = letters_of(plain)
     if any(all(letters_of(quote.quote)[0] in letters for quote in quotes) for quotes in _answers(question.passages)):
         return 1.0
     written = _stems(plain)
-    held = [_stems(keyword) <= written for keyword in question.keywords]
+    held = [_is_together(_stems(keyword), written) for keyword in question.keywords]
     return sum(held) / len(held) if held else 0.0
 
 
@@ -119,8 +146,15 @@ def _held(quote: Quote, runs: Collection[tuple[str, ...]]) -> float:
     return len(wanted.intersection(runs)) / len(wanted) if wanted else 0.0
 
 
-def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in _WORD.findall(fold(text))}
+def _is_together(stems: Sequence[str], written: Sequence[str]) -> bool:
+    """Whether words are found within one stretch of others."""
+    wanted, length = set(stems), len(stems) + _BETWEEN
+    places = [place for place, stem in enumerate(written) if stem in wanted]
+    return any(wanted <= set(written[place : place + length]) for place in places)
+
+
+def _stems(text: str) -> list[str]:
+    return [word[:_STEM] for word in _WORD.findall(fold(text))]
 
 
 def _runs(text: str) -> frozenset[tuple[str, ...]]:

@@ -1,7 +1,4 @@
-"""BLEU, ROUGE and METEOR of an answer against the reference answer, by the libraries that others measure with.
-
-BERTScore is not among them: it compares the vectors of single tokens, and an encoder here gives one vector a text.
-"""
+"""BLEU, ROUGE, METEOR and BERTScore of an answer against the reference answer, by the libraries others measure with."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.scoring import Figures
 from rag_engine.text.folding import fold
 
-TEXT_METRICS = ("bleu", "rouge1", "rouge2", "rougeL", "rougeLsum", "meteor")
+TEXT_METRICS = ("bleu", "rouge1", "rouge2", "rougeL", "rougeLsum", "meteor", "bert_score")
 _ROUGE = TEXT_METRICS[1:5]
 _MARK = re.compile(r"\s*\[Source \d{1,3}\]")
 
@@ -21,10 +18,13 @@ _MARK = re.compile(r"\s*\[Source \d{1,3}\]")
 CompareTexts = Callable[[str, str], Figures]
 
 
-def open_text_metrics() -> tuple[CompareTexts, tuple[str, ...]]:
-    """Return the comparison of two texts, and a warning where METEOR cannot be computed; its figure is None then.
+def open_text_metrics(
+    open_token_score: Callable[[], Callable[[str, str], float]],
+) -> tuple[CompareTexts, tuple[str, ...]]:
+    """Return the comparison of two texts, and warnings where METEOR or BERTScore is not computed: None is its figure.
 
-    InputError where the libraries are not installed.
+    `open_token_score` gives BERTScore and raises InputError where its library is missing; InputError where the others
+    are.
     """
     try:
         import sacrebleu
@@ -36,6 +36,12 @@ def open_text_metrics() -> tuple[CompareTexts, tuple[str, ...]]:
         ) from error
     rouge = RougeScorer(list(_ROUGE), tokenizer=_Words())
     warning = _missing_data(meteor_score)
+    token_score: Callable[[str, str], float] | None = None
+    warnings = [warning] if warning else []
+    try:
+        token_score = open_token_score()
+    except InputError as error:
+        warnings.append(f"BERTScore is not computed: {error}")
 
     def compare(text: str, reference: str) -> Figures:
         plain = _MARK.sub("", text)
@@ -45,9 +51,10 @@ def open_text_metrics() -> tuple[CompareTexts, tuple[str, ...]]:
             "bleu": float(sacrebleu.sentence_bleu(plain, [reference]).score) / 100,
             **{name: float(scored[name].fmeasure) for name in _ROUGE},
             "meteor": meteor,
+            "bert_score": token_score(plain, reference) if token_score else None,
         }
 
-    return compare, (warning,) if warning else ()
+    return compare, tuple(warnings)
 
 
 class _Words:

@@ -90,6 +90,47 @@ def test_another_encoder_is_refused_until_everything_is_encoded_again(
     assert_whole(collection)
 
 
+@pytest.mark.parametrize("encoded_again", [False, True])
+def test_a_new_generation_is_read_whole_before_it_answers(
+    collection: Collection, embedder: CountingEmbedder, encoded_again: bool
+) -> None:
+    add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
+    before = collection.snapshot()
+    seen: list[Collection] = []
+
+    def look(candidate: Collection) -> None:
+        assert_whole(candidate)
+        assert [one.file for one in candidate.documents()] == [one.file for one in collection.documents()]
+        assert (collection.generation(), candidate.generation()) == (1, 2)
+        assert collection.snapshot() is before
+        assert candidate.view().manifest.name == ("another" if encoded_again else "counting")
+        seen.append(candidate)
+
+    collection.rebuild(embedder=OtherEmbedder() if encoded_again else None, check=look)
+    assert seen
+    assert collection.generation() == 2
+    assert_whole(collection)
+
+
+@pytest.mark.parametrize("encoded_again", [False, True])
+def test_a_generation_that_fails_its_check_leaves_the_old_one_as_it_was(
+    collection: Collection, embedder: CountingEmbedder, encoded_again: bool
+) -> None:
+    add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
+    before = set(collection.snapshot().keys.tolist())
+
+    def refuse(_: Collection) -> None:
+        raise WorkspaceError("The figures fell.")
+
+    with pytest.raises(WorkspaceError, match="figures fell"):
+        collection.rebuild(embedder=OtherEmbedder() if encoded_again else None, check=refuse)
+    assert collection.generation() == 1
+    assert set(collection.snapshot().keys.tolist()) == before
+    assert_whole(collection)
+    add(collection, embedder, document_of(GUIDE))
+    assert collection.rebuild() == len(collection.snapshot())
+
+
 def test_an_erased_document_leaves_every_store(collection: Collection, embedder: CountingEmbedder) -> None:
     add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
     notice, guide = collection.documents()

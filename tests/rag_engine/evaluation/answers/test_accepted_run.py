@@ -16,7 +16,7 @@ from rag_engine.evaluation.answers.accepted_run import (
     require_answers,
     write_run,
 )
-from rag_engine.evaluation.answers.run_answers import summarise
+from rag_engine.evaluation.answers.run_answers import AnswersRequest, summarise
 from tests.rag_engine.evaluation.answers.test_rows import METRICS, ROW
 
 
@@ -25,7 +25,7 @@ def run_of(values: Sequence[float | None], **settings: object) -> KeptRun:
         replace(ROW, id=f"en-{number}", figures={"abstention": 1.0, "answer_match": value})
         for number, value in enumerate(values)
     )
-    return KeptRun(settings, rows, summarise(rows, METRICS))
+    return KeptRun(settings, rows, summarise(rows, METRICS), AnswersRequest("gold.jsonl", top_k=3))
 
 
 def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_questions_with_and_without_an_answer_are_read(tmp_path: Path) -> None:
         ({"passages": [{"document": "plan.md", "page": 0, "quote": "x"}]}, "the page is 0"),
         ({"keywords": "mayor"}, "the keywords are 'mayor'"),
         ({"keywords": ["?"]}, "the keywords are"),
+        ({"split": "test"}, "the split is 'test'"),
         ({"anser": "The mayor."}, "unknown field anser"),
         ({"id": "en-1"}, "the id 'en-1' was given before"),
     ],

@@ -15,6 +15,7 @@ ROW = AnswerRow(
     id="en-1",
     language="en",
     kind="institutional",
+    split="dev",
     answerable=True,
     status="answered",
     seconds=1.25,

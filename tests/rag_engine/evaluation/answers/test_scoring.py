@@ -58,6 +58,34 @@ def test_the_number_of_a_source_is_no_word_of_the_answer() -> None:
     assert answer_match("After 3 days. [Source 1]", asked) == 1
 
 
+def test_a_key_word_of_several_words_is_not_found_scattered_over_the_answer() -> None:
+    asked = replace(QUESTION, keywords=("no more than two",))
+    assert answer_match("Of its members, two at most, that is no more than two, are of one state.", asked) == 1
+    assert (
+        answer_match("No state has more. " + "It is so decided by all. " * 3 + "Two are fewer than three.", asked) == 0
+    )
+
+
+def test_the_words_of_a_key_word_may_be_in_another_order() -> None:
+    assert answer_match("At 65 to 70 percent.", replace(QUESTION, keywords=("65 percent",))) == 1
+
+
+def test_a_citation_of_a_document_without_pages_is_right_where_its_passage_answers(make_answer: MakeAnswer) -> None:
+    right, wrong = make_answer(), make_answer(contexts=("The cook makes the soup.",))
+    for answer, expected in ((right, 1.0), (wrong, 0.0)):
+        sources = tuple(
+            replace(one, document=replace(one.document, media_type="text/markdown")) for one in answer.evidence.sources
+        )
+        unpaged = replace(answer, evidence=replace(answer.evidence, sources=sources))
+        figures = score(QUESTION, unpaged)
+        assert (figures["citation_precision"], figures["citation_recall"]) == (expected, expected)
+
+
+def test_a_citation_of_a_page_is_right_whichever_passage_of_it_is_cited(make_answer: MakeAnswer) -> None:
+    figures = score(QUESTION, make_answer(contexts=("The cook makes the soup.",)))
+    assert figures["citation_precision"] == 1
+
+
 def test_a_key_word_is_no_part_of_a_longer_number() -> None:
     assert answer_match("135 people.", replace(QUESTION, keywords=("35",))) == 0
 

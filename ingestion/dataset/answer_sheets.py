@@ -1,0 +1,139 @@
+"""Answers of single documents as sheets of a workbook: for each schema one row a document, and one row a record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.dataset.answer_store import AnsweredForm, DocumentAnswer, StatedRecord
+from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from rag_engine.answering.structured.answer_schema import AnswerSchema
+from rag_engine.atomic_write import write_atomic
+from rag_engine.errors import InputError
+from rag_engine.types import AttributeContent
+
+# A sheet's name holds 31 characters, none of these.
+_MOST, _FORBIDDEN = 31, re.compile(r"[\[\]:*?/\\']")
+_RECORDS = " records"
+
+
+def of_present(forms: Iterable[AnsweredForm], present: Sequence[str]) -> list[AnsweredForm]:
+    """Return the forms with the replies of these documents alone, in the order of the documents."""
+    found = [
+        replace(form, answers={id: form.answers[id] for id in dict.fromkeys(present) if id in form.answers})
+        for form in forms
+    ]
+    return [form for form in found if form.answers]
+
+
+def answer_sheets(forms: Sequence[AnsweredForm], taken: Collection[str] = ()) -> list[Sheet]:
+    """Return two sheets for each schema, documents and records; `taken` are names that other sheets have.
+
+    Questions that were asked with one schema share its sheets.
+    """
+    alike: dict[str, list[AnsweredForm]] = {}
+    for form in forms:
+        alike.setdefault(repr(form.schema), []).append(form)
+    sheets: list[Sheet] = []
+    for some in alike.values():
+        schema = some[0].schema
+        name = _free_name(schema.title or schema.list_name, [*taken, *(sheet.name for sheet in sheets)])
+        sheets += [_documents(name, schema, some), _records(f"{name}{_RECORDS}", schema, some)]
+    return sheets
+
+
+def require_workbook_path(path: Path) -> None:
+    """Raise InputError where no workbook can be written: before a model has worked for hours."""
+    if path.suffix.lower() != ".xlsx":
+        raise InputError(f"{path.name} does not name a workbook.", help="End it in .xlsx.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.", help="Give another place.")
+
+
+def answers_workbook(forms: Sequence[AnsweredForm]) -> bytes:
+    """Return the workbook of the forms; one empty sheet where no document has replied yet."""
+    return to_workbook(answer_sheets(forms) or [Sheet("Answers", (("Question", 36),))])
+
+
+def write_answers(path: Path, forms: Sequence[AnsweredForm]) -> None:
+    """Write the workbook of the forms; InputError where its folder or the file itself does not allow it."""
+    try:
+        write_atomic(path, answers_workbook(forms), durable=True)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."
+        ) from error
+
+
+def _free_name(title: str, taken: Sequence[str]) -> str:
+    """Return a name for the sheet of a schema that leaves room for the one of its records, and that no other has."""
+    plain = " ".join(_FORBIDDEN.sub(" ", title).split()) or "Answers"
+    names = {name.casefold() for name in taken}
+    number = 1
+    while True:
+        suffix = "" if number == 1 else f" {number}"
+        name = plain[: _MOST - len(_RECORDS) - len(suffix)].rstrip() + suffix
+        if not names & {name.casefold(), f"{name}{_RECORDS}".casefold()}:
+            return name
+        number += 1
+
+
+def _documents(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -> Sheet:
+    """One row a document: what it answers beside the list, and each record on a line."""
+    names = [one.name for one in schema.entities]
+    columns = (
+        ("Question", 36), ("Document", 44), ("File", 28), ("Result", 12), ("Records", 9),
+        *((entity, 30) for entity in names), (schema.list_name, 80), ("Warnings", 60), ("Model", 22),
+    )  # fmt: skip
+    sheet = Sheet(name, columns)
+    for question, one in _rows(forms):
+        entities = {entity.name: entity.value for entity in one.entities}
+        lines = [f"{number}. {_line(record)}" for number, record in enumerate(one.records, start=1)]
+        values = (
+            question, one.title, one.file, one.status, len(one.records), *(entities.get(entity) for entity in names),
+            "\n".join(lines), "\n".join(one.warnings), one.generator,
+        )  # fmt: skip
+        sheet.rows.append([_cell(value) for value in values])
+    return sheet
+
+
+def _records(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -> Sheet:
+    """One row a record, with its page and the sentence that states it."""
+    names = [one.name for one in schema.attributes]
+    columns = (
+        ("Question", 36), ("Document", 44), ("File", 28), *((attribute, 36) for attribute in names), ("Page", 8),
+        ("Quote", 80), ("Passage", 26),
+    )  # fmt: skip
+    sheet = Sheet(name, columns)
+    for question, one in _rows(forms):
+        for record in one.records:
+            held = {attribute.name: attribute.value for attribute in record.attributes}
+            values = (question, one.title, one.file, *map(held.get, names), record.page, record.quote, record.child_id)
+            sheet.rows.append([_cell(value) for value in values])
+    return sheet
+
+
+def _rows(forms: Sequence[AnsweredForm]) -> Iterable[tuple[str, DocumentAnswer]]:
+    return ((form.question, answer) for form in forms for answer in form.answers.values())
+
+
+def _line(record: StatedRecord) -> str:
+    values = (_text(attribute.value) for attribute in record.attributes)
+    return f"{'; '.join(filter(None, values))} (page {record.page})"
+
+
+def _cell(value: AttributeContent) -> Cell:
+    """Return a cell: numbers as numbers, everything else as the text that fits in one."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Cell(value)
+    return Cell(storable(_text(value)))
+
+
+def _text(value: AttributeContent) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    return "" if value is None else str(value)

@@ -1,0 +1,82 @@
+"""One question to each document: starting it, and what the documents have replied."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from ingestion.answer_operations import ask_documents, exported_answers, remove_answers
+from ingestion.dataset.answer_store import AnsweredForm
+from ingestion.dataset.document_answers import DocumentsRequest
+from ingestion.operations import answered_forms
+from ingestion.status.views import pluralised
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import draw_filters
+from pages._shared.jobs import draw_runs
+from pages._shared.markdown import escape
+from pages._shared.schema_choice import draw_schema_choice
+
+_REMOVING = "answers to remove"
+
+
+def draw_document_answers() -> None:
+    """Draw how to ask every document the same question, the runs, and the questions asked; none without documents."""
+    engine = resources.engine()
+    if not engine.collection.documents():
+        return
+    st.subheader("One question to each document", anchor=False)
+    st.markdown(
+        "Each document is asked by itself and fills in the same form: one row per document, with the page of every "
+        "value. The workbook of the dataset has the rows too."
+    )
+    with st.container(border=True):
+        question = st.text_input("Question", key="documents question", max_chars=2000)
+        schema = draw_schema_choice("Form", "documents")
+        with st.expander("Documents", icon=":material/filter_alt:"):
+            wanted = draw_filters("documents", engine.collection.facets())
+        ready = bool(question.strip()) and schema is not None
+        if st.button("Ask each document", type="primary", disabled=not ready, icon=":material/play_arrow:"):
+            assert schema is not None, "the button is disabled without one"
+            with show_errors():
+                ask_documents(resources.desk(), DocumentsRequest(question.strip(), schema, wanted))
+                st.rerun()
+    draw_runs()
+    for form in answered_forms(resources.desk()):
+        _draw_form(form)
+
+
+def _draw_form(form: AnsweredForm) -> None:
+    statuses = [one.status for one in form.answers.values()]
+    counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+    with st.container(border=True, key=f"form {form.id}"):
+        st.markdown(f"**{escape(form.question)}** · {escape(form.schema.title or form.schema.list_name)}")
+        st.caption(f"{pluralised(len(statuses), 'document')}: {counts}.")
+        with st.container(horizontal=True):
+            st.download_button(
+                "Excel workbook",
+                partial(exported_answers, resources.desk(), form.id),
+                "sextant-answers.xlsx",
+                "application/octet-stream",
+                key=f"answers {form.id}",
+                icon=":material/table_view:",
+                on_click="ignore",
+            )
+            _draw_removal(form)
+
+
+def _draw_removal(form: AnsweredForm) -> None:
+    """Draw how to remove the answers, which asks once more: a model may have worked for hours."""
+    if st.session_state.get(_REMOVING) != form.id:
+        if st.button("Remove", key=f"remove answers {form.id}", icon=":material/delete:"):
+            st.session_state[_REMOVING] = form.id
+            st.rerun()
+        return
+    if st.button("Remove all answers", key=f"confirm removal {form.id}", type="primary", icon=":material/delete:"):
+        remove_answers(resources.desk(), form.id)
+        del st.session_state[_REMOVING]
+        st.rerun()
+    if st.button("Cancel", key=f"keep answers {form.id}"):
+        del st.session_state[_REMOVING]
+        st.rerun()

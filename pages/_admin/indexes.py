@@ -1,0 +1,107 @@
+"""Indexes: rebuilding them, and how the answers of the new ones compare with the accepted run before they answer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from ingestion.answer_operations import queue_gate, queue_rebuild
+from ingestion.status.views import pluralised
+from pages._shared import resources
+from pages._shared.elements import draw_table
+from pages._shared.errors import show_errors
+from rag_engine.evaluation.answers.accepted_run import KeptRun
+from rag_engine.evaluation.answers.gate import GateResult, find_accepted, find_result
+
+_NAMES = {
+    "abstention": "Answers or refuses rightly",
+    "answer_match": "Answer has the key words",
+    "citation_precision": "Cited pages that answer",
+    "citation_recall": "Answering pages that are cited",
+    "context_precision": "Precision of the passages",
+    "context_recall": "Recall of the passages",
+}
+
+
+def draw_indexes() -> None:
+    """Draw the check and the rebuilding; nothing for a workspace without documents."""
+    engine = resources.engine()
+    if not engine.collection.documents():
+        return
+    st.subheader("Indexes", anchor=False)
+    with show_errors():
+        accepted, result = find_accepted(resources.workspace()), find_result(resources.workspace())
+        with st.container(border=True):
+            _draw_check(accepted, result)
+        held_back = result is not None and result.dropped and result.generation > engine.collection.generation()
+        with st.container(border=True):
+            _draw_rebuild(accepted, held_back=bool(held_back))
+
+
+def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
+    if accepted is None:
+        st.markdown("**No accepted answers yet.** A rebuilt index goes live without a check.")
+        st.caption(
+            "Accept the answers to your own questions with `sextant eval gate GOLD.jsonl --accept`; a new index then "
+            "has to answer them as well. With the sample collection indexed, you can start here."
+        )
+        if st.button("Measure and accept", icon=":material/verified:", key="accept answers"):
+            queue_gate(resources.desk(), accept=True)
+            st.rerun()
+        return
+    st.markdown(
+        f"**{pluralised(len(accepted.rows), 'question')} accepted.** A rebuilt index goes live only if it answers them "
+        "as well; otherwise the old index keeps answering."
+    )
+    with st.container(horizontal=True):
+        if st.button("Check now", icon=":material/fact_check:", key="gate"):
+            queue_gate(resources.desk())
+            st.rerun()
+        if st.button("Accept the answers of now", icon=":material/verified:", key="accept answers"):
+            queue_gate(resources.desk(), accept=True)
+            st.rerun()
+    if result is not None:
+        _draw_result(result)
+
+
+def _draw_result(result: GateResult) -> None:
+    when = datetime.fromisoformat(result.when).astimezone().strftime("%d %b %H:%M")
+    fallen = ", ".join(_NAMES.get(name, name) for name in result.dropped)
+    verdict = f":material/warning: **Significantly lower: {fallen}.**" if fallen else "No significant drop."
+    st.markdown(f"Last check, {when}, index {result.generation}: {verdict}")
+    rows = [
+        {
+            "Figure": _NAMES.get(one.metric, one.metric),
+            "Questions": one.questions,
+            "Accepted": one.accepted,
+            "Checked": one.current,
+            "Difference": one.difference.value,
+            "95% interval": f"{one.difference.low:+.3f} to {one.difference.high:+.3f}",
+            "Drop": "significant" if one.dropped else "",
+        }
+        for one in result.changes
+    ]
+    number = st.column_config.NumberColumn
+    columns = {name: number(format="%.3f") for name in ("Accepted", "Checked")} | {"Difference": number(format="%+.3f")}
+    draw_table(rows, "gate", "Figures of the accepted run and of the last check", columns=columns)
+    if result.differing:
+        st.caption(f"The two runs differ in: {', '.join(result.differing)}.")
+
+
+def _draw_rebuild(accepted: KeptRun | None, *, held_back: bool) -> None:
+    """Draw the rebuilding, with the check and without it."""
+    encode = st.checkbox(
+        "Encode every document again",
+        key="rebuild encode",
+        help="Needed after a change of the encoder or of the chunking. It takes as long as adding the documents did.",
+    )
+    if held_back:
+        st.markdown(":material/warning: The last new index was not put in place. The old index answers.")
+    with st.container(horizontal=True):
+        if st.button("Rebuild the indexes", icon=":material/build:", key="rebuild"):
+            queue_rebuild(resources.desk(), encode=encode)
+            st.rerun()
+        if accepted is not None and st.button("Rebuild without the check", key="rebuild anyway"):
+            queue_rebuild(resources.desk(), encode=encode, anyway=True)
+            st.rerun()

@@ -1,0 +1,41 @@
+"""Choice of a form: one of those that come with the program, or a JSON schema of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages._shared.errors import show_errors
+from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
+
+_OWN = "My own schema"
+
+
+def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | None = None) -> AnswerSchema | None:
+    """Draw the choice and return the schema; None for `first`, a choice without one, and until one is uploaded."""
+    shipped = {_title(file): file for file in shipped_schemas()}
+    chosen = st.selectbox(
+        label,
+        [*([first] if first else []), *shipped, _OWN],
+        key=f"{place} format",
+        help=help,
+        persist_state="session",
+    )
+    with show_errors():
+        if chosen == _OWN:
+            return _draw_own_schema(place)
+        return read_schema(shipped[chosen]) if chosen in shipped else None
+    return None
+
+
+def _draw_own_schema(place: str) -> AnswerSchema | None:
+    file = st.file_uploader("JSON schema", type="json", key=f"{place} schema")
+    if file is None:
+        st.caption("Upload a JSON schema with one list of records whose `citation` is the number of a source.")
+        return None
+    return parse_schema(file.getvalue().decode("utf-8-sig", "replace"), file.name)
+
+
+def _title(file: Path) -> str:
+    return read_schema(file).title

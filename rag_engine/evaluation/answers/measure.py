@@ -1,0 +1,68 @@
+"""Answers of a workspace measured as it is set: the questions asked, their rows kept, the run summarised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rag_engine.answering.circumstances import digest_of
+from rag_engine.config import judge_settings
+from rag_engine.engine import Engine, open_judge, open_token_score, token_score_model
+from rag_engine.evaluation.answers.accepted_run import KeptRun
+from rag_engine.evaluation.answers.judging import Judge
+from rag_engine.evaluation.answers.questions import SAMPLE, read_answer_questions
+from rag_engine.evaluation.answers.rows import RowFile
+from rag_engine.evaluation.answers.run_answers import (
+    AnswersRequest,
+    RunProgress,
+    Scorers,
+    answer_of,
+    require_documents,
+    run_answers,
+    summarise,
+)
+from rag_engine.evaluation.answers.text_metrics import open_text_metrics
+
+
+def measure_answers(
+    engine: Engine,
+    request: AnswersRequest,
+    folder: Path,
+    *,
+    anew: bool = False,
+    progress: RunProgress = lambda *_: None,
+    warn: Callable[[Sequence[str]], None] = lambda _: None,
+) -> tuple[KeptRun, Path]:
+    """Return the run of the questions and the file of its rows; rows that the same settings left there are kept.
+
+    `anew` keeps only those of a run that was stopped. InputError where the questions quote a document that the
+    collection lacks.
+    """
+    questions = read_answer_questions(Path(request.gold) if request.gold else SAMPLE)
+    require_documents(questions, {document.file for document in engine.collection.documents()})
+    compare, warnings = open_text_metrics(open_token_score) if request.text_metrics else (None, ())
+    warn(warnings)
+    judge = None
+    if request.judge:
+        model = open_judge(engine.config, judge_settings(engine.config.generation, request.judge, request.judge_url))
+        judge = Judge(model, engine.embedder(), repeat=request.repeat)
+    retrieval = engine.retrieval() if request.top_k is None else engine.retrieval(top_k=request.top_k)
+    settings = {
+        "questions": digest_of([asdict(question) for question in questions]),
+        "top_k": retrieval.top_k,
+        **asdict(engine.circumstances()),
+        "judge": judge.model.name if judge else "",
+        "repeat": request.repeat,
+        "text_metrics": request.text_metrics,
+        "bert_score": token_score_model() if request.text_metrics else "",
+    }
+    scorers = Scorers(judge, compare)
+    name = "gate" if anew else "answers"
+    rows = RowFile(folder / f"{name}.{digest_of(settings)[:12]}.csv", scorers.metrics)
+    if anew and all(question.id in rows.rows for question in questions):
+        rows.restart()
+    answered = run_answers(
+        questions, lambda question: answer_of(engine.ask(question, {}, retrieval)), scorers, rows, progress
+    )
+    return KeptRun(settings, answered, summarise(answered, scorers.metrics), request), rows.path

@@ -1,0 +1,152 @@
+"""New indexes are held against the accepted answers before they answer, by the worker and in the terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ingestion import answer_operations
+from ingestion.add_files import add_paths
+from ingestion.jobs.worker import work
+from ingestion.operations import Desk, open_desk
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
+from rag_engine.evaluation.answers.gate import accept_answers, find_accepted, find_result
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from tests.rag_engine.conftest import CountingEmbedder
+
+EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
+
+
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with one plan, whose answers to eight questions were accepted."""
+    folder = tmp_path_factory.mktemp("gate")
+    (folder / "plan.md").write_text(f"# Flood plan\n\n{EVACUATION}\n", encoding="utf-8")
+    asked = {
+        "language": "en",
+        "kind": "institutional",
+        "question": "Who orders the evacuation?",
+        "answer": "The mayor.",
+        "passages": [{"document": "plan.md", "page": 1, "quote": EVACUATION}],
+        "keywords": ["mayor"],
+    }
+    gold = folder / "gold.jsonl"
+    gold.write_text("\n".join(json.dumps(asked | {"id": f"en-{number}"}) for number in range(8)), encoding="utf-8")
+    engine = _engine(folder / "workspace")
+    add_paths([folder / "plan.md"], engine)
+    accept_answers(engine, AnswersRequest(str(gold)))
+    engine.close()
+    return folder / "workspace"
+
+
+def _engine(workspace: Path) -> Engine:
+    config = read_config(workspace)
+    config = replace(config, retrieval=replace(config.retrieval, rerank=False), reader="none")
+    return Engine(config, embedder=CountingEmbedder())
+
+
+@pytest.fixture
+def desk(accepted: Path, tmp_path: Path) -> Iterator[Desk]:
+    """Return a desk at a copy of it, at which nobody starts a worker."""
+    engine = _engine(Path(shutil.copytree(accepted, tmp_path / "workspace")))
+    yield replace(open_desk(engine), start_worker=lambda _: None)
+    engine.close()
+
+
+def praise(desk: Desk) -> None:
+    """Make the accepted answers better than any can be."""
+    run = find_accepted(desk.workspace)
+    assert run is not None
+    rows = tuple(replace(row, figures={**row.figures, "context_precision": 2.0}) for row in run.rows)
+    write_run(accepted_path(desk.workspace), replace(run, rows=rows))
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_new_indexes_that_answer_as_well_are_put_in_place(desk: Desk, encode: bool) -> None:
+    assert answer_operations.rebuild(desk, encode=encode) == len(desk.engine.collection.snapshot())
+    result = find_result(desk.workspace)
+    assert result is not None
+    assert (result.generation, result.questions, result.dropped) == (2, 8, ())
+    assert desk.engine.collection.generation() == 2
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_new_indexes_that_answer_worse_are_held_back_until_somebody_decides(desk: Desk, encode: bool) -> None:
+    praise(desk)
+    with pytest.raises(WorkspaceError, match=r"context_precision fell .* --anyway"):
+        answer_operations.rebuild(desk, encode=encode)
+    result = find_result(desk.workspace)
+    assert result is not None
+    assert (result.generation, result.dropped) == (2, ("context_precision",))
+    assert desk.engine.collection.generation() == 1
+    assert desk.engine.search("Who orders the evacuation?").hits
+    answer_operations.rebuild(desk, encode=encode, anyway=True)
+    assert desk.engine.collection.generation() == 2
+
+
+def test_new_indexes_that_cannot_be_checked_are_not_put_in_place(desk: Desk) -> None:
+    (desk.workspace.parent / "other.md").write_text("# Heat plan\n\nThe council opens cool rooms.\n", encoding="utf-8")
+    add_paths([desk.workspace.parent / "other.md"], desk.engine)
+    desk.engine.collection.erase(desk.engine.catalog.find_document("plan.md"))
+    with pytest.raises(WorkspaceError, match=r"could not be checked.*lacks 1 of the 1 documents.*--anyway"):
+        answer_operations.rebuild(desk)
+    assert desk.engine.collection.generation() == 1
+
+
+def test_without_an_accepted_run_nothing_is_asked(desk: Desk) -> None:
+    accepted_path(desk.workspace).unlink()
+    answer_operations.rebuild(desk)
+    assert find_result(desk.workspace) is None
+    assert desk.engine.collection.generation() == 2
+
+
+def test_the_worker_reports_a_generation_that_was_held_back(desk: Desk) -> None:
+    praise(desk)
+    answer_operations.queue_rebuild(desk)
+    work(desk.engine)
+    [run] = desk.jobs.runs()
+    assert run.status == "failed"
+    assert "was not put in place" in run.message
+    assert desk.engine.collection.generation() == 1
+
+
+def test_the_worker_checks_and_accepts(desk: Desk) -> None:
+    praise(desk)
+    answer_operations.queue_gate(desk)
+    work(desk.engine)
+    assert desk.jobs.runs()[0].results == [{"dropped": ["context_precision"]}]
+    answer_operations.queue_gate(desk, accept=True)
+    answer_operations.queue_gate(desk)
+    work(desk.engine)
+    assert desk.jobs.runs()[0].results == [{"dropped": []}]
+
+
+def test_a_rebuilding_that_is_cancelled_changes_nothing(desk: Desk) -> None:
+    run = answer_operations.queue_rebuild(desk, encode=True)
+    assert desk.jobs.next() is not None
+    desk.jobs.cancel(run.id)
+    desk.jobs.take_over()
+    work(desk.engine)
+    assert desk.jobs.runs()[0].status == "cancelled"
+    assert desk.engine.collection.generation() == 1
+
+
+def test_a_check_against_nothing_is_refused_before_it_waits(desk: Desk) -> None:
+    accepted_path(desk.workspace).unlink()
+    with pytest.raises(InputError, match="--accept"):
+        answer_operations.queue_gate(desk)
+    assert desk.jobs.runs() == []
+
+
+def test_a_result_that_is_none_is_named(desk: Desk) -> None:
+    (desk.workspace / "evaluation" / "gate.json").write_text("[]")
+    with pytest.raises(InputError, match="is not a result"):
+        find_result(desk.workspace)

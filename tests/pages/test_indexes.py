@@ -1,0 +1,62 @@
+"""The check of a new index before it answers, on the Run tab."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.operations import Desk
+from pages._shared import resources
+from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
+from rag_engine.evaluation.answers.gate import GateResult, compare_runs, keep_result
+from tests.pages.test_admin import admin, words
+from tests.rag_engine.evaluation.answers.test_accepted_run import run_of
+
+Start = Callable[..., AppTest]
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of the collection at which nobody starts a worker."""
+    monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
+    monkeypatch.setattr(Desk.__init__, "__defaults__", (lambda _: None,))
+    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+
+
+def accept(workspace: Path, current: float) -> GateResult:
+    """Accept a run of ten questions, and keep how one whose answers match so far compares with it."""
+    write_run(accepted_path(workspace), run_of([1.0] * 10))
+    result = compare_runs(run_of([1.0] * 10), run_of([current] * 10), generation=2)
+    keep_result(workspace, result)
+    return result
+
+
+def test_where_nothing_was_accepted_the_page_says_how_and_can_begin(start: Start, own: Path) -> None:
+    app = admin(start(own), "run")
+    assert not app.exception
+    assert "No accepted answers yet." in words(app)
+    assert "sextant eval gate GOLD.jsonl --accept" in words(app)
+    app.button(key="accept answers").click().run()
+    [run] = resources.jobs().runs()
+    assert (run.action, run.arguments) == ("gate", {"accept": True})
+
+
+def test_a_drop_is_named_and_a_person_may_switch_all_the_same(start: Start, own: Path) -> None:
+    assert accept(own, current=0.0).dropped == ("answer_match",)
+    app = admin(start(own), "run")
+    assert "Significantly lower: Answer has the key words." in words(app)
+    assert "The last new index was not put in place." in words(app)
+    app.button(key="rebuild anyway").click().run()
+    [run] = resources.jobs().runs()
+    assert (run.action, run.arguments) == ("rebuild", {"encode": False, "anyway": True})
+
+
+def test_without_a_drop_there_is_nothing_to_decide(start: Start, own: Path) -> None:
+    accept(own, current=1.0)
+    app = admin(start(own), "run")
+    assert "No significant drop." in words(app)
+    assert "was not put in place" not in words(app)
