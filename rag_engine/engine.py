@@ -161,6 +161,12 @@ class Engine:
         evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
+        yield from self.answer_from(evidence, generator, prompted=prompted)
+
+    def answer_from(
+        self, evidence: Evidence, generator: Generator | None, *, prompted: Callable[[Prompt], None] = lambda _: None
+    ) -> Iterator[str | Answer]:
+        """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None."""
         embedder, manifest = self.embedder(), self.collection.manifest()
         yield from answer(
             evidence,

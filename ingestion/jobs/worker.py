@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
+from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
@@ -25,10 +26,11 @@ from ingestion.types import ControlSignal, Progress
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "erase": 2, "run": 10}
+_ATTEMPTS = {"add": 2, "erase": 2, "run": 10, "ground": 10}
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -92,7 +94,7 @@ class _Pulse:
     def move(self, now: Progress) -> None:
         """Note how far the work is."""
         self.progress = now
-        if self._run.action == "run" and now.done and not self._moved:
+        if self._run.action in ("run", "ground") and now.done and not self._moved:
             # What it did stays done, so that being broken off after it brings nobody back to the beginning.
             with suppress(sql.exc.OperationalError):
                 self._jobs.advance(self._run.id)
@@ -163,7 +165,23 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(summary) for summary in summaries]
 
 
-_ACTIONS = {"add": _add, "erase": _erase, "run": _run}
+def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    generator, pulse.warning = engine.language_model() if read_ingestion_config().use_model else (None, "")
+    summary = build_knowledge_base(
+        engine,
+        generator,
+        lambda record: index_pages(engine.catalog.extracted(record)),
+        # What another worker has done of it is not done once more.
+        again=bool(run.arguments.get("again")) and not pulse.again,
+        progress=lambda done, total, now: pulse.move(Progress(done, total, 0, 0, now, "grounding")),
+        stopped=pulse.cancelled.is_set,
+    )
+    if summary.failed:
+        pulse.warning = f"{pulse.warning} {summary.failed} entries are left for the next run. {summary.failure}".strip()
+    return [asdict(summary)]
+
+
+_ACTIONS = {"add": _add, "erase": _erase, "run": _run, "ground": _ground}
 
 
 def _main(workspace: Path, server: int) -> None:

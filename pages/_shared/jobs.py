@@ -18,6 +18,7 @@ from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_error
 from pages._shared.markdown import escape
+from rag_engine.grounding.build import GroundingSummary
 
 _EVENTS = 500
 
@@ -43,6 +44,7 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
+_PAUSABLE = ("run", "ground")
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -102,17 +104,17 @@ def _draw_active(run: Run) -> None:
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
             st.caption(escape(run.progress.current))
-        if run.action in ("add", "run"):
+        if run.action in ("add", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
 
 
 def _draw_signals(run: Run) -> None:
     """Draw how to pause or cancel the run."""
-    if run.action == "run" and run.signal == "pause":
+    if run.action in _PAUSABLE and run.signal == "pause":
         if st.button("Pausing … resume", key=f"resume {run.id}", icon=":material/play_arrow:"):
             control(resources.desk(), "resume", run.id)
-    elif run.action == "run" and st.button(
+    elif run.action in _PAUSABLE and st.button(
         "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
         control(resources.desk(), "pause", run.id)
@@ -140,6 +142,8 @@ def _draw_paused(run: Run) -> None:
 def _progress(run: Run, now: Progress) -> str:
     if run.action == "run":
         return _sources_done(now)
+    if run.action == "ground":
+        return " · ".join(filter(None, (f"{now.done:,} of {now.total:,} entries", escape(now.current))))
     seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
     parts = [f"{now.done} of {now.total} files", escape(now.current)]
     left = time_left(now, seconds)
@@ -173,6 +177,8 @@ def _draw_finished(run: Run) -> None:
         _draw_summaries(run)
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
+    for result in run.results if run.action == "ground" else ():
+        st.caption(escape(GroundingSummary(**result).describe()))
 
 
 def _title(run: Run) -> str:
@@ -181,6 +187,8 @@ def _title(run: Run) -> str:
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else run.arguments.get("document_id", "")
         return f"Deleting {escape(str(file))}"
+    if run.action == "ground":
+        return "Building the knowledge base"
     names = [Path(path).name for path in run.arguments.get("paths", ())]
     return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
 
