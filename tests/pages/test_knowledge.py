@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.worker import work
+from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
@@ -58,7 +59,7 @@ def test_the_knowledge_base_is_built_as_a_run_and_shown_with_its_passages(start:
         "penalty, for <b>councils</b>", "terms.csv", "quotations only",
     )  # fmt: skip
     assert "penalty of ten thousand euros" in row["Text"]
-    assert "**penalty, for \\<b\\>councils\\</b\\>**" in words(app)
+    assert f"**{escape('penalty, for <b>councils</b>')}**" in words(app)
     assert ":green-badge[1] Flood Act, page 1 · cosine" in words(app)
 
 
