@@ -65,11 +65,11 @@ def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
     for (source, document_source), entries in sorted(places.items()):
         work = {place.document.key: place.document for several in entries.values() for place in several}
         parts = tuple(work[key] for key in sorted(work))
-        index = parts[0].file if source == OWN_INDEX else source
+        name = parts[0].file if source == OWN_INDEX else source
         found += [
             IndexEntry(
                 id=hashlib.sha256("\0".join((source, document_source, term, subterm)).encode()).hexdigest()[:24],
-                index=index,
+                index=name,
                 term=term,
                 subterm=subterm,
                 places=tuple(dict.fromkeys(several)),
