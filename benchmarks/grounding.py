@@ -1,6 +1,6 @@
 """Answers with the index of a book and without it: from the whole book, with its index, and from its knowledge base.
 
-    python benchmarks/grounding.py [--shared DIR] [--model NAME --ollama URL --runs 3 --questions 6 --top-k 3]
+    python benchmarks/grounding.py [--book es] [--model NAME --ollama URL --runs 3 --questions 6 --top-k 3]
 
 After Zhou, Li and Lemieux 2025, who asked one model once each. The questions are those of
 data/eval/index_questions.jsonl, with a reference answer and the words that no right answer can do without. Without a
@@ -31,7 +31,7 @@ from rag_engine.evaluation.datasets import read_objects
 from rag_engine.evaluation.significance import paired_difference
 from rag_engine.geography import load_gazetteer
 from rag_engine.grounding.entries import index_entries
-from rag_engine.grounding.evidence import entry_evidence
+from rag_engine.grounding.evidence import cached_queries, entry_evidence
 from rag_engine.planning.plan import plan_question
 from rag_engine.prompts import listed_in_index
 from rag_engine.protocols import Generator
@@ -39,7 +39,7 @@ from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.types import Answer, Evidence, QueryPlan, Source
 
 ROOT = Path(__file__).resolve().parents[1]
-BOOKS = ("es_lshort_latex_a4.pdf", "it_lshort_latex.pdf")
+BOOKS = {"es": "es_lshort_latex_a4.pdf", "it": "it_lshort_latex.pdf"}
 QUESTIONS = DATA / "eval" / "index_questions.jsonl"
 WITHOUT, WITH, KNOWLEDGE_BASE = "without the index", "with the index", "from the knowledge base alone"
 FIGURES = ("key words", "right page", "words of the reference")
@@ -113,10 +113,15 @@ def knowledge_base(engine: Engine) -> Callable[[QueryPlan, int], Evidence]:
     """Return the search in the union of the passages in which the entries of the index are grounded, by cosine."""
     view, embedder = engine.collection.view(), engine.embedder()
     pages = {key: index_pages(engine.catalog.extracted(one)) for key, one in view.snapshot.documents.items()}
+    texts = {key: engine.catalog.text(key) for key in view.snapshot.documents}
+    entries = index_entries(engine.catalog, view.snapshot.documents)
+    contexts = [[texts[place.document.key][place.start : place.end] for place in one.places] for one in entries]
+    cached = [cached_queries(one, its) for one, its in zip(entries, contexts, strict=True)]
+    queries = embedder.encode_queries([query for several in cached for query in several])
+    ends = np.cumsum([len(several) for several in cached]).tolist()
     union: dict[str, Source] = {}
-    for entry in index_entries(engine.catalog, view.snapshot.documents):
-        contexts = [engine.catalog.text(place.document.key)[place.start : place.end] for place in entry.places]
-        for source in entry_evidence(entry, contexts, view, embedder, pages).sources:
+    for entry, its, end in zip(entries, contexts, ends, strict=True):
+        for source in entry_evidence(entry, its, queries[end - len(its) : end], view, pages).sources:
             if not source.index_context:
                 union.setdefault(source.hits[0].child_id, source)
     sources = list(union.values())
@@ -185,6 +190,7 @@ def alone(workspace: Path) -> Config:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
+    parser.add_argument("--book", choices=list(BOOKS), help="one of the two alone")
     parser.add_argument("--model", default="", help="a model of an Ollama server; none: quotations")
     parser.add_argument("--ollama", default="http://127.0.0.1:11434")
     parser.add_argument("--runs", type=int, default=3, help="how often a model answers each question")
@@ -192,7 +198,7 @@ def main() -> None:
     parser.add_argument("--top-k", type=int, default=10)
     arguments = parser.parse_args()
     table: list[list[str]] = []
-    for book in BOOKS:
+    for book in [BOOKS[arguments.book]] if arguments.book else BOOKS.values():
         with TemporaryDirectory() as folder:
             engine = open_engine(alone(Path(folder)))
             [added] = add_paths([arguments.shared / "data" / "indexbook" / book], engine)
@@ -212,7 +218,7 @@ def main() -> None:
             table += [[book.partition("_")[0], f"{named} of {len(found)}", str(added_context), *row] for row in told]
             engine.close()
     write_table(
-        f"grounding_{arguments.model.partition(':')[0].replace('.', '_')}" if arguments.model else "grounding",
+        "_".join(filter(None, ("grounding", arguments.book, arguments.model.partition(":")[0].replace(".", "_")))),
         "Answers with the index of a book and without",
         [
             "book", "name an entry", "a sentence of the index added", "answers by", "condition", "questions", "runs",
@@ -236,9 +242,8 @@ def main() -> None:
 
 
 def _arguments(given: argparse.Namespace) -> str:
-    if not given.model:
-        return ""
-    return f" --model {given.model} --runs {given.runs} --questions {given.questions} --top-k {given.top_k}"
+    model = f" --model {given.model} --runs {given.runs} --questions {given.questions} --top-k {given.top_k}"
+    return (f" --book {given.book}" if given.book else "") + (model if given.model else "")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.grounding.entries import EntryPlace, IndexEntry, index_entries
-from rag_engine.grounding.evidence import entry_evidence
+from rag_engine.grounding.entries import EntryPlace, ListedEntry, index_entries
+from rag_engine.grounding.evidence import cached_queries, entry_evidence
 from rag_engine.grounding.knowledge import (
     GroundedContext,
     GroundedEntry,
@@ -140,7 +140,7 @@ class _Builder:
         self._index_pages: dict[int, Collection[int]] = {}
         self._texts: dict[int, str] = {}
 
-    def ground(self, entry: IndexEntry, before: Grounding | None) -> Grounding:
+    def ground(self, entry: ListedEntry, before: Grounding | None) -> Grounding:
         """Return the entry with its passages and its text, the text of before where the passages are the same.
 
         BackendError when the model fails.
@@ -155,13 +155,14 @@ class _Builder:
         for document in entry.work:
             if document.key not in self._index_pages:
                 self._index_pages[document.key] = self._pages_of(document)
-        evidence = entry_evidence(entry, contexts, self._view, self._embedder, self._index_pages)
+        queries = self._embedder.encode_queries(cached_queries(entry, contexts))
+        evidence = entry_evidence(entry, contexts, queries, self._view, self._index_pages)
         fingerprint = _hash([[one.document.document_id, one.start, one.text] for one in evidence.sources])
         if before is not None and before.fingerprint == fingerprint:
             return replace(before, basis=basis)
         return Grounding(self._written(entry, contexts, evidence), basis, fingerprint)
 
-    def _written(self, entry: IndexEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
+    def _written(self, entry: ListedEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
         answer = _last(self._engine.answer_from(evidence, self._generator))
         status, text = answer.status, answer.text if answer.status == "answered" else ""
         if status == "error":

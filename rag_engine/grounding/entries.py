@@ -24,7 +24,7 @@ class EntryPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexEntry:
+class ListedEntry:
     """An entry of one index with its places, and all documents that this index leads to: the parts of one work.
 
     `id` stays the same as long as the entry is called the same. `index` is the file of a table, or the document that
@@ -49,7 +49,7 @@ class IndexEntry:
         return self.places[0].document.metadata.language
 
 
-def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> list[IndexEntry]:
+def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> list[ListedEntry]:
     """Return the entries that lead to a place in one of the visible documents, index by index, in alphabetical order.
 
     Two documents with indexes of their own have an entry each, also where both entries are called the same.
@@ -61,13 +61,13 @@ def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
             index = (one.source, document.source if one.source == OWN_INDEX else "")
             if one.page:
                 places[index][one.term, one.subterm].append(EntryPlace(document, one.page, one.start, one.end))
-    found: list[IndexEntry] = []
+    found: list[ListedEntry] = []
     for (source, document_source), entries in sorted(places.items()):
         work = {place.document.key: place.document for several in entries.values() for place in several}
         parts = tuple(work[key] for key in sorted(work))
         name = parts[0].file if source == OWN_INDEX else source
         found += [
-            IndexEntry(
+            ListedEntry(
                 id=hashlib.sha256("\0".join((source, document_source, term, subterm)).encode()).hexdigest()[:24],
                 index=name,
                 term=term,

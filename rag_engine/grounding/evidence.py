@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
-from rag_engine.grounding.entries import EntryPlace, IndexEntry
+from rag_engine.grounding.entries import EntryPlace, ListedEntry
 from rag_engine.prompts import entry_question, entry_wish
-from rag_engine.protocols import Embedder
+from rag_engine.protocols import Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
@@ -23,19 +23,24 @@ PASSAGES = 3
 _CANDIDATES = 20
 
 
+def cached_queries(entry: ListedEntry, contexts: Sequence[str]) -> list[str]:
+    """Return what is searched for an entry: its name with the sentences of each of its places."""
+    return [f"{entry.name}: {' '.join(text.split())}" for text in contexts]
+
+
 def entry_evidence(
-    entry: IndexEntry,
+    entry: ListedEntry,
     contexts: Sequence[str],
+    queries: Vectors,
     view: CollectionView,
-    embedder: Embedder,
     index_pages: Mapping[int, Collection[int]],
 ) -> Evidence:
     """Return the entry's best three passages as sources, then those sentences to which it leads that are in none.
 
-    `contexts` are the sentences of the entry's places; `index_pages` has the pages of each document of its work that
-    are the index itself. The question is what the documents say about the entry.
+    `contexts` are the sentences of the entry's places, and `queries` the unit vectors of its cached queries, one a
+    place; `index_pages` has the pages of each document of its work that are the index itself. The question is what the
+    documents say about the entry.
     """
-    queries = embedder.encode_queries([f"{entry.name}: {' '.join(text.split())}" for text in contexts])
     work = {document.key: document for document in entry.work}
     cosines: dict[int, float] = {}
     for keys, values in nearest(view.snapshot, view.vectors, queries, _CANDIDATES, set(work)):
@@ -59,7 +64,7 @@ def entry_evidence(
 
 
 def _passage(
-    n: int, entry: IndexEntry, record: ChildRecord, document: DocumentRecord, cosine: float, view: CollectionView
+    n: int, entry: ListedEntry, record: ChildRecord, document: DocumentRecord, cosine: float, view: CollectionView
 ) -> Source:
     parent, language = record.parent, document.metadata.language
     start, end = parent.start + record.start, parent.start + record.end
@@ -93,7 +98,7 @@ def _passage(
     )
 
 
-def _context(n: int, entry: IndexEntry, place: EntryPlace, text: str) -> Source:
+def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source:
     document = place.document
     hit = Hit(
         child_id=f"{document.document_id}_{place.start}",
