@@ -22,13 +22,14 @@ from report import machine, write_table
 
 from ingestion.add_files import add_paths
 from ingestion.book_index.find_pages import index_pages
-from rag_engine.config import DATA, Config, read_config
-from rag_engine.engine import Engine, open_engine, open_judge
+from rag_engine.config import DATA, read_config
+from rag_engine.engine import Engine, open_encoder, open_judge
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.run_answers import answer_of
 from rag_engine.evaluation.answers.scoring import answer_match
 from rag_engine.evaluation.datasets import read_objects
 from rag_engine.evaluation.significance import paired_difference
+from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.geography import load_gazetteer
 from rag_engine.grounding.entries import index_entries
 from rag_engine.grounding.evidence import cached_queries, entry_evidence
@@ -56,13 +57,8 @@ class Asked:
     pages: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A question with the evidence of each condition; `names_entry` says whether it names an entry of the index."""
-
-    asked: Asked
-    names_entry: bool
-    evidence: Mapping[str, Evidence]
+# A question with the evidence of each condition.
+Prepared = tuple[Asked, Mapping[str, Evidence]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +85,8 @@ def read_questions() -> list[Asked]:
 
 def prepared(engine: Engine, questions: Sequence[Asked], top_k: int) -> list[Prepared]:
     """Return the questions with what is found for them with the index, without it, and in the knowledge base."""
-    view, base = engine.collection.view(), knowledge_base(engine)
-    found = []
+    base = knowledge_base(engine)
+    found: list[Prepared] = []
     for one in questions:
         plan = plan_question(
             one.question.question,
@@ -104,8 +100,7 @@ def prepared(engine: Engine, questions: Sequence[Asked], top_k: int) -> list[Pre
             WITH: engine.find(plan, None, engine.retrieval(top_k=top_k)),
             KNOWLEDGE_BASE: base(plan, top_k),
         }
-        named = bool(match_index(view.index, plan.question, plan.language).passages)
-        found.append(Prepared(one, named, evidence))
+        found.append((one, evidence))
     return found
 
 
@@ -137,17 +132,17 @@ def knowledge_base(engine: Engine) -> Callable[[QueryPlan, int], Evidence]:
     return search
 
 
-def scored(one: Prepared, answer: Answer) -> Scored:
+def scored(one: Asked, answer: Answer) -> Scored:
     """Return the figures of an answer; what is said of the index itself does not count."""
     listed = [source for source in answer.evidence.sources if source.listed]
     cited = {citation.n for citation in answer.citations}
     of_index = [source for source in listed if source.n in cited]
     answered = answer.status == "answered"
     text = answer.text.removesuffix(listed_in_index(of_index, answer.evidence.plan.language)) if answered else ""
-    question = one.asked.question
+    question = one.question
     reference = replace(question, keywords=_long_words(question.answer))
     pages = {citation.page for citation in answer.citations} if answered else set()
-    figures = (answer_match(text, question), float(bool(pages & one.asked.pages)), answer_match(text, reference))
+    figures = (answer_match(text, question), float(bool(pages & one.pages)), answer_match(text, reference))
     return Scored(figures, answered, bool(of_index) and answered)
 
 
@@ -161,7 +156,7 @@ def rows(engine: Engine, found: Sequence[Prepared], generator: Generator | None,
     told = []
     for condition in (WITHOUT, WITH, KNOWLEDGE_BASE):
         answers = [
-            [scored(one, answer_of(engine.answer_from(one.evidence[condition], generator))) for one in found]
+            [scored(one, answer_of(engine.answer_from(evidence[condition], generator))) for one, evidence in found]
             for _ in range(runs)
         ]
         # Of shape (runs, questions, figures).
@@ -181,16 +176,26 @@ def rows(engine: Engine, found: Sequence[Prepared], generator: Generator | None,
     return told
 
 
-def alone(workspace: Path) -> Config:
-    """Return the settings of a workspace whose searches ask no model."""
+def opened(workspace: Path, book: Path) -> Engine:
+    """Return the engine over a workspace with the book, which is added where it is not there; it asks no model."""
     config = read_config(workspace)
-    return replace(config, generation=replace(config.generation, ollama_url=_NOBODY, openai_url=""))
+    config = replace(config, generation=replace(config.generation, ollama_url=_NOBODY, openai_url=""))
+    # The conditions have most of their texts in common.
+    engine = Engine(config, embedder=CachedEmbedder(open_encoder(config), vectors_folder()))
+    if not engine.collection.documents():
+        [added] = add_paths([book], engine)
+        if added.status != "indexed":
+            raise SystemExit(f"{book}: {added.reason}")
+    return engine
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--book", choices=list(BOOKS), help="one of the two alone")
+    parser.add_argument(
+        "--workspaces", type=Path, help="a folder with a workspace for each book, kept for the next time"
+    )
     parser.add_argument("--model", default="", help="a model of an Ollama server; none: quotations")
     parser.add_argument("--ollama", default="http://127.0.0.1:11434")
     parser.add_argument("--runs", type=int, default=3, help="how often a model answers each question")
@@ -198,24 +203,26 @@ def main() -> None:
     parser.add_argument("--top-k", type=int, default=10)
     arguments = parser.parse_args()
     table: list[list[str]] = []
-    for book in [BOOKS[arguments.book]] if arguments.book else BOOKS.values():
+    reader = ""
+    for name in [arguments.book] if arguments.book else BOOKS:
         with TemporaryDirectory() as folder:
-            engine = open_engine(alone(Path(folder)))
-            [added] = add_paths([arguments.shared / "data" / "indexbook" / book], engine)
-            if added.status != "indexed":
-                raise SystemExit(f"{book}: {added.reason}")
-            asked = [one for one in read_questions() if one.document == book]
-            found = prepared(engine, asked, arguments.top_k)
-            found.sort(key=lambda one: not one.names_entry)
-            found = found[: arguments.questions or len(found)]
+            workspace = arguments.workspaces / name if arguments.workspaces else Path(folder)
+            engine = opened(workspace, arguments.shared / "data" / "indexbook" / BOOKS[name])
+            asked = [one for one in read_questions() if one.document == BOOKS[name]]
+            index = engine.collection.view().index
+            names_entry = {one: bool(match_index(index, one.question.question, name).passages) for one in asked}
+            asked.sort(key=lambda one: not names_entry[one])
+            chosen = asked[: arguments.questions or len(asked)]
+            found = prepared(engine, chosen, arguments.top_k)
             generator = None
             if arguments.model:
                 settings = replace(engine.config.generation, ollama_url=arguments.ollama, ollama_model=arguments.model)
                 generator = open_judge(engine.config, settings)
             told = rows(engine, found, generator, arguments.runs if generator else 1)
-            named = sum(one.names_entry for one in found)
-            added_context = sum(any(s.index_context for s in one.evidence[WITH].sources) for one in found)
-            table += [[book.partition("_")[0], f"{named} of {len(found)}", str(added_context), *row] for row in told]
+            contexts = sum(any(one.index_context for one in evidence[WITH].sources) for _, evidence in found)
+            named = f"{sum(names_entry[one] for one in chosen)} of {len(chosen)}"
+            table += [[name, named, str(contexts), *row] for row in told]
+            reader = engine.config.reader
             engine.close()
     write_table(
         "_".join(filter(None, ("grounding", arguments.book, arguments.model.partition(":")[0].replace(".", "_")))),
@@ -234,16 +241,19 @@ def main() -> None:
             "answer's words of more than three letters that the answer holds. A long answer holds more of both.",
             "**From the knowledge base alone**: only the passages in which an entry of the index is grounded, by "
             "cosine, as in the paper. Quotations come out the same in every run.",
-            "20 questions a book (or the few asked of the model), written by reading the pages before any ranking of "
-            "them was seen: only large differences show.",
+            f"Passages are judged and quoted {'without' if reader == 'none' else 'with'} the reader.",
+            "20 questions a book, or the first of them that name an entry, written by reading the pages before any "
+            "ranking of them was seen: only large differences show.",
             machine(),
         ],
     )  # fmt: skip
 
 
 def _arguments(given: argparse.Namespace) -> str:
-    model = f" --model {given.model} --runs {given.runs} --questions {given.questions} --top-k {given.top_k}"
-    return (f" --book {given.book}" if given.book else "") + (model if given.model else "")
+    """Return the options that decide the figures, as they were given."""
+    model = f" --model {given.model} --runs {given.runs}" if given.model else ""
+    questions = f" --questions {given.questions}" if given.questions else ""
+    return (f" --book {given.book}" if given.book else "") + model + questions
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ class _Builder:
                 raise BackendError(answer.text)
             # Nothing can be quoted, as of a page of code; the warnings of the answer say so.
             status = "insufficient_evidence"
-        quotes = tuple(GroundedQuote(one.n, one.page, one.quote) for one in answer.citations)
+        quotes = tuple(GroundedQuote(one.n, one.page, " ".join(one.quote.split())) for one in answer.citations)
         if self._generator is None:
             quotes = quotes[:_QUOTES]
             text = "\n".join(f"“{one.quote}” [Source {one.n}]" for one in quotes)
