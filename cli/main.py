@@ -9,7 +9,7 @@ import os
 
 import typer
 
-from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, review, runs, serve, sources
+from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, knowledge, review, runs, serve, sources
 from cli.chat import chat
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 for verbs in (collection, ask, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset):
     app.add_typer(verbs.app)
 app.add_typer(sources.seeds, name="seeds")
+app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(evaluate.app, name="eval")
 
 

@@ -23,6 +23,7 @@ from ingestion.dataset.answer_sheets import of_present
 from ingestion.dataset.answer_store import AnsweredForm, AnswerStore
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import Exported, export
+from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.process import ensure_worker
@@ -43,6 +44,7 @@ from ingestion.web.urls import normal_url
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.storage.deletion import Erasure
+from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import DocumentRecord
 
 _LICENCE_STATUSES = ("GREEN", "RED")
@@ -209,6 +211,25 @@ def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.
 def remove_index_table(desk: Desk, name: str) -> int:
     """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
     return book_index.remove_index(name, desk.engine)
+
+
+def ground(desk: Desk, *, again: bool = False) -> Run:
+    """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
+
+    A run of it that is under way serves as well. InputError where no document has an index.
+    """
+    if not index_sources(desk.engine.catalog):
+        raise InputError(
+            "No document of the collection has an index or glossary.",
+            help="Apply a table of terms with `sextant index-table FILE --apply`.",
+        )
+    active = next((one for one in desk.jobs.runs(_LATEST) if one.action == "ground" and one.active), None)
+    return active or queue_action(desk, "ground", {"again": again})
+
+
+def export_knowledge_base(desk: Desk, file: Path) -> int:
+    """Write the grounded entries to a .json or .xlsx file; return their number."""
+    return write_knowledge_base(file, knowledge_base(desk.engine))
 
 
 # --- sources

@@ -1,8 +1,9 @@
-"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, the dataset."""
+"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, dataset, knowledge base."""
 
 import streamlit as st
 
 from pages._admin.dataset import draw_dataset
+from pages._admin.knowledge import draw_knowledge
 from pages._admin.metadata import draw_metadata
 from pages._admin.quarantine import draw_quarantine
 from pages._admin.review import draw_review
@@ -21,5 +22,6 @@ tabs = {
     "quarantine": draw_quarantine,
     "metadata": draw_metadata,
     "dataset": draw_dataset,
+    "knowledge": draw_knowledge,
 }
 tabs[choose_tab(tuple(tabs))]()

@@ -52,7 +52,7 @@ class ShownSource:
     """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
 
     `foreign` says whether it is in another language than the question. `clause` is where in its section the best hit
-    begins, `indexed_under` what an index lists its hits under.
+    begins, `indexed_under` where an index lists what is in it.
     """
 
     n: int
@@ -199,7 +199,14 @@ def _shown(source: Source, asked: str) -> ShownSource:
         section=source.section,
         clause=best.clause,
         headings=source.headings,
-        indexed_under=tuple(dict.fromkeys(entry for hit in source.hits for entry in hit.indexed_under)),
+        indexed_under=tuple(
+            dict.fromkeys(
+                (
+                    *(one.explanation for one in source.listed),
+                    *(entry for hit in source.hits for entry in hit.indexed_under),
+                )
+            )
+        ),
         linked=tuple(
             ShownLink(one.label, one.document.document_id, one.page, one.start, one.end, one.text)
             for one in source.linked

@@ -164,10 +164,16 @@ class Engine:
         evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence
         generator, _ = self.language_model()
+        yield from self.answer_from(evidence, generator, prompted=prompted)
+
+    def answer_from(
+        self, evidence: Evidence, generator: Generator | None, *, prompted: Callable[[Prompt], None] = lambda _: None
+    ) -> Iterator[str | Answer]:
+        """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None."""
         embedder, manifest = self.embedder(), self.collection.manifest()
         yield from answer(
             evidence,
-            generator or self._extractive(embedder, evidence.plan.language, retrieval or self.config.retrieval),
+            generator or self._extractive(embedder, evidence.plan.language),
             embedder=embedder,
             page_of=self._page_of,
             config=self.config.generation,
@@ -175,14 +181,14 @@ class Engine:
             prompted=prompted,
         )
 
-    def _extractive(self, embedder: Embedder, language: str, retrieval: RetrievalConfig) -> ExtractiveAnswerer:
+    def _extractive(self, embedder: Embedder, language: str) -> ExtractiveAnswerer:
         """Return the answerer that quotes, without a reader or reranker that is unavailable: a search reports that."""
         reader: PassageReader | None = None
         reranker: Reranker | None = None
         with suppress(BackendError):
             reader = self.reader()
         with suppress(BackendError):
-            reranker = self._models.reranker(language) if retrieval.rerank else None
+            reranker = self._models.reranker(language) if self.config.retrieval.rerank else None
         return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker)
 
     def ask_structured(

@@ -246,6 +246,32 @@ def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
     return "\n\n".join(sentences)
 
 
+def listed_in_index(sources: Sequence[Source], language: str) -> str:
+    """Return a sentence on the entries under which an index lists the sources, in the language or else in English.
+
+    Empty where it lists none; of a source the first entry is named.
+    """
+    table = _SENTENCES["listed_entry"]
+    entries = [
+        table.get(language, table["en"]).format(entry=one_line(one.listed[0].entry), page=one.listed[0].page, n=one.n)
+        for one in sources
+        if one.listed
+    ]
+    sentence = _SENTENCES["listed"].get(language, _SENTENCES["listed"]["en"])
+    return sentence.format(entries="; ".join(entries)) if entries else ""
+
+
+def entry_question(entry: str, language: str) -> str:
+    """Return the question what the documents say of an entry of an index, in the language or else in English."""
+    table = _SENTENCES["entry_question"]
+    return table.get(language, table["en"]).format(entry=one_line(entry))
+
+
+def entry_wish(language: str) -> str:
+    """Return the wish for the form of the text on an entry of an index."""
+    return f"At most three sentences, in {_named(language)}."
+
+
 def proposition_message(questions: Sequence[tuple[int, str]], passages: Sequence[str]) -> str:
     """Return the user message for the reader of propositions: numbered questions, then passages numbered from 1."""
     asked = [f"{number}. {one_line(question)}" for number, question in questions]

@@ -300,10 +300,30 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexListing:
+    """An entry of an index, and a page of a document that the index lists under it.
+
+    `via` is the entry that the question names and that refers to this one; empty where the question names this one.
+    """
+
+    entry: str
+    page: int
+    via: str = ""
+
+    @property
+    def explanation(self) -> str:
+        """The listing in words: "listed in the index under “addressee”, page 14"."""
+        listed = f"listed in the index under “{self.entry}”, page {self.page}"
+        return f"{listed}, to which “{self.via}” refers" if self.via else listed
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A parent that will be read, numbered as [Source n].
 
-    With the hits that brought it (best first) and the passages that it refers to, in the order of its text.
+    With the hits that brought it (best first) and the passages that it refers to, in the order of its text. `listed`
+    are the entries of an index that the question names and that lead into it. An `index_context` is no whole parent
+    but the few sentences to which an index leads, and comes after all that a search ranks higher.
     """
 
     n: int
@@ -318,6 +338,8 @@ class Source:
     section: str = ""
     headings: tuple[str, ...] = ()
     linked: tuple[Linked, ...] = ()
+    listed: tuple[IndexListing, ...] = ()
+    index_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)

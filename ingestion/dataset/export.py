@@ -63,7 +63,7 @@ def export(
         body = to_ris([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
     else:
         raise InputError(f"{path.name} names no format.", help=f"End the name in {', '.join(SUFFIXES)}.")
-    _write(path, body)
+    write_file(path, body)
     return Exported(path, len(documents), len(others), tuple(warnings))
 
 
@@ -101,7 +101,7 @@ def _record(record: SourceRecord) -> dict[str, object]:
     }
 
 
-def _write(path: Path, body: bytes) -> None:
+def write_file(path: Path, body: bytes) -> None:
     """Write the file; InputError where its folder or the file itself does not allow it."""
     try:
         write_atomic(path, body, durable=True)

@@ -14,6 +14,7 @@ import sqlalchemy as sql
 
 from ingestion import workspace as folders
 from ingestion.answer_operations import measure_gate, rebuild
+from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.document_answers import ask_each_document, request_of
@@ -28,12 +29,13 @@ from ingestion.types import ControlSignal, Progress
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "gate": 2, "rebuild": 2, "run": 10}
+_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "run")
+_KEEPING = ("ask", "ground", "run")
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -214,7 +216,31 @@ def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"dropped": list(result.dropped)}] if result else []
 
 
-_ACTIONS = {"add": _add, "ask": _ask, "erase": _erase, "gate": _gate, "rebuild": _rebuild, "run": _run}
+def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    generator, pulse.warning = engine.language_model() if read_ingestion_config().use_model else (None, "")
+    summary = build_knowledge_base(
+        engine,
+        generator,
+        lambda record: index_pages(engine.catalog.extracted(record)),
+        # What another worker has done of it is not done once more.
+        again=bool(run.arguments.get("again")) and not pulse.again,
+        progress=lambda done, total, now: pulse.move(Progress(done, total, 0, 0, now, "grounding")),
+        stopped=pulse.cancelled.is_set,
+    )
+    if summary.failed:
+        pulse.warning = f"{pulse.warning} {summary.failed} entries are left for the next run. {summary.failure}".strip()
+    return [asdict(summary)]
+
+
+_ACTIONS = {
+    "add": _add,
+    "ask": _ask,
+    "erase": _erase,
+    "gate": _gate,
+    "ground": _ground,
+    "rebuild": _rebuild,
+    "run": _run,
+}
 
 
 def _main(workspace: Path, server: int) -> None:

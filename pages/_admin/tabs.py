@@ -20,6 +20,7 @@ _ICONS = {
     "quarantine": ":material/inventory_2:",
     "metadata": ":material/edit_note:",
     "dataset": ":material/table_view:",
+    "knowledge": ":material/menu_book:",
 }
 
 

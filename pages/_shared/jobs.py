@@ -18,6 +18,7 @@ from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_error
 from pages._shared.markdown import escape
+from rag_engine.grounding.build import GroundingSummary
 
 _EVENTS = 500
 
@@ -43,9 +44,9 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
-_PAUSABLE = ("ask", "run")
+_PAUSABLE = ("ask", "ground", "run")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
-_COUNTED = {"ask": "documents", "gate": "questions", "rebuild": "done"}
+_COUNTED = {"ask": "documents", "gate": "questions", "ground": "entries", "rebuild": "done"}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -180,6 +181,8 @@ def _draw_finished(run: Run) -> None:
         st.caption(_asked(result))
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
+    for result in run.results if run.action == "ground" else ():
+        st.caption(escape(GroundingSummary(**result).describe()))
 
 
 def _title(run: Run) -> str:
@@ -194,6 +197,8 @@ def _title(run: Run) -> str:
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else run.arguments.get("document_id", "")
         return f"Deleting {escape(str(file))}"
+    if run.action == "ground":
+        return "Building the knowledge base"
     names = [Path(path).name for path in run.arguments.get("paths", ())]
     return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
 

@@ -107,12 +107,13 @@ def bundle_of(
     def without_machine(given: Iterable[str]) -> tuple[str, ...]:
         return tuple(shareable(warning, config) for warning in dict.fromkeys(given))
 
-    plan = answer.evidence.plan
+    plan, found = answer.evidence.plan, answer.evidence
+    read = [*found.hits, *(source.hits[0] for source in found.sources if source.index_context)]
     text = shareable(answer.text, config) if answer.status == "error" else answer.text
     return AnswerBundle(
         asked=asked,
         plan=replace(plan, warnings=without_machine(plan.warnings)),
-        evidence=tuple(map(_kept_passage, answer.evidence.hits)),
+        evidence=tuple(map(_kept_passage, read)),
         prompt=_kept_prompt(prompt) if prompt else None,
         answer=KeptAnswer(
             status=answer.status,

@@ -22,6 +22,7 @@ from rag_engine.prompts import (
     absent_sections,
     answer_rules,
     insufficient,
+    listed_in_index,
     names_no_source,
     not_covered,
     nothing_on,
@@ -30,9 +31,11 @@ from rag_engine.prompts import (
 )
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Answer, AnswerStatus, Evidence, Prompt, Source
+from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
+# The sentences to which an index leads are read besides what ranks higher, in no more than this share of the room.
+_CONTEXT_SHARE = 1 / 8
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
 # Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
@@ -66,7 +69,7 @@ def pack_prompt(
         user=user_message([source_block(source) for source in ordered], plan),
         plan=plan,
         sources=ordered,
-        left_out=evidence.sources[len(kept) :],
+        left_out=_left_out(kept, evidence.sources),
         tokens=tokens + cost,
         num_ctx=min(context_window, ceil((tokens + cost + reserve) / CONTEXT_STEP) * CONTEXT_STEP),
         temperature=temperature,
@@ -124,7 +127,7 @@ def _quoted(
     status: AnswerStatus = "answered"
     try:
         text, citations = quote(evidence, answerer, page_of)
-        text = "\n\n".join(filter(None, (absent, text, not_covered(evidence.gaps, evidence.plan.language))))
+        text = "\n\n".join(filter(None, (absent, text, _notes(evidence, citations))))
         yield text
     except SextantError as error:
         status, text, citations = "error", str(error), ()
@@ -174,10 +177,17 @@ def _written(
         if tools.support:
             found = _labelled(found, sources, absent, tools.embedder, tools.support)
             seconds["support"] = perf_counter() - started - seconds["answer"]
-        if gaps := not_covered(evidence.gaps, evidence.plan.language):
-            yield f"\n\n{gaps}"
-            found = replace(found, text=f"{found.text}\n\n{gaps}")
+        if notes := _notes(evidence, found.citations):
+            yield f"\n\n{notes}"
+            found = replace(found, text=f"{found.text}\n\n{notes}")
     yield found
+
+
+def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
+    """Return what is added to an answer: the parts left open, and under which entries an index lists what it cites."""
+    language, cited = evidence.plan.language, {one.n for one in citations}
+    listed = [source for source in evidence.sources if source.n in cited and source.listed]
+    return "\n\n".join(filter(None, (not_covered(evidence.gaps, language), listed_in_index(listed, language))))
 
 
 def _labelled(
@@ -226,8 +236,29 @@ def refusal(evidence: Evidence, absent: str) -> str:
 def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
     """Return the sources that take no more than `room` tokens, best first, and how many they take.
 
-    The first that does not fit is cut at a sentence end around its best hit, and the rest is left out.
+    The first that does not fit is cut at a sentence end around its best hit, and the rest is left out; but the few
+    sentences to which an index leads stay where they take no more than an eighth of the room.
     """
+    contexts, saved = _fitting_contexts(sources, int(room * _CONTEXT_SHARE), count_tokens)
+    kept, taken = _fit_in_order([one for one in sources if not one.index_context], room - saved, count_tokens)
+    return [*kept, *contexts], taken + saved
+
+
+def _fitting_contexts(
+    sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]
+) -> tuple[list[Source], int]:
+    """Return the sentences to which an index leads that fit, in order, and how many tokens they take."""
+    kept: list[Source] = []
+    taken = 0
+    for source in sources:
+        cost = count_tokens(source_block(source)) if source.index_context else room + 1
+        if taken + cost <= room:
+            kept.append(source)
+            taken += cost
+    return kept, taken
+
+
+def _fit_in_order(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
     kept: list[Source] = []
     taken = 0
     for source in sources:
@@ -254,13 +285,18 @@ def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_
     for source in packed:
         if len(source.text) < whole[source.n]:
             yield f"[Source {source.n}] was shortened to fit into the model's context window."
-    left_out = found[len(packed) :]
+    left_out = _left_out(packed, found)
     if left_out:
         names = ", ".join(f"[Source {source.n}]" for source in left_out)
         yield (
             f"{len(left_out)} of {len(found)} sources did not fit into the model's context window of "
             f"{context_window} tokens and were not read: {names}."
         )
+
+
+def _left_out(packed: Sequence[Source], found: Sequence[Source]) -> tuple[Source, ...]:
+    numbers = {source.n for source in packed}
+    return tuple(source for source in found if source.n not in numbers)
 
 
 def token_counter(embedder: Embedder) -> Callable[[str], int]:

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from rag_engine.book_index.matching import (
     KeyedWord,
+    entry_name,
     find_literal,
     find_phrase,
     find_together,
@@ -48,7 +49,7 @@ class IndexRecord:
     @property
     def entry(self) -> str:
         """The entry as a reader looks it up: "loss and damage, finance for"."""
-        return f"{self.term}, {self.subterm}" if self.subterm else self.term
+        return entry_name(self.term, self.subterm)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.text.sentences import Span
+from rag_engine.types import IndexListing
 
 # A word may be broken at a line's end, or hold soft hyphens.
 _WORD = re.compile(r"[^\W_]+(?:(?:\u00ad|-\n)[^\W\d_]+)*")
@@ -130,7 +131,8 @@ TermKey = tuple[str, ...]
 class IndexedPassage:
     """One passage that an index lists: its entry, its place, and the language of the index.
 
-    `see` are the entries that this one refers to; an entry that only refers has no child (empty) and page 0.
+    `start` and `end` are the sentences that it leads to, as offsets in the document's text. `see` are the entries that
+    this one refers to; an entry that only refers has no child (empty) and page 0.
     """
 
     term: str
@@ -140,17 +142,32 @@ class IndexedPassage:
     child_id: str = ""
     page: int = 0
     see: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class MatchedEntry:
-    """An entry that a question names, why, the ids of the children it leads to, and its pages (document id, page)."""
+    """An entry that a question names, the entry that refers to it ("" for none), and the passages that it lists."""
 
     term: str
     subterm: str
-    explanation: str
-    children: tuple[str, ...]
-    pages: tuple[tuple[str, int], ...]
+    via: str
+    passages: tuple[IndexedPassage, ...]
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """Ids of the children that it leads to, each once."""
+        return tuple(dict.fromkeys(one.child_id for one in self.passages if one.child_id))
+
+    @property
+    def pages(self) -> tuple[tuple[str, int], ...]:
+        """Its pages as (document id, page), each once."""
+        return tuple(dict.fromkeys((one.document_id, one.page) for one in self.passages))
+
+    def listing(self, page: int) -> IndexListing:
+        """Return what the index says of one of its pages."""
+        return IndexListing(entry_name(self.term, self.subterm), page, self.via)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +178,7 @@ class _Entry:
     subterm: str
     head: TermKey
     sub: TermKey
-    children: tuple[str, ...]
-    pages: tuple[tuple[str, int], ...]
+    passages: tuple[IndexedPassage, ...]
     see: tuple[str, ...]
 
 
@@ -210,8 +226,7 @@ class _Entries:
             subterm,
             forms[0],
             _key(subterm, self._language),
-            tuple(dict.fromkeys(one.child_id for one in group if one.child_id)),
-            tuple(dict.fromkeys((one.document_id, one.page) for one in group if one.page)),
+            tuple(one for one in group if one.page),
             tuple(dict.fromkeys(name for one in group for name in one.see)),
         )
         if is_symbolic(term) and len(term.split()) == 1:
@@ -251,11 +266,15 @@ class _Entries:
             if (at.term, at.subterm) in seen:
                 continue
             seen.add((at.term, at.subterm))
-            if at.pages:
-                yield MatchedEntry(at.term, at.subterm, _explanation(at, via), at.children, at.pages)
+            if at.passages:
+                yield MatchedEntry(at.term, at.subterm, via, at.passages)
             # "See also" leads one step on; a chain is followed only through entries that have nothing themselves.
-            if far == 0 or (far < _FARTHEST_REFERENCE and not at.pages):
-                waiting += [(target, _shown(at), far + 1) for name in at.see for target in self._referred(name)]
+            if far == 0 or (far < _FARTHEST_REFERENCE and not at.passages):
+                waiting += [
+                    (target, entry_name(at.term, at.subterm), far + 1)
+                    for name in at.see
+                    for target in self._referred(name)
+                ]
 
     def _referred(self, name: str) -> list[_Entry]:
         """Return the entries that a reference names: the head, or its sub-entry where the reference goes on."""
@@ -276,7 +295,7 @@ def _named(entries: Sequence[_Entry], words: set[str], question: str) -> list[_E
     present = [entry for entry in entries if not is_symbolic(entry.term) or entry.term in question]
     subs = [entry for entry in present if entry.subterm and entry.sub and words.issuperset(entry.sub)]
     heads = [entry for entry in present if not entry.subterm]
-    return [*subs, *heads] if subs or any(entry.pages or entry.see for entry in heads) else present
+    return [*subs, *heads] if subs or any(entry.passages or entry.see for entry in heads) else present
 
 
 def _written(question: str) -> list[str]:
@@ -306,10 +325,6 @@ def _key(text: str, language: str) -> TermKey:
     return tuple(word.key for word in words_of(text, language))
 
 
-def _shown(entry: _Entry) -> str:
-    return f"{entry.term}, {entry.subterm}" if entry.subterm else entry.term
-
-
-def _explanation(entry: _Entry, via: str) -> str:
-    explanation = f"listed in the index under “{_shown(entry)}”"
-    return f"{explanation}, to which “{via}” refers" if via else explanation
+def entry_name(term: str, subterm: str) -> str:
+    """Return an entry as a reader looks it up: "loss and damage, finance for"."""
+    return f"{term}, {subterm}" if subterm else term

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 
 from rag_engine.controller.memory import Place, WorkingMemory, place_of
-from rag_engine.types import ControllerStep, Evidence, Hit, ResidualGap
+from rag_engine.types import ControllerStep, Evidence, Hit, ResidualGap, Source
 
 
 def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, seconds: float) -> Evidence:
@@ -19,11 +19,12 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
     # Of the question's own search every source is in the last ranking, of the others in those of their sub-questions.
     order = dict.fromkeys(_in_turn([*_rankings(memory), [place_of(source) for source in first.sources]]))
     hits = _hits(memory)
-    sources = tuple(replace(pool[place], n=n, hits=hits[place]) for n, place in enumerate(order, 1))
+    kept = _without_repeated_contexts([replace(pool[place], hits=hits[place]) for place in order])
+    sources = tuple(replace(source, n=n) for n, source in enumerate(kept, 1))
     found = [query.found for query in memory.issued]
     return replace(
         first,
-        hits=tuple(source.hits[0] for source in sources),
+        hits=tuple(source.hits[0] for source in sources if not source.index_context),
         sources=sources,
         warnings=tuple(dict.fromkeys((*chain.from_iterable(one.warnings for one in found), *memory.warnings))),
         seconds={**first.seconds, "controller": seconds, "retrieval": first.seconds.get("retrieval", 0.0) + seconds},
@@ -33,6 +34,17 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
             for number in memory.unresolved
         ),
     )
+
+
+def _without_repeated_contexts(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources with the sentences of an index last, but for those that are in another one."""
+    whole = [source for source in sources if not source.index_context]
+    children = {hit.child_id for source in whole for hit in source.hits}
+    for source in sources:
+        if source.index_context and source.hits[0].child_id not in children:
+            children.add(source.hits[0].child_id)
+            whole.append(source)
+    return whole
 
 
 def _rankings(memory: WorkingMemory) -> list[list[Place]]:

@@ -3,37 +3,68 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rag_engine.storage.index_entries import CollectionIndex
+from rag_engine.types import IndexListing
+
+# More entries than a question is about: the longest names of a question of many words.
+MOST_CONTEXTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlace:
+    """The sentences [start, end) of a document's text to which an entry of an index leads: a cached query."""
+
+    listing: IndexListing
+    start: int
+    end: int
+
+
+Listed = Mapping[int, tuple[ListedPlace, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexMatches:
-    """Children that indexes list under the terms of a question, each with why.
+    """Children that indexes list under the terms of a question.
 
-    `passages` hold the text that an entry leads to; `same_page` stand elsewhere on a page that an entry names, which
-    says less of them. No child is in both.
+    `passages` hold the text that an entry leads to, with the places in it; `same_page` stand elsewhere on a page that
+    an entry names, which says less of them. No child is in both.
     """
 
-    passages: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    same_page: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    passages: Listed = field(default_factory=dict)
+    same_page: frozenset[int] = frozenset()
 
 
 def match_index(index: CollectionIndex, question: str, language: str) -> IndexMatches:
     """Return the children that indexes list under a term of the question (ISO 639-1 language), longest terms first."""
-    passages: defaultdict[int, list[str]] = defaultdict(list)
-    pages: defaultdict[int, list[str]] = defaultdict(list)
+    passages: defaultdict[int, list[ListedPlace]] = defaultdict(list)
+    on_pages: set[int] = set()
     for matched in index.terms.match(question, language):
-        for child in matched.children:
-            passages[int(child)].append(matched.explanation)
+        for one in matched.passages:
+            if one.child_id:
+                passages[int(one.child_id)].append(ListedPlace(matched.listing(one.page), one.start, one.end))
         for page in matched.pages:
-            for key in index.on_page.get(page, ()):
-                pages[key].append(matched.explanation)
-    same_page = {key: why for key, why in pages.items() if key not in passages}
-    return IndexMatches(_each_once(passages), _each_once(same_page))
+            on_pages.update(index.on_page.get(page, ()))
+    found = {key: tuple(dict.fromkeys(places)) for key, places in passages.items()}
+    return IndexMatches(found, frozenset(on_pages - found.keys()))
 
 
-def _each_once(found: Mapping[int, Sequence[str]]) -> dict[int, tuple[str, ...]]:
-    return {key: tuple(dict.fromkeys(why)) for key, why in found.items()}
+def missing_contexts(
+    ranked: Sequence[int], listed: Listed, is_read: Callable[[int, ListedPlace], bool]
+) -> dict[int, tuple[ListedPlace, ...]]:
+    """Return for each entry that leads to nothing that is read anyway its best place, by the key of the child.
+
+    `ranked` are keys of children, best first; `is_read` says whether a place is in a source. At most MOST_CONTEXTS
+    children are returned.
+    """
+    entries = {place.listing.entry for key, places in listed.items() for place in places if is_read(key, place)}
+    chosen: dict[int, tuple[ListedPlace, ...]] = {}
+    for key in ranked:
+        for place in listed.get(key, ()):
+            room = key in chosen or len(chosen) < MOST_CONTEXTS
+            if room and place.listing.entry not in entries:
+                entries.add(place.listing.entry)
+                chosen[key] = (*chosen.get(key, ()), place)
+    return chosen

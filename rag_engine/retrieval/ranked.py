@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rag_engine.protocols import Keys, Vectors
+from rag_engine.retrieval.book_index_boost import Listed
 from rag_engine.retrieval.diversity import Floats
 from rag_engine.retrieval.search import Candidates
 from rag_engine.types import AbsentSection
@@ -28,7 +29,7 @@ class Ranked:
     cosines: Vectors
     found: Candidates
     boosts: Mapping[int, float]
-    listed: Mapping[int, tuple[str, ...]]
+    listed: Listed
     named: frozenset[int] = frozenset()
     absent: tuple[AbsentSection, ...] = ()
     provenance: Mapping[int, float] = field(default_factory=dict)

@@ -6,7 +6,7 @@ The order of the steps is that of Buriasco 2026, section 5.3; what each step wei
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.protocols import Keys, PassageReader
-from rag_engine.retrieval.book_index_boost import IndexMatches, match_index
+from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
 from rag_engine.retrieval.cascade import select
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.named_sections import NamedSections, find_named
@@ -101,9 +101,7 @@ def _boosts(plan: QueryPlan, owners: Keys, view: CollectionView, config: Retriev
     return {key: geographic_boost(plan.scope, documents[key].metadata, gazetteer) for key in keys}
 
 
-def _allowed(
-    listed: Mapping[int, tuple[str, ...]], allowed: Collection[int] | None, snapshot: Snapshot
-) -> Mapping[int, tuple[str, ...]]:
+def _allowed(listed: Listed, allowed: Collection[int] | None, snapshot: Snapshot) -> Listed:
     """Return those of the listed children that are visible and in the allowed documents."""
     positions = snapshot.positions(np.array(sorted(listed), np.int64))
     pairs = zip(snapshot.keys[positions].tolist(), snapshot.owners[positions].tolist(), strict=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
+from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.profiles import PROFILES, Profile
 from rag_engine.retrieval.ranked import Ranked
@@ -72,10 +74,67 @@ def retrieve(
         if hits:
             record = next(records[one.key].parent for one in group if one.key in records)
             sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
+    worth = [key for key in keys if similarity[key] >= keyword_floor or not found.queries.size]
+    sources = [*_with_listings(sources, ranked, view), *_contexts(sources, worth, similarity, ranked, view)]
     ended = time.perf_counter()
     seconds = {**ranked.seconds, "parents": ended - step, "retrieval": ended - started}
-    best = tuple(source.hits[0] for source in sources)
+    best = tuple(source.hits[0] for source in sources if not source.index_context)
     return Evidence(plan, best, tuple(sources), ranked.warnings, seconds, ranked.absent)
+
+
+def _with_listings(sources: Sequence[Source], ranked: Ranked, view: CollectionView) -> Iterator[Source]:
+    """Yield the sources, each with the entries of an index that lead into it."""
+    places = [(view.snapshot.owner_of(key), one) for key, several in ranked.listed.items() for one in several]
+    for source in sources:
+        listed = [one.listing for owner, one in places if _holds(source, owner, one)]
+        yield replace(source, listed=tuple(dict.fromkeys(listed))) if listed else source
+
+
+def _contexts(
+    sources: Sequence[Source],
+    keys: Sequence[int],
+    similarity: Mapping[int, float],
+    ranked: Ranked,
+    view: CollectionView,
+) -> Iterator[Source]:
+    """Yield the sentences to which an index leads under a term of the question, where no source holds them.
+
+    They come after the others and in no other's place. `keys` are the children that may be read, best first.
+    """
+    places = {key: place for place, key in enumerate(ranked.keys.tolist())}
+    owners = {key: view.snapshot.owner_of(key) for key in ranked.listed}
+
+    def is_read(key: int, place: ListedPlace) -> bool:
+        return any(_holds(source, owners[key], place) for source in sources)
+
+    missing = missing_contexts(keys, ranked.listed, is_read)
+    read = view.catalog.children(missing)
+    records = {key: read[key] for key in missing if key in read}
+    for n, (key, record) in enumerate(records.items(), start=len(sources) + 1):
+        listed = missing[key]
+        start, end = min(one.start for one in listed), max(one.end for one in listed)
+        text = view.catalog.text(owners[key])[start:end]
+        page = listed[0].listing.page
+        child = Candidate(key, owners[key], record.parent.key, similarity[key], by_keyword=True)
+        hit = _hit(places[key], child, similarity[key], record, ranked, view)
+        hit = replace(hit, start=start, end=end, text=text, page=page, last_page=page)
+        source = _source(n, record.parent, (hit,), ())
+        yield replace(
+            source,
+            start=start,
+            end=end,
+            text=text,
+            page=page,
+            last_page=page,
+            listed=tuple(one.listing for one in listed),
+            index_context=True,
+        )
+
+
+def _holds(source: Source, owner: int, place: ListedPlace) -> bool:
+    """Return whether a source holds the beginning of a place and at least half of it."""
+    inside = source.document.key == owner and source.start <= place.start
+    return inside and 2 * (min(source.end, place.end) - place.start) >= place.end - place.start
 
 
 def _cap(profile: Profile, top_k: int, documents: int) -> int:
@@ -120,7 +179,7 @@ def _hit(
         section=parent.section,
         clause=record.clause,
         headings=parent.headings,
-        indexed_under=ranked.listed.get(key, ()),
+        indexed_under=tuple(dict.fromkeys(one.listing.explanation for one in ranked.listed.get(key, ()))),
         reranked=ranked.reranked.get(key),
         provenance=ranked.provenance.get(key, 0.0),
         named=candidate.named,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sql
+from sqlalchemy.engine import Connection
 
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed
@@ -73,7 +74,8 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
     c, d = tables.children.c, tables.documents
     pairs = stores.catalog.read(sql.select(c.key, c.vector_row).where(c.document_key == key))
     held = np.array([tuple(pair) for pair in pairs], np.int64).reshape(-1, 2)
-    [(sha256, file, model)] = stores.catalog.read(sql.select(d.c.sha256, d.c.file, d.c.model).where(d.c.key == key))
+    columns = sql.select(d.c.document_id, d.c.sha256, d.c.file, d.c.model)
+    [(document_id, sha256, file, model)] = stores.catalog.read(columns.where(d.c.key == key))
     stores.dense.delete(held[:, 0])
     rows = held[:0, 1]
     # Rows count within one model's file: those of another model go with that file.
@@ -84,12 +86,22 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
         for table in tables.OF_DOCUMENT:
             connection.execute(sql.delete(table).where(table.c.document_key == key))
         connection.execute(sql.delete(d).where(d.c.key == key))
+        _forget_groundings(connection, document_id)
     if not _used(stores.catalog, sha256, file):
         copy = stored_name(stores.files, sha256, file)
         copy.unlink(missing_ok=True)
         if copy.parent.is_dir() and not any(copy.parent.iterdir()):
             copy.parent.rmdir()
     return len(rows)
+
+
+def _forget_groundings(connection: Connection, document_id: str) -> None:
+    """Remove what was written from a document, unless it is there in the same words under another key."""
+    d, g, quoted = tables.documents.c, tables.groundings, tables.grounded_documents
+    if connection.execute(sql.select(d.key).where(d.document_id == document_id).limit(1)).first() is None:
+        written = sql.select(quoted.c.grounding).where(quoted.c.document_id == document_id)
+        connection.execute(sql.delete(g).where(g.c.id.in_(written)))
+        connection.execute(sql.delete(quoted).where(quoted.c.document_id == document_id))
 
 
 def _children_of(catalog: Catalog, document_keys: Collection[int]) -> Iterator[tuple[int, int, str, str]]:

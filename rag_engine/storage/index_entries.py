@@ -139,7 +139,9 @@ def indexed_terms(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
     """Return the entries over the given documents, in each document's language, with the keys of their children."""
     a = tables.anchors.c
     rows = catalog.read(
-        sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see).order_by(a.document_key, a.key)
+        sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see, a.start, a.end).order_by(
+            a.document_key, a.key
+        )
     )
     return [
         IndexedPassage(
@@ -150,8 +152,10 @@ def indexed_terms(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
             child_id="" if child is None else str(child),
             page=page,
             see=tuple(json.loads(see)),
+            start=start,
+            end=end,
         )
-        for key, child, term, subterm, page, see in rows
+        for key, child, term, subterm, page, see, start, end in rows
         if key in documents
     ]
 

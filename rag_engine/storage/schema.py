@@ -71,6 +71,16 @@ anchors = _table(
     *_columns(sql.String, "see"),
     reused=True,
 )
+# An entry of an index with what it is grounded in and what was written of it (JSON), and the documents that are quoted.
+groundings = sql.Table(
+    "groundings",
+    TABLES,
+    sql.Column("id", sql.String, primary_key=True),
+    *_columns(sql.String, "basis fingerprint content"),
+)
+grounded_documents = _table(
+    "grounded_documents", *_columns(sql.String, "document_id grounding", index=True), reused=True
+)
 vectors = sql.Table(
     "vectors",
     TABLES,

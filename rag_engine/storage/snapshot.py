@@ -52,6 +52,10 @@ class Snapshot:
         """Return the parents' keys of visible children, in the order given."""
         return self.parents[np.searchsorted(self.keys, keys)]
 
+    def owner_of(self, key: int) -> int:
+        """Return the key of a visible child's document."""
+        return int(self.owners[np.searchsorted(self.keys, key)])
+
     def children_of(self, parents: Collection[int]) -> list[int]:
         """Return the keys of the visible children of parents, ascending."""
         wanted = np.fromiter(parents, np.int64, len(parents))

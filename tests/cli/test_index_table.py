@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
@@ -85,3 +86,25 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         result = RUNNER.invoke(app, ["index-table", str(tmp_path / "terms.csv"), *options, "--json"])
         assert result.exit_code == 2
         assert "do not go together" in json.loads(result.stdout)["error"]
+
+
+def test_the_knowledge_base_of_a_table_is_built_by_the_worker_and_exported(
+    small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEXTANT_READER", "none")
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    workspace, table, exported = tmp_path / "workspace", tmp_path / "terms.csv", tmp_path / "base.json"
+    shutil.copytree(small_workspace, workspace)
+    table.write_text("term,file,page\nmuseums,flood.md,1\nlawns,duerre.md,1\n", encoding="utf-8")
+    nothing = RUNNER.invoke(app, ["knowledge", "build", "-w", str(workspace), "--json"])
+    assert "has an index" in json.loads(nothing.stdout)["error"]
+    RUNNER.invoke(app, ["index-table", str(table), "-w", str(workspace), "--apply"])
+
+    built = RUNNER.invoke(app, ["knowledge", "build", "-w", str(workspace)])
+    written = RUNNER.invoke(app, ["knowledge", "export", str(exported), "-w", str(workspace)])
+
+    assert built.exit_code == written.exit_code == 0, built.output + written.output
+    assert "2 entries: 2 written" in built.stdout
+    read = {one["term"]: one for one in json.loads(exported.read_text(encoding="utf-8"))}
+    assert "Museums move their collections to the upper floors" in read["museums"]["text"]
+    assert read["lawns"]["language"] == "de"

@@ -17,7 +17,7 @@ from rag_engine.errors import WorkspaceError
 from tests.pages.sources import build_sources
 
 Start = Callable[..., AppTest]
-TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset")
+TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge")
 
 
 @pytest.fixture(scope="module")

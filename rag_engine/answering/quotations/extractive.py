@@ -34,13 +34,13 @@ _SOFTNESS = 4.0
 class Quoting:
     """How units are chosen, measured by benchmarks/quotations.py.
 
-    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources`, `longest` words in
-    all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's number;
-    where there is a reader the score is (1 - `reader`) x likeness + `reader` x its chance. The best `reread` are then
-    read by a cross-encoder that knows the language, whose score has the share `reranker`. A unit gains `own_language`
-    in the question's language, and `asked` where it looks like what is asked for. A unit more than `margin` below the
-    best is only shown to reach the fewest; a second source is brought in within `second`. With `header` a unit is read
-    under its document's.
+    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources` and the sentences
+    to which an index leads, `longest` words in all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words,
+    both 0..1, + `rank` / the source's number; where there is a reader the score is (1 - `reader`) x likeness + `reader`
+    x its chance. The best `reread` are then read by a cross-encoder that knows the language, whose score has the share
+    `reranker`. A unit gains `own_language` in the question's language, and `asked` where it looks like what is asked
+    for. A unit more than `margin` below the best is only shown to reach the fewest; a second source is brought in
+    within `second`. With `header` a unit is read under its document's.
     """
 
     most: int = 6
@@ -118,7 +118,10 @@ class ExtractiveAnswerer:
         named = [source for source in sources if any(hit.named for hit in source.hits)]
         if named:
             quoting = replace(quoting, of_one=quoting.most, margin=1.0)
-        best = sorted(named or sources, key=lambda source: source.n)[: quoting.sources]
+        in_order = sorted(named or sources, key=lambda source: source.n)
+        best = [source for source in in_order if not source.index_context][: quoting.sources]
+        # What an index names is read beside the best, and quoted where it answers better than they do.
+        best += [source for source in in_order if source.index_context]
         candidates = _candidates(best)
         if not candidates:
             return []

@@ -102,7 +102,7 @@ def test_a_hit_of_a_search_says_which_entry_of_the_table_names_it(
     apply(engine, sandbox, table, "vehicles,,fires.pdf,1,\nroads,,floods.pdf,1,\n")
     hits = engine.search("Which vehicles had the council and each district in the year before?").hits
     named = [(hit.document.file, hit.page, hit.indexed_under) for hit in hits if hit.indexed_under]
-    assert named == [("fires.pdf", 1, ("listed in the index under “vehicles”",))]
+    assert named == [("fires.pdf", 1, ("listed in the index under “vehicles”, page 1",))]
 
 
 def test_files_that_are_no_document_are_named_once(engine: Engine, sandbox: Sandbox, table: Path) -> None:

@@ -20,15 +20,16 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
-from ingestion.operations import Desk, add_own_files, queue_uploads
+from ingestion.operations import Desk, add_own_files, control, ground, queue_uploads
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError
+from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
+from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -241,6 +242,41 @@ def test_a_run_that_has_broken_its_worker_twice_is_not_tried_again(engine: Engin
     assert run.status == "failed"
     assert "2 times" in run.message
     assert engine.collection.documents() == []
+
+
+@pytest.fixture
+def without_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_READER", "none")
+
+
+@pytest.mark.usefixtures("without_reader")
+def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: Engine, small_documents: Path) -> None:
+    jobs = JobQueue(engine.catalog)
+    jobs.queue("add", {"paths": [str(small_documents)]})
+    work(engine)
+    document = engine.collection.documents()[0]
+    listed = [IndexedEntry(term, "", "terms.csv", 1, 0, 60) for term in ("plan", "authority", "maps")]
+    replace_index(engine.catalog, "terms.csv", {document.key: listed})
+    desk = Desk(engine, SourceStore(engine.catalog), jobs, lambda _: None)
+    queued = ground(desk)
+    assert ground(desk).id == queued.id, "one at a time"
+    jobs.pause(queued.id)
+    assert work(engine) == 0
+
+    control(desk, "resume", queued.id)
+    work(engine)
+
+    [summary] = jobs.runs()[0].results
+    assert (jobs.runs()[0].status, summary["written"], summary["generator"]) == ("done", 3, "extractive")
+    ground(desk)
+    work(engine)
+    assert jobs.runs()[0].results[0]["kept"] == 3
+
+
+def test_a_knowledge_base_needs_an_index(engine: Engine) -> None:
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None)
+    with pytest.raises(InputError, match="No document of the collection has an index"):
+        ground(desk)
 
 
 def test_an_error_that_nobody_foresaw_fails_its_run_and_leaves_the_next_to_a_new_worker(engine: Engine) -> None:

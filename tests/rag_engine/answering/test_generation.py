@@ -15,7 +15,7 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
-from rag_engine.types import Answer, Evidence, Prompt, ResidualGap, Source
+from rag_engine.types import Answer, Evidence, IndexListing, Prompt, ResidualGap, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
@@ -291,3 +291,47 @@ def test_an_answer_wished_for_in_another_language_is_read_in_it(
     labels = [[one.label for one in ask(wished, said, models)[1].support] for models in (known, SUPPORT)]
     assert labels[0] == ["unsupported"]
     assert labels[1] != ["unsupported"]
+
+
+@pytest.fixture
+def led(evidence: Evidence, make_source: Callable[..., Source]) -> Evidence:
+    """Return evidence in which an index leads to a sixth source of a single sentence."""
+    text = "The freeboard of a dyke is half a metre, as the water authority has laid down."
+    context = replace(make_source(6, text), listed=(IndexListing("freeboard", 14),), index_context=True)
+    return replace(evidence, sources=(*evidence.sources, context))
+
+
+def test_what_an_index_leads_to_is_read_where_not_all_sources_are(led: Evidence) -> None:
+    prompt = pack(led, 2600)
+    assert [source.n for source in prompt.sources] == [6, 4, 3, 2, 1]
+    assert [source.n for source in prompt.left_out] == [5]
+
+
+def test_what_an_index_leads_to_takes_the_place_of_nothing_in_a_window_that_is_nearly_full(led: Evidence) -> None:
+    *others, context = led.sources
+    long = replace(context, text=context.text * 20, end=context.start + 20 * len(context.text))
+    plain = pack(replace(led, sources=tuple(others)), 2600)
+    assert pack(replace(led, sources=(*others, long)), 2600).sources == plain.sources
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("en", "Listed in the index under “freeboard”, page 14 [Source 6]."),
+        ("de", "Im Register aufgeführt unter „freeboard“, Seite 14 [Source 6]."),
+    ],
+)
+def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
+    led: Evidence, ask: Callable[..., tuple[list[str], Answer]], language: str, sentence: str
+) -> None:
+    asked = replace(led, plan=replace(led.plan, language=language))
+    pieces, result = ask(asked, Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768))
+    assert pieces[-1] == f"\n\n{sentence}"
+    assert result.text == f"The freeboard is half a metre [Source 6].\n\n{sentence}"
+
+
+def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(
+    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    _, result = ask(led, Scripted(("Dykes were raised [Source 1].",), context_window=32768))
+    assert result.text == "Dykes were raised [Source 1]."

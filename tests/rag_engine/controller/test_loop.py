@@ -121,6 +121,18 @@ def test_nothing_that_was_found_is_dropped_and_the_sources_are_numbered_anew(pla
     assert len(merged.hits) == len(merged.sources)
 
 
+def test_what_an_index_leads_to_comes_last_and_not_twice(make_source: MakeSource, make_evidence: MakeEvidence) -> None:
+    text = "The dyke was raised by half a metre. The gate is closed by hand."
+    whole, other = make_source(1, text), replace(make_source(2, text[:36]), index_context=True)
+    again = replace(whole, n=3, text=text[:36], end=whole.start + 36, index_context=True)
+    memory = begin(make_evidence("Which dyke, and who pays?", [again, other, whole]), PARTS, reader({}), CONFIG)
+
+    merged = merge_evidence(memory, (), seconds=0.1)
+
+    assert [(source.n, source.text) for source in merged.sources] == [(1, whole.text), (2, other.text)]
+    assert merged.hits == (merged.sources[0].hits[0],)
+
+
 def test_each_part_has_its_best_source_among_the_first(
     first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
 ) -> None:

@@ -18,7 +18,7 @@ from rag_engine.retrieval.ranked import Ranked
 from rag_engine.retrieval.ranking import rank
 from rag_engine.retrieval.reranking import DEPTH
 from rag_engine.storage.catalog import Catalog
-from rag_engine.types import QueryPlan
+from rag_engine.types import IndexListing, QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand, ReadingByHand, indexed
 
@@ -167,7 +167,7 @@ def test_what_no_retriever_finds_is_found_where_an_index_lists_it(ranked: Rank, 
     found = ranked("freeboard", retrievers="sparse")
     [key] = found.keys.tolist()
     assert "the keeper opens the gate" in engine.catalog.children([key])[key].text
-    assert found.listed == {key: ("listed in the index under “freeboard”",)}
+    assert [place.listing for place in found.listed[key]] == [IndexListing("freeboard", 2)]
     assert ranked("freeboard", retrievers="sparse", index_weight=0.0).keys.tolist() == []
 
 

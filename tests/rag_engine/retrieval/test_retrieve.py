@@ -15,7 +15,7 @@ from rag_engine.engine import Engine
 from rag_engine.models import Models
 from rag_engine.protocols import Embedder
 from rag_engine.retrieval.retrieve import retrieve
-from rag_engine.types import Evidence, Hit, QueryPlan
+from rag_engine.types import Evidence, Hit, IndexListing, QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand, Written, indexed
 
@@ -127,7 +127,7 @@ def test_a_named_article_is_read_first_and_says_what_it_gained(engine: Engine) -
 
 def test_a_passage_that_an_index_lists_says_under_which_entry(engine: Engine) -> None:
     [hit] = listed(engine.search(FREEBOARD))
-    assert hit.indexed_under == ("listed in the index under “freeboard”",)
+    assert hit.indexed_under == ("listed in the index under “freeboard”, page 2",)
     assert hit.page <= 2 <= hit.last_page
     assert "freeboard" not in hit.text
     assert listed(engine.search(FREEBOARD, None, engine.retrieval(index_weight=0.0))) == []
@@ -135,7 +135,26 @@ def test_a_passage_that_an_index_lists_says_under_which_entry(engine: Engine) ->
 
 def test_an_entry_that_refers_to_another_leads_there_and_says_so(engine: Engine) -> None:
     [hit] = listed(engine.search("Who opens the gate by hand to keep the safety margin of the lake?"))
-    assert hit.indexed_under == ("listed in the index under “freeboard”, to which “safety margin” refers",)
+    assert hit.indexed_under == ("listed in the index under “freeboard”, page 2, to which “safety margin” refers",)
+
+
+def test_a_source_into_which_an_index_leads_says_so(engine: Engine) -> None:
+    [source] = [one for one in engine.search(FREEBOARD).sources if one.listed]
+    assert (source.listed, source.index_context) == ((IndexListing("freeboard", 2),), False)
+
+
+def test_what_an_index_lists_is_read_after_the_best_and_in_nobodys_place(engine: Engine) -> None:
+    question = f"{SANDBAGS} Is that of any use for the freeboard?"
+    without = engine.search(question, None, engine.retrieval(top_k=2, index_weight=0.0, similarity_floor=0.0))
+
+    found = engine.search(question, None, engine.retrieval(top_k=2, similarity_floor=0.0))
+
+    *best, added = found.sources
+    assert [source.text for source in best] == [source.text for source in without.sources]
+    assert found.hits == tuple(source.hits[0] for source in best)
+    assert (added.n, added.index_context, added.listed) == (3, True, (IndexListing("freeboard", 2),))
+    assert added.text == engine.catalog.text(added.document.key)[added.start : added.end]
+    assert (added.hits[0].text, added.hits[0].start) == (added.text, added.start)
 
 
 def test_what_an_index_lists_keeps_to_the_filter(engine: Engine) -> None:

@@ -12,7 +12,7 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import PassageReader, Scores
-from rag_engine.types import Answer, Evidence, Ground, PassageReading, Source
+from rag_engine.types import Answer, Evidence, Ground, IndexListing, PassageReading, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
 DYKES = (
@@ -201,3 +201,17 @@ def test_quotations_stay_short_together(quote: Callable[..., Answer], make_sourc
     long = " ".join(f"Every dyke of district {n} is inspected twice a year {'and again ' * 20}." for n in range(9))
     result = quote("How often is a dyke inspected?", [make_source(n, long) for n in (1, 2, 3)])
     assert sum(len(citation.quote.split()) for citation in result.citations) <= 250
+
+
+def test_what_an_index_leads_to_is_quoted_where_it_answers_best_however_late_it_comes(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    sources = [make_source(n, f"Hall number {n} of the museum shows pictures of the town.") for n in range(1, 11)]
+    context = replace(
+        make_source(11, "The freeboard of every dyke is half a metre."),
+        listed=(IndexListing("freeboard", 14),),
+        index_context=True,
+    )
+    result = quote("How high is the freeboard of a dyke?", [*sources, context])
+    assert quotations(result)[0] == ("The freeboard of every dyke is half a metre.", "11")
+    assert result.text.endswith("Listed in the index under “freeboard”, page 14 [Source 11].")

@@ -1,0 +1,71 @@
+"""The grounded knowledge base as a file: JSON for programs, a workbook for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from ingestion.dataset.export import write_file
+from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError
+from rag_engine.grounding.evidence import PASSAGES
+from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
+
+SUFFIXES = (".xlsx", ".json")
+_COLUMNS = (
+    ("Index", 24), ("Entry", 30), ("Pages", 12), ("Text", 70), ("Status", 16), ("Written by", 18), ("Date", 20),
+    ("Cached query", 60),
+)  # fmt: skip
+
+
+def knowledge_base(engine: Engine) -> list[GroundedEntry]:
+    """Return the grounded entries of the collection's indexes, in their order."""
+    return KnowledgeBase(engine.catalog).entries(engine.collection.snapshot().documents)
+
+
+def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str) -> bytes:
+    """Return the entries in the format of the suffix; InputError for one without a format."""
+    if suffix == ".json":
+        return (json.dumps([asdict(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
+    if suffix == ".xlsx":
+        return to_workbook([_sheet(entries)])
+    raise InputError(f"{suffix!r} is no format of the knowledge base.", help=f"End the name in {', '.join(SUFFIXES)}.")
+
+
+def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:
+    """Write the entries to a file in the format of its suffix, and return their number.
+
+    InputError for a suffix without a format, a place that cannot be written, or no entries.
+    """
+    if not entries:
+        raise InputError("No entry is grounded yet.", help="Run `sextant knowledge build` first.")
+    write_file(path, knowledge_base_bytes(entries, path.suffix.lower()))
+    return len(entries)
+
+
+def _sheet(entries: Sequence[GroundedEntry]) -> Sheet:
+    """Return a row for each entry, with its text and its best passages side by side."""
+    passages = [(f"Passage {n}", 60) for n in range(1, PASSAGES + 1)]
+    sheet = Sheet("Knowledge base", (*_COLUMNS, *passages))
+    sheet.rows.extend([Cell(storable(text)) for text in _row(one)] for one in entries)
+    return sheet
+
+
+def _row(entry: GroundedEntry) -> list[str]:
+    best = [one for one in entry.sources if one.cosine is not None]
+    shown = [f"[Source {one.n}] {one.file}, page {one.page}\n{one.text}" for one in best]
+    return [
+        entry.index,
+        entry.name,
+        ", ".join(dict.fromkeys(str(one.page) for one in entry.contexts)),
+        entry.text,
+        entry.status.replace("_", " "),
+        "quotations only" if entry.generator == "extractive" else entry.generator,
+        entry.written,
+        "\n".join(f"{one.file}, page {one.page} [Source {one.n}]: {one.text}" for one in entry.contexts),
+        *shown,
+        *[""] * (PASSAGES - len(shown)),
+    ]

@@ -1,0 +1,243 @@
+"""The building of the knowledge base, entry by entry; broken off at any moment, it goes on where it was.
+
+An entry is done again where its passages or its sentences have changed, and where it was quoted for want of a language
+model and one answers now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError
+from rag_engine.grounding.entries import EntryPlace, ListedEntry, index_entries
+from rag_engine.grounding.evidence import cached_queries, entry_evidence
+from rag_engine.grounding.knowledge import (
+    GroundedContext,
+    GroundedEntry,
+    GroundedQuote,
+    GroundedSource,
+    Grounding,
+    KnowledgeBase,
+)
+from rag_engine.protocols import Embedder, Generator
+from rag_engine.storage.collection import CollectionView
+from rag_engine.types import Answer, DocumentRecord, Evidence, Source
+
+# What is built in another way is built anew.
+VERSION = 1
+# A model that fails so many times in a row is away.
+_FAILURES = 3
+# Quotations are shorter here than in an answer.
+_QUOTES = 3
+
+# Where it is, of how many entries, and the entry that comes next.
+GroundingProgress = Callable[[int, int, str], None]
+# The pages of a document that are its index.
+IndexPages = Callable[[DocumentRecord], Collection[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingSummary:
+    """Outcome of a run over the entries of all indexes.
+
+    `written` are new or done again, `kept` unchanged, `failed` to be done again by the next run; `removed` belonged to
+    entries that are no longer there. `waiting` were not reached. `failure` is the last reason of a failure.
+    """
+
+    entries: int
+    written: int
+    kept: int
+    failed: int
+    removed: int
+    waiting: int
+    generator: str
+    failure: str = ""
+
+    def describe(self) -> str:
+        """Return the figures in words: "12 entries: 10 written, 2 unchanged"."""
+        counts = {
+            "written": self.written,
+            "unchanged": self.kept,
+            "failed": self.failed,
+            "waiting": self.waiting,
+            "removed": self.removed,
+        }
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        entries = f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"
+        return f"{entries}: {told}" if told else entries
+
+
+def build_knowledge_base(
+    engine: Engine,
+    generator: Generator | None,
+    index_pages: IndexPages,
+    *,
+    again: bool = False,
+    progress: GroundingProgress = lambda *_: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> GroundingSummary:
+    """Ground every entry that is new or changed, all with `again`; without a generator texts consist of quotations.
+
+    It ends before the next entry when it is stopped. BackendError where the model fails three times in a row; what is
+    done is kept.
+    """
+    view, knowledge = engine.collection.view(), KnowledgeBase(engine.catalog)
+    entries, before = index_entries(engine.catalog, view.snapshot.documents), knowledge.groundings()
+    gone = before.keys() - {entry.id for entry in entries}
+    knowledge.remove(gone)
+    builder = _Builder(engine, view, engine.retrievers().embedder(), generator, index_pages)
+    written = failed = done = in_a_row = 0
+    failure = ""
+    for entry in entries:
+        if stopped():
+            break
+        progress(done, len(entries), entry.name)
+        known = None if again else before.get(entry.id)
+        try:
+            grounding = builder.ground(entry, known)
+        except BackendError as error:
+            failed, in_a_row, failure = failed + 1, in_a_row + 1, f"{entry.name}: {error}"
+            if in_a_row == _FAILURES:
+                raise
+        else:
+            in_a_row = 0
+            if grounding != known:
+                knowledge.keep(grounding)
+                written += known is None or grounding.entry != known.entry
+        done += 1
+    progress(done, len(entries), "")
+    return GroundingSummary(
+        entries=len(entries),
+        written=written,
+        kept=done - written - failed,
+        failed=failed,
+        removed=len(gone),
+        waiting=len(entries) - done,
+        generator=generator.name if generator else ExtractiveAnswerer.name,
+        failure=failure,
+    )
+
+
+class _Builder:
+    """What entries are grounded with; texts and index pages of a document are read once."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: CollectionView,
+        embedder: Embedder,
+        generator: Generator | None,
+        index_pages: IndexPages,
+    ) -> None:
+        self._engine, self._view, self._embedder, self._generator = engine, view, embedder, generator
+        self._pages_of = index_pages
+        self._index_pages: dict[int, Collection[int]] = {}
+        self._texts: dict[int, str] = {}
+
+    def ground(self, entry: ListedEntry, before: Grounding | None) -> Grounding:
+        """Return the entry with its passages and its text, the text of before where the passages are the same.
+
+        BackendError when the model fails.
+        """
+        basis = _hash([self._embedder.name, *(_state(one) for one in entry.work), *map(_place, entry.places)])
+        if before is not None and self._generator and before.entry.generator == ExtractiveAnswerer.name:
+            # Quoted for want of a language model, which answers now.
+            before = None
+        if before is not None and before.basis == basis:
+            return before
+        contexts = [self._text(place.document)[place.start : place.end] for place in entry.places]
+        for document in entry.work:
+            if document.key not in self._index_pages:
+                self._index_pages[document.key] = self._pages_of(document)
+        queries = self._embedder.encode_queries(cached_queries(entry, contexts))
+        evidence = entry_evidence(entry, contexts, queries, self._view, self._index_pages)
+        fingerprint = _hash([[one.document.document_id, one.start, one.text] for one in evidence.sources])
+        if before is not None and before.fingerprint == fingerprint:
+            return replace(before, basis=basis)
+        return Grounding(self._written(entry, contexts, evidence), basis, fingerprint)
+
+    def _written(self, entry: ListedEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
+        answer = _last(self._engine.answer_from(evidence, self._generator))
+        status, text = answer.status, answer.text if answer.status == "answered" else ""
+        if status == "error":
+            if self._generator is not None:
+                raise BackendError(answer.text)
+            # Nothing can be quoted, as of a page of code; the warnings of the answer say so.
+            status = "insufficient_evidence"
+        quotes = tuple(GroundedQuote(one.n, one.page, " ".join(one.quote.split())) for one in answer.citations)
+        if self._generator is None:
+            quotes = quotes[:_QUOTES]
+            text = "\n".join(f"“{one.quote}” [Source {one.n}]" for one in quotes)
+        return GroundedEntry(
+            id=entry.id,
+            index=entry.index,
+            term=entry.term,
+            subterm=entry.subterm,
+            language=entry.language,
+            contexts=tuple(
+                GroundedContext(
+                    next(one.n for one in evidence.sources if _holds(one, place.document, place.start, place.end)),
+                    place.document.file,
+                    place.page,
+                    " ".join(context.split()),
+                )
+                for place, context in zip(entry.places, contexts, strict=True)
+            ),
+            sources=tuple(map(_source, evidence.sources)),
+            status=status,
+            text=text,
+            quotes=quotes,
+            support=answer.support,
+            generator=answer.generator,
+            warnings=answer.warnings,
+            written=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def _text(self, document: DocumentRecord) -> str:
+        if document.key not in self._texts:
+            self._texts[document.key] = self._engine.catalog.text(document.key)
+        return self._texts[document.key]
+
+
+def _last(parts: Iterable[object]) -> Answer:
+    *_, answer = parts
+    assert isinstance(answer, Answer), "an answer always ends with itself"
+    return answer
+
+
+def _source(source: Source) -> GroundedSource:
+    return GroundedSource(
+        n=source.n,
+        document_id=source.document.document_id,
+        file=source.document.file,
+        title=source.document.metadata.title,
+        page=source.page,
+        last_page=source.last_page,
+        start=source.start,
+        end=source.end,
+        text=source.text,
+        cosine=None if source.index_context else round(source.hits[0].cosine, 4),
+    )
+
+
+def _holds(source: Source, document: DocumentRecord, start: int, end: int) -> bool:
+    return source.document.key == document.key and source.start <= start and end <= source.end
+
+
+def _state(document: DocumentRecord) -> list[object]:
+    """Return what decides into which passages a document is cut."""
+    return [document.document_id, document.strategy, document.parents, document.children]
+
+
+def _place(place: EntryPlace) -> list[object]:
+    return [place.document.document_id, place.page, place.start, place.end]
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps([VERSION, value], ensure_ascii=False).encode()).hexdigest()

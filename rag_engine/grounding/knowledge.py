@@ -1,0 +1,142 @@
+"""The knowledge base in the catalog: what each entry of an index is grounded in, and what was written about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+import sqlalchemy as sql
+from pydantic import TypeAdapter
+
+from rag_engine.book_index.matching import entry_name
+from rag_engine.grounding.entries import index_entries
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import Catalog
+from rag_engine.types import AnswerStatus, DocumentRecord, SentenceSupport
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedContext:
+    """A cached query: the sentences to which an entry leads on a page; `n` is the source that holds them."""
+
+    n: int
+    file: str
+    page: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedSource:
+    """A passage, or sentences beside the passages, that a text cites as [Source n].
+
+    `start` and `end` are offsets in the document's text; `cosine` is the best of the entry's cached queries, None for
+    sentences to which the index itself leads.
+    """
+
+    n: int
+    document_id: str
+    file: str
+    title: str
+    page: int
+    last_page: int
+    start: int
+    end: int
+    text: str
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedQuote:
+    """The sentence of a source that bears out what a text says of it, with its page."""
+
+    n: int
+    page: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedEntry:
+    """An entry of an index with its cached queries, its best passages, and a short text that cites them.
+
+    `text` is written by `generator`, "extractive" for quotations; it is empty where the passages say nothing about the
+    entry, as `status` tells. `support` labels the sentences of a model.
+    """
+
+    id: str
+    index: str
+    term: str
+    subterm: str
+    language: str
+    contexts: tuple[GroundedContext, ...]
+    sources: tuple[GroundedSource, ...]
+    status: AnswerStatus
+    text: str
+    quotes: tuple[GroundedQuote, ...]
+    support: tuple[SentenceSupport, ...]
+    generator: str
+    warnings: tuple[str, ...]
+    written: str
+
+    @property
+    def name(self) -> str:
+        """The entry as a reader looks it up: "loss and damage, finance for"."""
+        return entry_name(self.term, self.subterm)
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """A grounded entry with hashes of what it was made from.
+
+    `basis` is of the collection's state, cheap to compare; `fingerprint` of the passages and sentences themselves.
+    """
+
+    entry: GroundedEntry
+    basis: str
+    fingerprint: str
+
+
+_CODEC = TypeAdapter(GroundedEntry)
+
+
+class KnowledgeBase:
+    """The grounded entries of a workspace. What quotes a document goes with it (rag_engine/storage/deletion.py)."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def groundings(self) -> dict[str, Grounding]:
+        """Return everything that is kept, by the id of the entry."""
+        g = tables.groundings.c
+        rows = self._catalog.read(sql.select(g.basis, g.fingerprint, g.content).order_by(g.id))
+        read = (Grounding(_CODEC.validate_json(content), basis, print_) for basis, print_, content in rows)
+        return {one.entry.id: one for one in read}
+
+    def entries(self, documents: Mapping[int, DocumentRecord]) -> list[GroundedEntry]:
+        """Return the grounded entries of the indexes over the visible documents, in the order of these indexes."""
+        kept = self.groundings()
+        return [kept[one.id].entry for one in index_entries(self._catalog, documents) if one.id in kept]
+
+    def keep(self, grounding: Grounding) -> None:
+        """Store an entry in place of what was kept of it."""
+        entry = grounding.entry
+        content = json.dumps(asdict(entry), ensure_ascii=False)
+        values = {"basis": grounding.basis, "fingerprint": grounding.fingerprint, "content": content}
+        documents = dict.fromkeys(source.document_id for source in entry.sources)
+        rows: list[dict[str, object]] = [{"document_id": one, "grounding": entry.id} for one in documents]
+        with self._catalog.begin() as connection:
+            _remove(connection, [entry.id])
+            connection.execute(sql.insert(tables.groundings).values(id=entry.id, **values))
+            if rows:
+                connection.execute(sql.insert(tables.grounded_documents), rows)
+
+    def remove(self, ids: Collection[str]) -> None:
+        """Remove what is kept of entries."""
+        with self._catalog.begin() as connection:
+            _remove(connection, ids)
+
+
+def _remove(connection: sql.Connection, ids: Iterable[str]) -> None:
+    for id in ids:
+        connection.execute(sql.delete(tables.groundings).where(tables.groundings.c.id == id))
+        connection.execute(sql.delete(tables.grounded_documents).where(tables.grounded_documents.c.grounding == id))

@@ -1,0 +1,71 @@
+"""The knowledge base on the admin page, without a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.jobs.queue import JobQueue
+from ingestion.jobs.worker import work
+from pages._shared.markdown import escape
+from rag_engine.config import read_config
+from rag_engine.engine import Engine, open_engine
+from rag_engine.storage.index_entries import IndexedEntry, replace_index
+from tests.pages.test_admin import admin, words
+
+Start = Callable[..., AppTest]
+
+
+@pytest.fixture
+def workspace(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a workspace with a table of terms, whose runs are carried out by the test itself."""
+    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+    monkeypatch.setenv("SEXTANT_READER", "none")
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    workspace = tmp_path / "workspace"
+    shutil.copytree(collection, workspace)
+    with opened(workspace) as engine:
+        [act] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
+        start = engine.catalog.text(act.key).index("A council that fails")
+        listed = [IndexedEntry("penalty", "for <b>councils</b>", "terms.csv", 1, start, start + 85)]
+        replace_index(engine.catalog, "terms.csv", {act.key: listed})
+    return workspace
+
+
+def opened(workspace: Path) -> closing[Engine]:
+    return closing(open_engine(read_config(workspace)))
+
+
+def test_the_knowledge_base_is_built_as_a_run_and_shown_with_its_passages(start: Start, workspace: Path) -> None:
+    app = admin(start(workspace), "knowledge")
+    assert "terms\\.csv: 1 document" in words(app)
+
+    app.button(key="ground").click().run()
+    with opened(workspace) as engine:
+        assert JobQueue(engine.catalog).runs()[0].action == "ground"
+        work(engine)
+    app = admin(start(workspace), "knowledge")
+
+    assert not app.exception
+    assert "**Building the knowledge base**" in words(app)
+    assert "1 written" in words(app)
+    [row] = app.dataframe[0].value.to_dict("records")
+    assert (row["Entry"], row["Index"], row["Written by"]) == (
+        "penalty, for <b>councils</b>", "terms.csv", "quotations only",
+    )  # fmt: skip
+    assert "penalty of ten thousand euros" in row["Text"]
+    assert f"**{escape('penalty, for <b>councils</b>')}**" in words(app)
+    assert ":green-badge[1] Flood Act, page 1 · cosine" in words(app)
+
+
+def test_building_twice_queues_one_run(start: Start, workspace: Path) -> None:
+    app = admin(start(workspace), "knowledge")
+    app.button(key="ground").click().run()
+    app.button(key="ground").click().run()
+    with opened(workspace) as engine:
+        assert [run.action for run in JobQueue(engine.catalog).runs()] == ["ground"]
