@@ -24,6 +24,7 @@ from cli.terminal import (
     print_table,
     spinner,
     warn,
+    watched,
 )
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple
     answer: Answer | None = None
     prompts: list[Prompt] = []
     retrieval = _retrieval(engine, asked.top_k)
-    for part in engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append):
+    for part in watched(engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append)):
         if isinstance(part, str) and print_words:
             out.print(emphasised(part), end="", soft_wrap=True)
         elif isinstance(part, ControllerStep) and print_words:

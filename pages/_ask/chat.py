@@ -23,6 +23,7 @@ from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import FollowUp
 from rag_engine.types import Answer, ControllerStep, Evidence, StructuredAnswer
+from rag_engine.waiting import while_waiting
 
 _SCROLL = """<script>
 for (const question of document.querySelectorAll(".st-key-question-%d")) {
@@ -82,21 +83,26 @@ def ask(
     # Closed also when the person cancels: Streamlit then ends this script at the next thing it draws.
     recorded = closing(record_reply(workspace, begun, asked))
     with st.chat_message("assistant", avatar=":material/explore:"), recorded as parts:
-        status = st.status("Searching your documents …", type="compact")
+        label = "Searching your documents …"
+        status = st.status(label, type="compact")
         words = st.empty()
-        for part in parts:
-            match part:
-                case ControllerStep():
-                    line = describe_step(part)
-                    status.update(label=f"{line} …")
-                    status.caption(escape_paragraphs(line))
-                case FollowUp():
-                    rewritten.caption(_asked_as(part.question))
-                case Evidence():
-                    status.update(label=_found(part))
-                case str():
-                    text += part
-                    words.markdown(partial_answer(text))
+        # Drawing is also how a person's wish to cancel gets here while a model is slow.
+        with while_waiting(lambda seconds: status.update(label=f"{label} {seconds:.0f} s")):
+            for part in parts:
+                match part:
+                    case ControllerStep():
+                        line = describe_step(part)
+                        label = f"{line} …"
+                        status.caption(escape_paragraphs(line))
+                    case FollowUp():
+                        rewritten.caption(_asked_as(part.question))
+                    case Evidence():
+                        label = _found(part)
+                    case str():
+                        label = "Writing the answer …"
+                        text += part
+                        words.markdown(partial_answer(text))
+                status.update(label=label)
 
 
 def _found(evidence: Evidence) -> str:

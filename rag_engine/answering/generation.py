@@ -13,6 +13,9 @@ from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.quotations.quoted_answer import quote
+from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
+from rag_engine.answering.replies.language import language_warning, written_language
+from rag_engine.answering.replies.repetition import repetition_start
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
@@ -37,6 +40,8 @@ _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
 # Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
 _HEADROOM = 1.4
+# Characters after which it is looked again whether a model repeats itself.
+_CHECKED_EVERY = 100
 
 
 def pack_prompt(
@@ -137,7 +142,7 @@ def _written(
 ) -> Iterator[str | Answer]:
     """Yield what a language model writes, and the Answer with its citations checked and its sentences labelled."""
     seconds: dict[str, float] = {}
-    pieces: list[str] = []
+    written, checked = "", 0
     warnings: list[str] = []
     sources: tuple[Source, ...] = ()
     failure: SextantError | None = None
@@ -155,11 +160,14 @@ def _written(
         tools.prompted(prompt)
         for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
-            pieces.append(piece)
+            written += piece
             yield piece
+            if len(written) - checked >= _CHECKED_EVERY:
+                checked = len(written)
+                _refuse_repetition(written, generator)
     except SextantError as error:
         failure = error
-    text = "".join(pieces).strip()
+    text = written[: repetition_start(written)].strip()
     if not text:
         failure = failure or BackendError(f"{generator.name} wrote nothing.", help="Ask again, or use another model.")
         seconds["answer"] = perf_counter() - started
@@ -180,24 +188,32 @@ def _written(
     yield found
 
 
+def _refuse_repetition(written: str, generator: Generator) -> None:
+    """Raise BackendError where a model repeats itself: it would until its limit of tokens."""
+    if repetition_start(written) is not None:
+        raise BackendError(f"{generator.name} kept repeating itself.", help="Ask again, or use another model.")
+
+
 def _labelled(
     found: Answer, sources: Sequence[Source], absent: str, embedder: Embedder, models: SupportModels
 ) -> Answer:
     """Return the answer with the label of each of its sentences."""
     plan = found.evidence.plan
-    language = (plan.output_instructions and models.identify(found.text)) or plan.language
+    language = written_language(found.text, plan, models.identify)
     assessed, notes = assess(found.text, language, sources, embedder=embedder, models=models)
     # What is said of a section that does not exist is not the model's.
     assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
-    return replace(found, support=assessed, warnings=(*found.warnings, *notes))
+    return replace(found, support=assessed, warnings=(*found.warnings, *language_warning(language, plan), *notes))
 
 
 def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:
     """Return the answer with its marks checked and its citations found."""
     checked = check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
-    citations = cite(checked.text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
-    return replace(draft, text=checked.text, citations=citations, warnings=(*draft.warnings, *checked.warnings))
+    text = without_closing_refusal(checked.text)
+    citations = cite(text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
+    notes = (*checked.warnings, *([ANSWERED_AND_REFUSED] if text != checked.text else ()))
+    return replace(draft, text=text, citations=citations, warnings=(*draft.warnings, *notes))
 
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:

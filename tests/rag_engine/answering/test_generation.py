@@ -291,3 +291,50 @@ def test_an_answer_wished_for_in_another_language_is_read_in_it(
     labels = [[one.label for one in ask(wished, said, models)[1].support] for models in (known, SUPPORT)]
     assert labels[0] == ["unsupported"]
     assert labels[1] != ["unsupported"]
+
+
+@dataclass
+class Looping(Scripted):
+    """A generator that never stops saying its last piece, and counts how often it did."""
+
+    rounds: int = 0
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        yield from self.pieces
+        while True:
+            self.rounds += 1
+            yield self.pieces[-1]
+
+
+def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    looping = Looping(("Dykes were raised [Source 1]. ", "They are inspected every spring [Source 2]. "))
+    _, result = ask(evidence, looping)
+    assert looping.rounds < 20
+    assert result.text == "Dykes were raised [Source 1]. They are inspected every spring [Source 2]."
+    assert result.status == "answered"
+    assert "The answer broke off. scripted kept repeating itself. Ask again, or use another model." in result.warnings
+
+
+def test_a_refusal_below_an_answer_is_dropped_and_reported(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    said = "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953.\n" + INSUFFICIENT["en"]
+    _, result = ask(evidence, Scripted((said,)))
+    assert result.status == "answered"
+    assert result.text == "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953."
+    assert len(result.citations) == 1
+    assert any("answered and then wrote" in warning for warning in result.warnings)
+
+
+def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    ask: Callable[..., tuple[list[str], Answer]],
+) -> None:
+    asked = make_evidence("Quale argine fu alzato?", [make_source(1, SENTENCES.replace("{n}", "10"))], language="it")
+    said = "The dyke at kilometre 10 was raised after the flood of 1953, and it is inspected every spring [Source 1]."
+    _, result = ask(asked, Scripted((said,)), replace(SUPPORT, identify=lambda _: "en"))
+    assert [one.label for one in result.support] == ["supported"]
+    assert any("answered in English, not in Italian" in warning for warning in result.warnings)
