@@ -113,6 +113,8 @@ def _found(evidence: Evidence) -> str:
 
 
 _LOOK_SECONDS = 2.0
+# Turns drawn at once: each has all its sources, and a long conversation would take minutes.
+_LATEST_TURNS = 10
 
 
 def current_conversation(workspace: Path) -> Conversation:
@@ -139,7 +141,7 @@ def draw_chat(
         )
     chosen, as_written = "" if conversation.turns or typed else draw_welcome(engine), False
     last = len(conversation.turns) - 1
-    for number in range(len(conversation.turns)):
+    for number in range(_draw_earlier(conversation), len(conversation.turns)):
         again, written = _draw_turn(conversation, number, latest=number == last and not typed)
         chosen, as_written = again or chosen, as_written or written
     if conversation.turns and not typed:
@@ -151,6 +153,23 @@ def draw_chat(
         with show_errors():
             ask(engine, conversation, question, wanted, retrieval, schema, as_written=as_written)
             st.rerun()
+
+
+def _draw_earlier(conversation: Conversation) -> int:
+    """Draw the button for the turns before the latest ones, if there are more; return the number of the first shown."""
+    key = f"shown {conversation.id}"
+    shown = st.session_state.setdefault(key, _LATEST_TURNS)
+    hidden = max(len(conversation.turns) - shown, 0)
+    if hidden:
+        label = f"Show earlier questions ({hidden})"
+        st.button(
+            label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=(key,)
+        )
+    return hidden
+
+
+def _show_more(key: str) -> None:
+    st.session_state[key] += _LATEST_TURNS
 
 
 def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> tuple[str, bool]:
