@@ -72,6 +72,8 @@ from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, P
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
+# A model that could not plan a question in its time is not asked to for so long: each attempt costs half a minute.
+_SLOW_PLANNER_SECONDS = 600.0
 
 
 class Engine:
@@ -88,12 +90,17 @@ class Engine:
         self._models = Models(config, embedder)
         self._page_renderer = PageRenderer()
         self._loading: list[threading.Thread] = []
+        self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
         self._spaces_lock = threading.Lock()
 
     def plan(self, question: str) -> QueryPlan:
         """Take the question apart, by the language model when one answers, else by rules."""
         generator, warning = self.language_model()
+        started = time.monotonic()
+        if generator and started < self._by_rules_until:
+            warning = f"The question was planned by rules: {generator.name} took too long to plan an earlier one."
+            generator = None
         plan = plan_question(
             question,
             identify=self.language_of,
@@ -101,6 +108,8 @@ class Engine:
             generator=generator,
             config=self.config,
         )
+        if generator and time.monotonic() - started >= self.config.generation.planner_seconds:
+            self._by_rules_until = time.monotonic() + _SLOW_PLANNER_SECONDS
         return replace(plan, warnings=(*plan.warnings, warning)) if warning else plan
 
     def language_of(self, question: str) -> str:
@@ -277,7 +286,7 @@ class Engine:
         """Return what a question means after those `before` it, None where it stands alone."""
         if not before:
             return None
-        generator, _ = self.language_model()
+        generator = self.language_model()[0] if time.monotonic() >= self._by_rules_until else None
         # A question of one word is rather in the language of the one before.
         language = identify_language(question, {self.language_of(before[-1].question): 1.0})
         return rewrite(question, before, language=language, generator=generator, config=self.config)

@@ -73,6 +73,8 @@ def ask(
     turn = len(before.turns)
     draw_question(question, turn)
     scroll_to_question(turn)
+    # Streamlit ends the script of an answer that is cancelled: nothing else would then draw what became of it.
+    st.fragment(_await_reply, run_every=_LOOK_SECONDS)(begun)
     rewritten, text = st.empty(), ""
     leant_on = () if as_written else exchanges(before)
     asked: Iterator[FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer]
