@@ -14,6 +14,7 @@ from rag_engine.answering.citations import PageOf, check_marks, cite, without_re
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
+from rag_engine.answering.replies.embedding import AnswerEmbedder
 from rag_engine.answering.replies.language import language_warning, written_language
 from rag_engine.answering.replies.repetition import repetition_start
 from rag_engine.answering.support import SupportModels, assess
@@ -176,11 +177,12 @@ def _written(
     if failure:
         warnings.append(f"The answer broke off. {failure}")
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
-    found = _of_a_model(draft, _with_citations(draft, sources, tools.embedder, tools.page_of), absent)
+    embedder = AnswerEmbedder(tools.embedder)
+    found = _of_a_model(draft, _with_citations(draft, sources, embedder, tools.page_of), absent)
     seconds["answer"] = perf_counter() - started
     if found.status == "answered":
         if tools.support:
-            found = _labelled(found, sources, absent, tools.embedder, tools.support)
+            found = _labelled(found, sources, absent, embedder, tools.support)
             seconds["support"] = perf_counter() - started - seconds["answer"]
         if gaps := not_covered(evidence.gaps, evidence.plan.language):
             yield f"\n\n{gaps}"

@@ -204,6 +204,7 @@ def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_ag
     page.get_by_test_id("stChatInputStopButton").click()
 
     expect(page.get_by_text("Answer cancelled.")).to_be_visible(timeout=10_000)
+    expect(page.get_by_text(re.compile("Reading"))).to_have_count(0)
     assert not go_on.is_set()
 
     go_on.set()

@@ -338,3 +338,15 @@ def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(
     _, result = ask(asked, Scripted((said,)), replace(SUPPORT, identify=lambda _: "en"))
     assert [one.label for one in result.support] == ["supported"]
     assert any("answered in English, not in Italian" in warning for warning in result.warnings)
+
+
+def test_citing_and_labelling_an_answer_encode_its_sources_once(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], embedder: CountingEmbedder
+) -> None:
+    said = ("A dyke was raised when the flood of 1953 had passed [Source 1].",)
+    cited = ask(evidence, Scripted(said))[1]
+    citing = embedder.encoded
+    labelled = ask(evidence, Scripted(said), SUPPORT)[1]
+    assert labelled.citations == cited.citations
+    # Of the second time, only the sentence itself is encoded more often than for citing alone.
+    assert embedder.encoded - 2 * citing == 1
