@@ -16,7 +16,6 @@ from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
 from rag_engine.answering.replies.embedding import AnswerEmbedder
 from rag_engine.answering.replies.language import language_warning, written_language
-from rag_engine.answering.replies.repetition import repetition_start
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
@@ -33,6 +32,7 @@ from rag_engine.prompts import (
     user_message,
 )
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, AnswerStatus, Evidence, Prompt, Source
 
@@ -41,8 +41,6 @@ _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
 # Spanish and German sources. Counting too few would cut the prompt unseen, too many at worst drops a source.
 _HEADROOM = 1.4
-# Characters after which it is looked again whether a model repeats itself.
-_CHECKED_EVERY = 100
 
 
 def pack_prompt(
@@ -163,7 +161,7 @@ def _written(
             seconds.setdefault("first_words", perf_counter() - started)
             written += piece
             yield piece
-            if len(written) - checked >= _CHECKED_EVERY:
+            if len(written) - checked >= CHECKED_EVERY:
                 checked = len(written)
                 _refuse_repetition(written, generator)
     except SextantError as error:

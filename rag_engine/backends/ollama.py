@@ -10,7 +10,7 @@ from typing import Literal
 import httpx
 import ollama
 
-from rag_engine.backends.llm_reply import is_loopback, read_object
+from rag_engine.backends.llm_reply import is_loopback, joined, read_object
 from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
@@ -64,7 +64,7 @@ class OllamaGenerator:
         needed = ceil((message + _TEMPLATE_TOKENS + REPLY_TOKENS) / CONTEXT_STEP) * CONTEXT_STEP
         self._num_ctx = min(max(self._num_ctx, needed), self.context_window)
         options = {"temperature": 0.0, "num_predict": REPLY_TOKENS}
-        reply = "".join(self._chat(system, user, options, seconds=seconds, schema=schema))
+        reply = joined(self._chat(system, user, options, seconds=seconds, schema=schema), model=self.name)
         return read_object(reply, schema, model=self.name)
 
     def _chat(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from rag_engine.backends.llm_reply import is_loopback, read_object
+from rag_engine.backends.llm_reply import is_loopback, joined, read_object
 from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
@@ -54,12 +54,14 @@ class OpenAIGenerator:
         deadline = monotonic() + seconds
         wanted = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
         try:
-            reply = "".join(self._chat(system, user, tokens=REPLY_TOKENS, seconds=seconds, response_format=wanted))
+            pieces = self._chat(system, user, tokens=REPLY_TOKENS, seconds=seconds, response_format=wanted)
+            reply = joined(pieces, model=self.name)
         except BackendError as error:
             if not isinstance(error.__cause__, (openai.BadRequestError, openai.UnprocessableEntityError)):
                 raise
             system = "\n".join((system, "Reply with one JSON object under this schema:", json.dumps(schema)))
-            reply = "".join(self._chat(system, user, tokens=REPLY_TOKENS, seconds=max(deadline - monotonic(), 0.1)))
+            pieces = self._chat(system, user, tokens=REPLY_TOKENS, seconds=max(deadline - monotonic(), 0.1))
+            reply = joined(pieces, model=self.name)
         return read_object(reply, schema, model=self.name)
 
     def _chat(

@@ -1,1 +1,1 @@
-"""Faults of what a language model writes: it repeats itself, takes another language, or refuses what it answered."""
+"""What a language model wrote, looked at for faults: another language, or a refusal of what it answered."""

@@ -1,4 +1,4 @@
-"""A model that writes the same again and again, as small ones do until their limit of tokens."""
+"""The end of a text that repeats itself, as what a small model writes does until its limit of tokens."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ _WINDOW = 4000
 # A repetition is as long as this, whatever is repeated, and has the repeated piece at least so many times.
 _LEAST_CHARACTERS = 200
 _LEAST_TIMES = 3
+# Characters after which it is worth while to look again at a text that grows.
+CHECKED_EVERY = 100
 _END = re.compile(r"[.!?\n](?=\s|$)")
 _NUMBER_OF_ITEM = re.compile(r"^[ \t]*\d+", re.MULTILINE)
 
 
-def repetition_start(text: str) -> int | None:
+def repetition_start(text: str, *, worded: bool = True) -> int | None:
     """Return the place from which a text does nothing but repeat itself, None where its end is no repetition.
 
-    The first of the repeated pieces is before that place. The numbers of a list are no difference; lines of a table
-    without words are no repetition.
+    The first of the repeated pieces is before that place. The numbers of a list are no difference; what has no word
+    in it, such as a line of a table, is no repetition unless `worded` is False.
     """
     tail = _NUMBER_OF_ITEM.sub(lambda match: "#" * len(match.group()), text[-_WINDOW:])
     found = None
@@ -28,7 +30,7 @@ def repetition_start(text: str) -> int | None:
     if found is None:
         return None
     length, period = found
-    if not any(character.isalpha() for character in tail[-period:]):
+    if worded and not any(character.isalpha() for character in tail[-period:]):
         return None
     return _sentence_end(text, len(text) - length + period, period)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.replies.repetition import repetition_start
+from rag_engine.text.repetition import repetition_start
 
 BEFORE = "The lead authority prepares a local flood plan [Source 1]. "
 SENTENCE = "It must publish the plan and keep it up to date [Source 1]. "
