@@ -147,7 +147,7 @@ class _PerMinute(TextColumn):
 @contextmanager
 def spinner(words: str) -> Iterator[None]:
     """Show that something is being worked on, and for how long a model is being waited for; only on a terminal."""
-    if not sys.stderr.isatty():
+    if not err.is_terminal:
         yield
         return
     with err.status(words) as status, while_waiting(lambda seconds: status.update(f"{words} ({seconds:.0f} s)")):
