@@ -32,7 +32,7 @@ By = Annotated[str, typer.Option("--by", help="Who decides; the system's user if
 Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 
-Part = TypeVar("Part")
+WatchedPart = TypeVar("WatchedPart")
 
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # A pipe has no width; what is one line in it can be searched.
@@ -154,7 +154,7 @@ def spinner(words: str) -> Iterator[None]:
         yield
 
 
-def watched(parts: Iterator[Part]) -> Iterator[Part]:
+def watched(parts: Iterator[WatchedPart]) -> Iterator[WatchedPart]:
     """Yield the parts of an answer; until its first words come, a sign shows what is being done."""
     from rag_engine.types import Evidence
 

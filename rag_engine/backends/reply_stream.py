@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from rag_engine.waiting import still_waiting
 
-Part = TypeVar("Part")
+ReplyPart = TypeVar("ReplyPart")
 
 _PULSE_SECONDS = 1.0
 
 
-def read_parts(parts: AsyncIterator[Part], *, seconds: float) -> Iterator[Part]:
+def read_parts(parts: AsyncIterator[ReplyPart], *, seconds: float) -> Iterator[ReplyPart]:
     """Yield the parts of a reply as they come; TimeoutError when `seconds` have passed and another is waited for.
 
     About once a second, whether parts come or not, whoever listens is called (rag_engine/waiting.py). What that raises,
@@ -39,7 +39,7 @@ def read_parts(parts: AsyncIterator[Part], *, seconds: float) -> Iterator[Part]:
             yield part
 
 
-async def _next(parts: AsyncIterator[Part]) -> Part | None:
+async def _next(parts: AsyncIterator[ReplyPart]) -> ReplyPart | None:
     return await anext(parts, None)
 
 

@@ -1,1 +1,1 @@
-"""What a language model wrote, looked at for faults: another language, or a refusal of what it answered."""
+"""Faults in the words of a language model: another language, or a refusal of what it has answered."""
