@@ -160,7 +160,7 @@ def draw_chat(
 def _draw_earlier(conversation: Conversation) -> int:
     """Draw the button for the turns before the latest ones, if there are more; return the number of the first shown."""
     key = f"shown {conversation.id}"
-    shown = st.session_state.setdefault(key, _LATEST_TURNS)
+    shown: int = st.session_state.setdefault(key, _LATEST_TURNS)
     hidden = max(len(conversation.turns) - shown, 0)
     if hidden:
         label = f"Show earlier questions ({hidden})"
