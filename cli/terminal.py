@@ -7,9 +7,9 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -19,6 +19,7 @@ from rich.text import Text
 
 from rag_engine.config import read_config
 from rag_engine.errors import SextantError
+from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
     from ingestion.operations import Desk
@@ -30,6 +31,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.
 By = Annotated[str, typer.Option("--by", help="Who decides; the system's user if not given.")]
 Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
 Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
+
+WatchedPart = TypeVar("WatchedPart")
 
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # A pipe has no width; what is one line in it can be searched.
@@ -141,9 +144,29 @@ class _PerMinute(TextColumn):
         return super().render(task)
 
 
-def spinner(words: str) -> AbstractContextManager[object]:
-    """Return a sign that something is being worked on; only on a terminal."""
-    return err.status(words) if sys.stderr.isatty() else nullcontext()
+@contextmanager
+def spinner(words: str) -> Iterator[None]:
+    """Show that something is being worked on, and for how long a model is being waited for; only on a terminal."""
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(words) as status, while_waiting(lambda seconds: status.update(f"{words} ({seconds:.0f} s)")):
+        yield
+
+
+def watched(parts: Iterator[WatchedPart]) -> Iterator[WatchedPart]:
+    """Yield the parts of an answer; until its first words come, a sign shows what is being done."""
+    from rag_engine.types import Evidence
+
+    words, writing = "Searching your documents", False
+    while True:
+        with nullcontext() if writing else spinner(words):
+            part = next(parts, None)
+        if part is None:
+            return
+        words = "Writing the answer" if isinstance(part, Evidence) else words
+        writing = writing or isinstance(part, str)
+        yield part
 
 
 def print_table(table: Table) -> None:

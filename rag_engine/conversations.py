@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import threading
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -216,7 +216,7 @@ def _shown(source: Source, asked: str) -> ShownSource:
     )
 
 
-# The codec of the stored files, which dataclasses.asdict wrote; a field that an older one lacks has its default.
+# The codec of the stored files; a field that an older one lacks has its default.
 CODEC = TypeAdapter(Conversation)
 
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -236,13 +236,21 @@ def read_conversation(workspace: Path, id: str) -> Conversation | None:
         return None
     path = _path(workspace, id)
     try:
-        return CODEC.validate_json(path.read_bytes())
+        status = path.stat()
+        return _parsed(path, status.st_ino, status.st_mtime_ns, status.st_size)
     except FileNotFoundError:
         return None
     except ValidationError as error:
         raise WorkspaceError(
             f"The conversation {path} cannot be read: {error}.", help="Start a new conversation, or delete that file."
         ) from error
+
+
+# The page reads the latest ones at everything a person does, and one of 500 turns takes half a second.
+@lru_cache(maxsize=16)
+def _parsed(path: Path, *_: int) -> Conversation:
+    """Return the conversation of a file that is known by its inode, time and size."""
+    return CODEC.validate_json(path.read_bytes())
 
 
 def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
@@ -350,7 +358,7 @@ def delete_conversation(workspace: Path, id: str) -> None:
 def _write(workspace: Path, conversation: Conversation) -> Conversation:
     path = _path(workspace, conversation.id)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, json.dumps(asdict(conversation), ensure_ascii=False).encode())
+    write_atomic(path, CODEC.dump_json(conversation))
     return conversation
 
 

@@ -75,6 +75,8 @@ from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, P
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
+# A model that could not plan a question in its time is not asked to for so long: each attempt costs half a minute.
+_SLOW_PLANNER_SECONDS = 600.0
 
 
 class Engine:
@@ -90,12 +92,18 @@ class Engine:
         self.collection = Collection(config.workspace, self.catalog, backends)
         self._models = Models(config, embedder)
         self._page_renderer = PageRenderer()
+        self._loading: list[threading.Thread] = []
+        self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
         self._spaces_lock = threading.Lock()
 
     def plan(self, question: str) -> QueryPlan:
         """Take the question apart, by the language model when one answers, else by rules."""
         generator, warning = self.language_model()
+        started = time.monotonic()
+        if generator and started < self._by_rules_until:
+            warning = f"The question was planned by rules: {generator.name} took too long to plan an earlier one."
+            generator = None
         plan = plan_question(
             question,
             identify=self.language_of,
@@ -103,6 +111,8 @@ class Engine:
             generator=generator,
             config=self.config,
         )
+        if generator and time.monotonic() - started >= self.config.generation.planner_seconds:
+            self._by_rules_until = time.monotonic() + _SLOW_PLANNER_SECONDS
         return replace(plan, warnings=(*plan.warnings, warning)) if warning else plan
 
     def language_of(self, question: str) -> str:
@@ -288,7 +298,7 @@ class Engine:
         """Return what a question means after those `before` it, None where it stands alone."""
         if not before:
             return None
-        generator, _ = self.language_model()
+        generator = self.language_model()[0] if time.monotonic() >= self._by_rules_until else None
         # A question of one word is rather in the language of the one before.
         language = identify_language(question, {self.language_of(before[-1].question): 1.0})
         return rewrite(question, before, language=language, generator=generator, config=self.config)
@@ -361,14 +371,19 @@ class Engine:
     def load_in_background(self) -> None:
         """Begin to load what the first question and its page would wait for; errors are reported when it is needed."""
         self._page_renderer.start()
-        threading.Thread(target=self._load_models, name="load the models", daemon=True).start()
+        self.begin_loading_models()
 
-    def _load_models(self) -> None:
-        with suppress(SextantError):
-            self.embedder()
-            self._models.reader()
-            if self.config.retrieval.rerank:
-                self._models.reranker(PACKAGED_LANGUAGE)
+    def begin_loading_models(self) -> None:
+        """Begin to load encoder, reader and reranker beside one another; `close` waits until they are loaded."""
+        for load in (self.embedder, self._load_readers):
+            thread = threading.Thread(target=_quietly, args=(load,), name="load a model", daemon=True)
+            self._loading.append(thread)
+            thread.start()
+
+    def _load_readers(self) -> None:
+        self._models.reader()
+        if self.config.retrieval.rerank:
+            self._models.reranker(PACKAGED_LANGUAGE)
 
     def indexer(self) -> AbstractContextManager[Indexer]:
         """Give the workspace's writer, with the configured encoder and chunking."""
@@ -402,6 +417,9 @@ class Engine:
 
     def close(self) -> None:
         """Release every lock and connection."""
+        # A process that ends while a runtime loads a model crashes in it.
+        for thread in self._loading:
+            thread.join()
         self.collection.close()
         self._page_renderer.close()
 
@@ -496,6 +514,12 @@ class _DiskBackends:
         """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
         serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
         return serving.chroma_url if serving else self._config.chroma_url
+
+
+def _quietly(load: Callable[[], object]) -> None:
+    """Load a model; its errors are reported when it is needed."""
+    with suppress(SextantError):
+        load()
 
 
 def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.terminal import emphasised, err, out, spinner, warn
+from cli.terminal import emphasised, err, out, warn, watched
 from rag_engine.answering.reference_list import references_of
 from rag_engine.config import Config
 from rag_engine.controller.describe import describe_step
@@ -93,19 +93,13 @@ def ask(session: ChatSession, question: str, *, as_written: bool = False) -> Non
 
 
 def _print_parts(parts: Generator[object]) -> None:
-    writing = False
-    while True:
-        with nullcontext() if writing else spinner("Searching your documents"):
-            part = next(parts, None)
+    for part in watched(parts):
         match part:
-            case None:
-                return
             case FollowUp():
                 out.print(f"Asked as: {part.question}", style="dim", markup=False, soft_wrap=True)
             case ControllerStep():
                 err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
             case str():
-                writing = True
                 out.print(emphasised(part), end="", soft_wrap=True)
 
 

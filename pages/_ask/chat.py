@@ -23,6 +23,7 @@ from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import FollowUp
 from rag_engine.types import Answer, ControllerStep, Evidence, StructuredAnswer
+from rag_engine.waiting import while_waiting
 
 _SCROLL = """<script>
 for (const question of document.querySelectorAll(".st-key-question-%d")) {
@@ -72,6 +73,8 @@ def ask(
     turn = len(before.turns)
     draw_question(question, turn)
     scroll_to_question(turn)
+    # Streamlit ends the script of an answer that is cancelled: nothing else would then draw what became of it.
+    st.fragment(_await_reply, run_every=_LOOK_SECONDS)(begun)
     rewritten, text = st.empty(), ""
     leant_on = () if as_written else exchanges(before)
     asked: Iterator[FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer]
@@ -82,21 +85,26 @@ def ask(
     # Closed also when the person cancels: Streamlit then ends this script at the next thing it draws.
     recorded = closing(record_reply(workspace, begun, asked))
     with st.chat_message("assistant", avatar=":material/explore:"), recorded as parts:
-        status = st.status("Searching your documents …", type="compact")
+        label = "Searching your documents …"
+        status = st.status(label, type="compact")
         words = st.empty()
-        for part in parts:
-            match part:
-                case ControllerStep():
-                    line = describe_step(part)
-                    status.update(label=f"{line} …")
-                    status.caption(escape_paragraphs(line))
-                case FollowUp():
-                    rewritten.caption(_asked_as(part.question))
-                case Evidence():
-                    status.update(label=_found(part))
-                case str():
-                    text += part
-                    words.markdown(partial_answer(text))
+        # Drawing is also how a person's wish to cancel gets here while a model is slow.
+        with while_waiting(lambda seconds: status.update(label=f"{label} {seconds:.0f} s")):
+            for part in parts:
+                match part:
+                    case ControllerStep():
+                        line = describe_step(part)
+                        label = f"{line} …"
+                        status.caption(escape_paragraphs(line))
+                    case FollowUp():
+                        rewritten.caption(_asked_as(part.question))
+                    case Evidence():
+                        label = _found(part)
+                    case str():
+                        label = "Writing the answer …"
+                        text += part
+                        words.markdown(partial_answer(text))
+                status.update(label=label)
 
 
 def _found(evidence: Evidence) -> str:
@@ -107,6 +115,8 @@ def _found(evidence: Evidence) -> str:
 
 
 _LOOK_SECONDS = 2.0
+# Turns drawn at once: each has all its sources, and a long conversation would take minutes.
+_LATEST_TURNS = 10
 
 
 def current_conversation(workspace: Path) -> Conversation:
@@ -133,7 +143,7 @@ def draw_chat(
         )
     chosen, as_written = "" if conversation.turns or typed else draw_welcome(engine), False
     last = len(conversation.turns) - 1
-    for number in range(len(conversation.turns)):
+    for number in range(_draw_earlier(conversation), len(conversation.turns)):
         again, written = _draw_turn(conversation, number, latest=number == last and not typed)
         chosen, as_written = again or chosen, as_written or written
     if conversation.turns and not typed:
@@ -145,6 +155,23 @@ def draw_chat(
         with show_errors():
             ask(engine, conversation, question, wanted, retrieval, schema, as_written=as_written)
             st.rerun()
+
+
+def _draw_earlier(conversation: Conversation) -> int:
+    """Draw the button for the turns before the latest ones, if there are more; return the number of the first shown."""
+    key = f"shown {conversation.id}"
+    shown: int = st.session_state.setdefault(key, _LATEST_TURNS)
+    hidden = max(len(conversation.turns) - shown, 0)
+    if hidden:
+        label = f"Show earlier questions ({hidden})"
+        st.button(
+            label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=(key,)
+        )
+    return hidden
+
+
+def _show_more(key: str) -> None:
+    st.session_state[key] += _LATEST_TURNS
 
 
 def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> tuple[str, bool]:

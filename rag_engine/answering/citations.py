@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -130,7 +131,7 @@ def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
     """Return the sentences of a checked text, without those of a list of references at its end."""
     blanked = _blanked(text)
     ends = _references_start(text)
-    spans = [span for span in _spans(blanked, language) if span[0] < ends]
+    spans = [span for span in _lines(blanked, language) if span[0] < ends]
     marks = [(match.start(), int(match.group(1))) for match in _CHECKED.finditer(text, 0, ends)]
     named: dict[Span, list[int]] = {}
     for position, number in marks:
@@ -174,7 +175,7 @@ def _warnings(removed: Sequence[int]) -> Iterator[str]:
 def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_Claim]:
     """Each sentence of the answer with each source it names, in the order of the marks."""
     blanked = _blanked(text)
-    spans = _spans(blanked, language)
+    spans = _lines(blanked, language)
     references = _references_start(text)
     named: set[int] = set()
     for match in _CHECKED.finditer(text):
@@ -193,6 +194,15 @@ def _blanked(text: str) -> str:
 
 def _spans(text: str, language: str) -> list[Span]:
     return [span for start, end in sentence_spans(text, language) if (span := _trim(text, start, end))]
+
+
+def _lines(text: str, language: str) -> list[Span]:
+    """Return the sentences of an answer, in which a line break ends one: models write lists without full stops."""
+    found = []
+    for start, end in _spans(text, language):
+        edges = [start, *(start + match.end() for match in re.finditer("\n", text[start:end])), end]
+        found += [span for first, last in pairwise(edges) if (span := _trim(text, first, last))]
+    return found
 
 
 def _trim(text: str, start: int, end: int) -> Span | None:

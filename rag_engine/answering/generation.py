@@ -13,6 +13,9 @@ from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.quotations.quoted_answer import quote
+from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
+from rag_engine.answering.replies.embedding import AnswerEmbedder
+from rag_engine.answering.replies.language import language_warning, written_language
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
@@ -30,6 +33,7 @@ from rag_engine.prompts import (
     user_message,
 )
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
 
@@ -140,7 +144,7 @@ def _written(
 ) -> Iterator[str | Answer]:
     """Yield what a language model writes, and the Answer with its citations checked and its sentences labelled."""
     seconds: dict[str, float] = {}
-    pieces: list[str] = []
+    written, checked = "", 0
     warnings: list[str] = []
     sources: tuple[Source, ...] = ()
     failure: SextantError | None = None
@@ -158,11 +162,14 @@ def _written(
         tools.prompted(prompt)
         for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
-            pieces.append(piece)
+            written += piece
             yield piece
+            if len(written) - checked >= CHECKED_EVERY:
+                checked = len(written)
+                _refuse_repetition(written, generator)
     except SextantError as error:
         failure = error
-    text = "".join(pieces).strip()
+    text = written[: repetition_start(written)].strip()
     if not text:
         failure = failure or BackendError(f"{generator.name} wrote nothing.", help="Ask again, or use another model.")
         seconds["answer"] = perf_counter() - started
@@ -171,11 +178,12 @@ def _written(
     if failure:
         warnings.append(f"The answer broke off. {failure}")
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
-    found = _of_a_model(draft, _with_citations(draft, sources, tools.embedder, tools.page_of), absent)
+    embedder = AnswerEmbedder(tools.embedder)
+    found = _of_a_model(draft, _with_citations(draft, sources, embedder, tools.page_of), absent)
     seconds["answer"] = perf_counter() - started
     if found.status == "answered":
         if tools.support:
-            found = _labelled(found, sources, absent, tools.embedder, tools.support)
+            found = _labelled(found, sources, absent, embedder, tools.support)
             seconds["support"] = perf_counter() - started - seconds["answer"]
         if notes := _notes(evidence, found.citations):
             yield f"\n\n{notes}"
@@ -190,24 +198,32 @@ def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
     return "\n\n".join(filter(None, (not_covered(evidence.gaps, language), listed_in_index(listed, language))))
 
 
+def _refuse_repetition(written: str, generator: Generator) -> None:
+    """Raise BackendError where a model repeats itself: it would until its limit of tokens."""
+    if repetition_start(written) is not None:
+        raise BackendError(f"{generator.name} kept repeating itself.", help="Ask again, or use another model.")
+
+
 def _labelled(
     found: Answer, sources: Sequence[Source], absent: str, embedder: Embedder, models: SupportModels
 ) -> Answer:
     """Return the answer with the label of each of its sentences."""
     plan = found.evidence.plan
-    language = (plan.output_instructions and models.identify(found.text)) or plan.language
+    language = written_language(found.text, plan, models.identify)
     assessed, notes = assess(found.text, language, sources, embedder=embedder, models=models)
     # What is said of a section that does not exist is not the model's.
     assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
-    return replace(found, support=assessed, warnings=(*found.warnings, *notes))
+    return replace(found, support=assessed, warnings=(*found.warnings, *language_warning(language, plan), *notes))
 
 
 def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:
     """Return the answer with its marks checked and its citations found."""
     checked = check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
-    citations = cite(checked.text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
-    return replace(draft, text=checked.text, citations=citations, warnings=(*draft.warnings, *checked.warnings))
+    text = without_closing_refusal(checked.text)
+    citations = cite(text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
+    notes = (*checked.warnings, *([ANSWERED_AND_REFUSED] if text != checked.text else ()))
+    return replace(draft, text=text, citations=citations, warnings=(*draft.warnings, *notes))
 
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:

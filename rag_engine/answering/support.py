@@ -28,6 +28,7 @@ FITTED = DATA / "support.json"
 LABELS: tuple[SupportLabel, ...] = ("supported", "partly supported", "unsupported")
 
 _JUDGE_SECONDS = 60.0
+_SHOWN = 3  # of one kind: a made-up title has six names
 _FAR = 0.5  # similarity below which a passage is said to have little in common with a sentence
 
 
@@ -157,7 +158,9 @@ def reasons_of(evidence: SupportEvidence) -> Iterator[str]:
         ("place", evidence.places),
         ("name", evidence.names),
     ):
-        yield from (f"{kind} {one} is not in the passage" for one in missing)
+        yield from (f"{kind} {one} is not in the passage" for one in list(missing)[:_SHOWN])
+        if len(missing) > _SHOWN:
+            yield f"and {len(missing) - _SHOWN} more"
     yield from (f'"{word}" claims more than the passage' for word in evidence.universals)
     if evidence.denied:
         yield "the sentence denies something and the passage does not"

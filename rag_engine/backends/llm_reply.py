@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import ip_address
 from typing import Any
 
 import jsonschema
 
 from rag_engine.errors import ReplyError
+from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 # A text in quotation marks, or a brace outside of one.
@@ -28,6 +29,24 @@ def _nothing(*_: object) -> tuple[()]:
 _Shape = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
     jsonschema.Draft202012Validator, dict.fromkeys(("enum", "maxItems", "maxLength"), _nothing)
 )
+
+
+def joined(pieces: Iterable[str], *, model: str) -> str:
+    """Return the pieces of a reply in JSON as one text; ReplyError where the model repeats itself.
+
+    Held to a schema, small models fill a text or the blanks between two values until their limit of tokens.
+    """
+    reply, checked = "", 0
+    for piece in pieces:
+        reply += piece
+        if len(reply) - checked < CHECKED_EVERY:
+            continue
+        checked = len(reply)
+        if repetition_start(reply, worded=False) is not None:
+            raise ReplyError(
+                f"{model} kept repeating itself.", help="Ask again; if it stays so, use another model.", retryable=True
+            )
+    return reply
 
 
 def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from math import ceil
 from time import monotonic
 from typing import Literal
@@ -10,7 +10,8 @@ from typing import Literal
 import httpx
 import ollama
 
-from rag_engine.backends.llm_reply import is_loopback, read_object
+from rag_engine.backends.llm_reply import is_loopback, joined, read_object
+from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
@@ -63,7 +64,7 @@ class OllamaGenerator:
         needed = ceil((message + _TEMPLATE_TOKENS + REPLY_TOKENS) / CONTEXT_STEP) * CONTEXT_STEP
         self._num_ctx = min(max(self._num_ctx, needed), self.context_window)
         options = {"temperature": 0.0, "num_predict": REPLY_TOKENS}
-        reply = "".join(self._chat(system, user, options, seconds=seconds, schema=schema))
+        reply = joined(self._chat(system, user, options, seconds=seconds, schema=schema), model=self.name)
         return read_object(reply, schema, model=self.name)
 
     def _chat(
@@ -76,24 +77,15 @@ class OllamaGenerator:
         schema: dict[str, object] | None = None,
     ) -> Iterator[str]:
         deadline = monotonic() + seconds
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         reason = None
         try:
-            with _client(self._config, httpx.Timeout(seconds, connect=_CONNECT)) as client:
-                for part in client.chat(
-                    self._model,
-                    messages,
-                    stream=True,
-                    think=self._think,
-                    format=schema,
-                    options={"num_ctx": self._num_ctx, **options},
-                ):
-                    if part.message.content:
-                        yield part.message.content
-                    reason = part.done_reason if part.done else None
-                    if monotonic() > deadline and not part.done:
-                        raise self._slow(seconds)
-        except httpx.TimeoutException as error:
+            for part in read_parts(self._parts(system, user, options, seconds, schema), seconds=seconds):
+                if part.message.content:
+                    yield part.message.content
+                reason = part.done_reason if part.done else None
+                if monotonic() > deadline and not part.done:
+                    raise self._slow(seconds)
+        except (TimeoutError, httpx.TimeoutException) as error:
             raise self._slow(seconds) from error
         except (ollama.ResponseError, httpx.HTTPError, ConnectionError) as error:
             raise _failure(error, self._model, self._config) from error
@@ -107,6 +99,25 @@ class OllamaGenerator:
                 f"{self.name} reached its limit of {int(options['num_predict'])} tokens.",
                 help="Ask for a shorter answer or for one part of the question.",
             )
+
+    async def _parts(
+        self, system: str, user: str, options: dict[str, float], seconds: float, schema: dict[str, object] | None
+    ) -> AsyncIterator[ollama.ChatResponse]:
+        """Yield the lines of the server's reply."""
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        url, trusted = _address(self._config)
+        timeout = httpx.Timeout(seconds, connect=_CONNECT)
+        async with ollama.AsyncClient(url, timeout=timeout, trust_env=trusted) as client:
+            reply = await client.chat(
+                self._model,
+                messages,
+                stream=True,
+                think=self._think,
+                format=schema,
+                options={"num_ctx": self._num_ctx, **options},
+            )
+            async for part in reply:
+                yield part
 
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
@@ -162,6 +173,12 @@ def _encodes(entry: ollama.ListResponse.Model) -> bool:
 
 
 def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
+    url, trusted = _address(config)
+    return ollama.Client(url, timeout=timeout, trust_env=trusted)
+
+
+def _address(config: GenerationConfig) -> tuple[str, bool]:
+    """Return the server's address, and whether the environment's proxy may be used for it."""
     # A proxy set for the web must not see questions and sources that go to this machine.
     try:
         url = httpx.URL(config.ollama_url if "://" in config.ollama_url else f"http://{config.ollama_url}")
@@ -170,7 +187,7 @@ def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
             f"Ollama's address {config.ollama_url!r} cannot be read: {error}.",
             help="Set SEXTANT_OLLAMA_URL to one like http://127.0.0.1:11434.",
         ) from error
-    return ollama.Client(config.ollama_url, timeout=timeout, trust_env=not is_loopback(url.host))
+    return config.ollama_url, not is_loopback(url.host)
 
 
 def _missing(model: str) -> BackendError:

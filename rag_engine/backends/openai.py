@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from rag_engine.backends.llm_reply import is_loopback, read_object
+from rag_engine.backends.llm_reply import is_loopback, joined, read_object
+from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
 
 if TYPE_CHECKING:
     import openai
+    from openai.types.chat import ChatCompletionChunk
 
 _CONNECT = 5.0
 _UNKNOWN_WINDOW = 16384  # the protocol has no field for it; servers that tell use one of the names below
@@ -52,12 +54,14 @@ class OpenAIGenerator:
         deadline = monotonic() + seconds
         wanted = {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema, "strict": True}}
         try:
-            reply = "".join(self._chat(system, user, tokens=REPLY_TOKENS, seconds=seconds, response_format=wanted))
+            pieces = self._chat(system, user, tokens=REPLY_TOKENS, seconds=seconds, response_format=wanted)
+            reply = joined(pieces, model=self.name)
         except BackendError as error:
             if not isinstance(error.__cause__, (openai.BadRequestError, openai.UnprocessableEntityError)):
                 raise
             system = "\n".join((system, "Reply with one JSON object under this schema:", json.dumps(schema)))
-            reply = "".join(self._chat(system, user, tokens=REPLY_TOKENS, seconds=max(deadline - monotonic(), 0.1)))
+            pieces = self._chat(system, user, tokens=REPLY_TOKENS, seconds=max(deadline - monotonic(), 0.1))
+            reply = joined(pieces, model=self.name)
         return read_object(reply, schema, model=self.name)
 
     def _chat(
@@ -75,22 +79,15 @@ class OpenAIGenerator:
         deadline = monotonic() + seconds
         reason = None
         try:
-            with _client(self._config, seconds) as client:
-                for chunk in client.chat.completions.create(
-                    model=self._config.openai_model,
-                    messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                    temperature=temperature,
-                    max_tokens=tokens,
-                    stream=True,
-                    extra_body={"response_format": response_format} if response_format else None,
-                ):
-                    for choice in chunk.choices:
-                        reason = choice.finish_reason or reason
-                        if choice.delta.content:
-                            yield choice.delta.content
-                    if monotonic() > deadline and reason is None:
-                        raise self._slow(seconds)
-        except (openai.APITimeoutError, httpx.TimeoutException) as error:
+            parts = self._parts(system, user, tokens, seconds, temperature, response_format)
+            for chunk in read_parts(parts, seconds=seconds):
+                for choice in chunk.choices:
+                    reason = choice.finish_reason or reason
+                    if choice.delta.content:
+                        yield choice.delta.content
+                if monotonic() > deadline and reason is None:
+                    raise self._slow(seconds)
+        except (TimeoutError, openai.APITimeoutError, httpx.TimeoutException) as error:
             raise self._slow(seconds) from error
         except (openai.APIError, httpx.HTTPError) as error:
             raise self._failure(error) from error
@@ -103,6 +100,33 @@ class OpenAIGenerator:
                 f"{self.name} reached its limit of {tokens} tokens.",
                 help="Ask for a shorter answer or for one part of the question.",
             )
+
+    async def _parts(
+        self,
+        system: str,
+        user: str,
+        tokens: int,
+        seconds: float,
+        temperature: float,
+        response_format: Mapping[str, object] | None,
+    ) -> AsyncIterator[ChatCompletionChunk]:
+        """Yield the chunks of the endpoint's reply."""
+        import openai
+
+        settings = _settings(self._config, seconds)
+        transport = openai.DefaultAsyncHttpxClient(timeout=settings["timeout"], trust_env=_trusts_proxy(self._config))
+        async with openai.AsyncOpenAI(http_client=transport, **settings) as client:
+            client.organization = client.project = None
+            reply = await client.chat.completions.create(
+                model=self._config.openai_model,
+                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+                temperature=temperature,
+                max_tokens=tokens,
+                stream=True,
+                extra_body={"response_format": response_format} if response_format else None,
+            )
+            async for chunk in reply:
+                yield chunk
 
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
@@ -166,25 +190,37 @@ def _window(config: GenerationConfig) -> int:
 def _client(config: GenerationConfig, seconds: float) -> openai.OpenAI:
     import openai
 
-    # The package fills what it is not given from OPENAI_* variables, and would send someone's key, organisation and
-    # project to a server they are not for. A key in the headers also wins over OPENAI_CUSTOM_HEADERS.
+    settings = _settings(config, seconds)
+    transport = openai.DefaultHttpxClient(timeout=settings["timeout"], trust_env=_trusts_proxy(config))
+    client = openai.OpenAI(http_client=transport, **settings)
+    client.organization = client.project = None
+    return client
+
+
+def _settings(config: GenerationConfig, seconds: float) -> dict[str, Any]:
+    """Return what a client of the package is opened with.
+
+    The package fills what it is not given from OPENAI_* variables, and would send someone's key, organisation and
+    project to a server they are not for. A key in the headers also wins over OPENAI_CUSTOM_HEADERS.
+    """
+    import openai
+
     key = config.openai_key or "none"
-    timeout = openai.Timeout(seconds, connect=_CONNECT)
+    return {
+        "base_url": config.openai_url,
+        "api_key": key,
+        "default_headers": {"Authorization": f"Bearer {key}"},
+        "timeout": openai.Timeout(seconds, connect=_CONNECT),
+        "max_retries": 0,
+    }
+
+
+def _trusts_proxy(config: GenerationConfig) -> bool:
+    """Whether the environment's proxy may be used: one set for the web must not see what goes to this machine."""
     try:
-        host = httpx.URL(config.openai_url).host
+        return not is_loopback(httpx.URL(config.openai_url).host)
     except httpx.InvalidURL as error:
         raise BackendError(
             f"The endpoint's address {config.openai_url!r} cannot be read: {error}.",
             help="Set SEXTANT_OPENAI_URL to one like http://127.0.0.1:8000/v1.",
         ) from error
-    client = openai.OpenAI(
-        base_url=config.openai_url,
-        api_key=key,
-        default_headers={"Authorization": f"Bearer {key}"},
-        timeout=timeout,
-        max_retries=0,
-        # A proxy set for the web must not see questions and sources that go to this machine.
-        http_client=openai.DefaultHttpxClient(timeout=timeout, trust_env=not is_loopback(host)),
-    )
-    client.organization = client.project = None
-    return client

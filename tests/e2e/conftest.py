@@ -62,6 +62,16 @@ def model_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, thread
 
 
 @pytest.fixture
+def silent_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threading.Event]]:
+    """Where a server answers whose language model writes no word, and the event that lets it."""
+    with slow_model(silent=True) as (url, go_on):
+        settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
+        with _serving(workspace, tmp_path / "log", **settings) as address:
+            yield address, go_on
+            go_on.set()
+
+
+@pytest.fixture
 def misled_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
     """Where a server answers that was given a setting that there is not."""
     with _serving(workspace, tmp_path / "log", SEXTANT_EXECUTION="abacus") as address:

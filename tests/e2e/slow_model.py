@@ -18,6 +18,7 @@ class _Model(BaseHTTPRequestHandler):
     """Plans nothing, and writes the answer as the test lets it go on."""
 
     go_on: threading.Event
+    silent: bool
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -39,6 +40,8 @@ class _Model(BaseHTTPRequestHandler):
 
     def _write(self) -> None:
         *words, last = ANSWER.split(" ")
+        if self.silent:
+            self.go_on.wait(60)
         for word in words:
             self._send({"delta": {"content": f"{word} "}, "finish_reason": None})
         self.go_on.wait(60)
@@ -54,10 +57,10 @@ class _Model(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def slow_model() -> Iterator[tuple[str, threading.Event]]:
-    """Its address, and the event that lets it write its last words."""
+def slow_model(*, silent: bool = False) -> Iterator[tuple[str, threading.Event]]:
+    """Its address, and the event that lets it write its last words; one that is silent writes none before."""
     go_on = threading.Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Model", (_Model,), {"go_on": go_on}))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Model", (_Model,), {"go_on": go_on, "silent": silent}))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

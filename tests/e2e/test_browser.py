@@ -191,3 +191,26 @@ def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tu
 
     expect(page.get_by_text("First, the council prepares it")).to_be_visible()
     expect(page.get_by_text("Answer cancelled before its end")).to_be_visible()
+
+
+def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_again(
+    page: Page, silent_address: tuple[str, threading.Event]
+) -> None:
+    address, go_on = silent_address
+    page.goto(address)
+    ask(page, QUESTION)
+    expect(page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … [2-9] s"))).to_be_visible()
+
+    page.get_by_test_id("stChatInputStopButton").click()
+
+    expect(page.get_by_text("Answer cancelled.")).to_be_visible(timeout=10_000)
+    expect(page.get_by_text(re.compile("Reading"))).to_have_count(0)
+    assert not go_on.is_set()
+
+    go_on.set()
+    page.get_by_role("button", name="Ask again").click()
+
+    expect(page.get_by_text("last-words")).to_be_visible()
+    page.locator("p a[href='#answer-1-source-1']").first.click()
+    expect(page.locator("h3[id='answer-1-source-1']")).to_be_in_viewport()
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()

@@ -15,9 +15,20 @@ from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
 from ingestion.types import RunRequest
+from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import read_config
-from rag_engine.conversations import recent_conversations
+from rag_engine.conversations import (
+    CODEC,
+    Conversation,
+    Turn,
+    begin_turn,
+    delete_conversation,
+    new_id,
+    read_conversation,
+    recent_conversations,
+)
 from rag_engine.engine import open_engine
+from tests.pages.test_conversations import REPLY
 from tests.portal.texts import FLOOD, FLOOD_REVISED
 
 Start = Callable[..., AppTest]
@@ -193,6 +204,30 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
         ("And in Ireland?", True),
         ("And in Ireland?", False),
     ]
+
+
+def test_five_hundred_turns_are_kept_and_the_latest_are_drawn(start: Start, collection: Path) -> None:
+    begun = begin_turn(collection, new_id(), "Question 0?")
+    long = Conversation(begun.id, tuple(Turn(f"Question {number}?", f"at {number}", REPLY) for number in range(500)))
+    (collection / "conversations" / f"{begun.id}.json").write_bytes(CODEC.dump_json(long))
+
+    app = start(collection, conversation=begun.id)
+
+    assert not app.exception
+    drawn = [one.value for one in app.markdown if one.value.startswith("Question ")]
+    assert drawn == [escape_paragraphs(f"Question {number}?") for number in range(490, 500)]
+
+    app.button(key="earlier").click().run()
+    assert not app.exception
+    assert escape_paragraphs("Question 480?") in texts(app)
+    assert escape_paragraphs("Question 479?") not in texts(app)
+
+    ask(app, "How long does a local flood plan remain valid?")
+    stored = read_conversation(collection, begun.id)
+    assert stored is not None
+    assert stored.turns[:500] == long.turns
+    assert stored.turns[500].reply is not None
+    delete_conversation(collection, begun.id)
 
 
 def test_a_new_conversation_knows_nothing_of_another(start: Start, collection: Path) -> None:

@@ -234,6 +234,15 @@ def test_a_conversation_from_before_follow_ups_is_read(tmp_path: Path) -> None:
     assert stored(tmp_path, begun.id) == begun
 
 
+def test_a_conversation_that_has_not_changed_is_not_read_again(tmp_path: Path) -> None:
+    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+
+    assert stored(tmp_path, begun.id) is stored(tmp_path, begun.id)
+
+    conversations.end_turn(tmp_path, begun, REPLY)
+    assert stored(tmp_path, begun.id).turns[0].reply == REPLY
+
+
 def stored(workspace: Path, id: str) -> conversations.Conversation:
     found = conversations.read_conversation(workspace, id)
     assert found is not None

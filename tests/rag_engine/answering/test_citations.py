@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.citations import check_marks, cite, without_references
+from rag_engine.answering.citations import answer_sentences, check_marks, cite, without_references
 from rag_engine.types import Source
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -157,3 +157,12 @@ def test_few_sentences_are_encoded_however_many_sources_are_cited(
     citations = cite(answer, "en", sources, embedder=embedder, page_of=page_of)
     assert {citation.n for citation in citations} == set(range(1, 16))
     assert embedder.encoded <= 48 + 15
+
+
+def test_a_line_break_ends_a_sentence_of_an_answer() -> None:
+    # As smollm2:135m wrote it, without a full stop.
+    text = "[Source 1] The guide of the council (2023)\nThis document lists objects [Source 2]"
+    assert [(one.text, one.numbers) for one in answer_sentences(text, "en")] == [
+        ("The guide of the council (2023)", (1,)),
+        ("This document lists objects", (2,)),
+    ]

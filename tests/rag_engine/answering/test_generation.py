@@ -335,3 +335,62 @@ def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(
 ) -> None:
     _, result = ask(led, Scripted(("Dykes were raised [Source 1].",), context_window=32768))
     assert result.text == "Dykes were raised [Source 1]."
+
+
+@dataclass
+class Looping(Scripted):
+    """A generator that never stops saying its last piece, and counts how often it did."""
+
+    rounds: int = 0
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        yield from self.pieces
+        while True:
+            self.rounds += 1
+            yield self.pieces[-1]
+
+
+def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    looping = Looping(("Dykes were raised [Source 1]. ", "They are inspected every spring [Source 2]. "))
+    _, result = ask(evidence, looping)
+    assert looping.rounds < 20
+    assert result.text == "Dykes were raised [Source 1]. They are inspected every spring [Source 2]."
+    assert result.status == "answered"
+    assert "The answer broke off. scripted kept repeating itself. Ask again, or use another model." in result.warnings
+
+
+def test_a_refusal_below_an_answer_is_dropped_and_reported(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    said = "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953.\n" + INSUFFICIENT["en"]
+    _, result = ask(evidence, Scripted((said,)))
+    assert result.status == "answered"
+    assert result.text == "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953."
+    assert len(result.citations) == 1
+    assert any("answered and then wrote" in warning for warning in result.warnings)
+
+
+def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    ask: Callable[..., tuple[list[str], Answer]],
+) -> None:
+    asked = make_evidence("Quale argine fu alzato?", [make_source(1, SENTENCES.replace("{n}", "10"))], language="it")
+    said = "The dyke at kilometre 10 was raised after the flood of 1953, and it is inspected every spring [Source 1]."
+    _, result = ask(asked, Scripted((said,)), replace(SUPPORT, identify=lambda _: "en"))
+    assert [one.label for one in result.support] == ["supported"]
+    assert any("answered in English, not in Italian" in warning for warning in result.warnings)
+
+
+def test_citing_and_labelling_an_answer_encode_its_sources_once(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], embedder: CountingEmbedder
+) -> None:
+    said = ("A dyke was raised when the flood of 1953 had passed [Source 1].",)
+    cited = ask(evidence, Scripted(said))[1]
+    citing = embedder.encoded
+    labelled = ask(evidence, Scripted(said), SUPPORT)[1]
+    assert labelled.citations == cited.citations
+    # Of the second time, only the sentence itself is encoded more often than for citing alone.
+    assert embedder.encoded - 2 * citing == 1

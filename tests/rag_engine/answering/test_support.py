@@ -11,10 +11,12 @@ from rag_engine.answering.support import (
     SupportModels,
     assess,
     fitted_support,
+    reasons_of,
     support_accuracy,
     support_summary,
     unsupported_sentences,
 )
+from rag_engine.answering.support_features import SupportEvidence
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores
@@ -191,3 +193,15 @@ def test_nothing_is_summed_up_where_nothing_is_claimed() -> None:
 def test_the_stated_accuracy_is_the_one_that_was_measured() -> None:
     assert support_accuracy() == f"right in {int(fitted_support().right * 10)} of 10 cases in our tests"
     assert fitted_support().right >= 0.8
+
+
+def test_of_many_names_that_are_missing_the_first_three_are_shown() -> None:
+    names = ("Guide", "Design", "Construction", "Management", "Plans")
+    evidence = SupportEvidence((), (), (), names, 5, (), False, False, 0.0, 0.2, 0.8, 0.0, False)
+    reasons = list(reasons_of(evidence))
+    assert [reason for reason in reasons if "name " in reason or "more" in reason] == [
+        "name Guide is not in the passage",
+        "name Design is not in the passage",
+        "name Construction is not in the passage",
+        "and 2 more",
+    ]

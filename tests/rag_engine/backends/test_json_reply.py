@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.backends.llm_reply import parse_object, read_object
-from rag_engine.errors import BackendError
+from rag_engine.backends.llm_reply import joined, parse_object, read_object
+from rag_engine.errors import BackendError, ReplyError
 
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 
@@ -81,3 +82,23 @@ def test_what_is_no_object_of_json_is_none(reply: str) -> None:
 
 def test_an_object_that_breaks_off_gives_no_piece_of_it() -> None:
     assert parse_object('{"charges": [{"a": "x"}, {"a": "y"') is None
+
+
+@pytest.mark.parametrize("loop", ["the act ", "\n ", '{"measure": "plan", "actor": null, "citation": 1}, '])
+def test_a_reply_that_goes_round_is_ended_long_before_its_limit(loop: str) -> None:
+    said: list[str] = []
+
+    def pieces() -> Iterator[str]:
+        yield '{"note": "'
+        while len(said) < 2000:
+            said.append(loop)
+            yield loop
+
+    with pytest.raises(ReplyError, match="kept repeating itself"):
+        joined(pieces(), model="m")
+    assert len("".join(said)) < 500
+
+
+def test_a_reply_with_many_like_values_is_read_whole() -> None:
+    verdicts = json.dumps({"verdicts": [True, False] * 12})
+    assert joined(verdicts, model="m") == verdicts

@@ -1,0 +1,1 @@
+"""Faults in the words of a language model: another language, or a refusal of what it has answered."""

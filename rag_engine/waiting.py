@@ -1,0 +1,29 @@
+"""Sign of life from a slow request: whoever asked is called about once a second, and may leave by raising."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+# Called with the seconds that a request has taken so far.
+WaitingListener = Callable[[float], object]
+
+_listener: ContextVar[WaitingListener | None] = ContextVar("waiting_listener", default=None)
+
+
+@contextmanager
+def while_waiting(listener: WaitingListener) -> Iterator[None]:
+    """Call the listener while a model is waited for in this block; what it raises ends the request."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def still_waiting(seconds: float) -> None:
+    """Call whoever listens, with the seconds that the request has taken so far."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(seconds)
