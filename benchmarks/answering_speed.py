@@ -123,8 +123,8 @@ def main() -> None:
             "labelling the sentences; searching is not in it. First token: from the packed prompt to the first piece, "
             "less what the server itself took.",
             "A warm question has its models loaded and is asked for the first time, so that nothing of it is cached.",
-            "The stages from cold follow one another in a process of their own, the models one after the other; the "
-            "command itself loads them side by side.",
+            "The stages from cold follow one another in a process of their own; the command itself loads the models "
+            "while it analyses the question.",
         ],
     )
 

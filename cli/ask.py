@@ -67,7 +67,7 @@ def search(
     from rag_engine.prompts import absent_sections
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
-        engine.begin_loading_models()
+        engine.begin_loading_models(engine.language_of(question))
         evidence = engine.search(question, parse_filters(filters or []), _retrieval(engine, top_k))
     if as_json:
         print_json(search_json(evidence))
@@ -276,7 +276,7 @@ def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple
     answer: Answer | None = None
     prompts: list[Prompt] = []
     retrieval = _retrieval(engine, asked.top_k)
-    engine.begin_loading_models()
+    engine.begin_loading_models(engine.language_of(asked.question))
     for part in watched(engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append)):
         if isinstance(part, str) and print_words:
             out.print(emphasised(part), end="", soft_wrap=True)

@@ -92,7 +92,7 @@ class Engine:
         self.collection = Collection(config.workspace, self.catalog, backends)
         self._models = Models(config, embedder)
         self._page_renderer = PageRenderer()
-        self._loading: list[threading.Thread] = []
+        self._loading: threading.Thread | None = None
         self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
         self._spaces_lock = threading.Lock()
@@ -373,17 +373,17 @@ class Engine:
         self._page_renderer.start()
         self.begin_loading_models()
 
-    def begin_loading_models(self) -> None:
-        """Begin to load encoder, reader and reranker beside one another; `close` waits until they are loaded."""
-        for load in (self.embedder, self._load_readers):
-            thread = threading.Thread(target=_quietly, args=(load,), name="load a model", daemon=True)
-            self._loading.append(thread)
-            thread.start()
+    def begin_loading_models(self, language: str = PACKAGED_LANGUAGE) -> None:
+        """Begin to load what a question in a language needs, one model after the other; `close` waits until it is."""
+        self._loading = threading.Thread(target=self._load_models, args=(language,), name="load models", daemon=True)
+        self._loading.start()
 
-    def _load_readers(self) -> None:
-        self._models.reader()
-        if self.config.retrieval.rerank:
-            self._models.reranker(PACKAGED_LANGUAGE)
+    def _load_models(self, language: str) -> None:
+        with suppress(SextantError):
+            self.embedder()
+            self._models.reader()
+            if self.config.retrieval.rerank:
+                self._models.reranker(language)
 
     def indexer(self) -> AbstractContextManager[Indexer]:
         """Give the workspace's writer, with the configured encoder and chunking."""
@@ -418,8 +418,8 @@ class Engine:
     def close(self) -> None:
         """Release every lock and connection."""
         # A process that ends while a runtime loads a model crashes in it.
-        for thread in self._loading:
-            thread.join()
+        if self._loading is not None:
+            self._loading.join()
         self.collection.close()
         self._page_renderer.close()
 
@@ -514,12 +514,6 @@ class _DiskBackends:
         """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
         serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
         return serving.chroma_url if serving else self._config.chroma_url
-
-
-def _quietly(load: Callable[[], object]) -> None:
-    """Load a model; its errors are reported when it is needed."""
-    with suppress(SextantError):
-        load()
 
 
 def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[str]:
