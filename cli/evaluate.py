@@ -49,7 +49,7 @@ JudgeUrl = Annotated[str, typer.Option("--judge-url", help="The judge's endpoint
 Repeat = Annotated[int, typer.Option("--repeat", min=1, max=20, help="How often each answer is judged.")]
 TextMetrics = Annotated[
     bool,
-    typer.Option("--text-metrics", help="Also BLEU, ROUGE, METEOR, BERTScore (pip install 'sextant[text-metrics]')."),
+    typer.Option("--text-metrics", help="Also BLEU, ROUGE, METEOR, BERTScore (pip install 'sextant\\[text-metrics]')."),
 ]
 
 

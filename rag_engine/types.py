@@ -233,7 +233,7 @@ class QueryPlan:
 
 @dataclass(frozen=True, slots=True)
 class PassageReading:
-    """What a reader says of a question and a passage, in logits.
+    """Reading of a passage for a question, in logits.
 
     `tokens` are the characters [start, end) of the passage that each token stands for; `starts` and `ends` how well an
     answer begins or ends in it; `absent` how well the passage holds no answer, on the scale of a start and an end

@@ -12,7 +12,14 @@ import pytest
 
 from tests.conftest import ROOT
 
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/retrieval.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/answers.md",
+    "docs/architecture.md",
+    "docs/glossary.md",
+    "docs/retrieval.md",
+)
 FOLDERS = ("rag_engine", "ingestion", "pages", "cli", "tests", "benchmarks", "docs", ".ci", "data")
 # Made by use, not by a checkout.
 MADE = ("data/workspace",)

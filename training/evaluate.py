@@ -73,7 +73,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Figures:
-    """What was found for the questions of a set, one entry a question; by the reader's weight."""
+    """Findings for the questions of a set, one entry a question; by the reader's weight."""
 
     first: dict[float, list[float]] = field(default_factory=lambda: {weight: [] for weight in WEIGHTS})
     inside: dict[float, list[float]] = field(default_factory=lambda: {weight: [] for weight in WEIGHTS})

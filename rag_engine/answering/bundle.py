@@ -53,7 +53,7 @@ class KeptPassage:
 
 @dataclass(frozen=True, slots=True)
 class KeptPrompt:
-    """What the generator was given; `sources` are the numbers of those in it, in their order."""
+    """Prompt that the generator was given; `sources` are the numbers of those in it, in their order."""
 
     system: str
     user: str

@@ -115,7 +115,7 @@ def answer(
 
 @dataclass(frozen=True, slots=True)
 class WritingTools:
-    """What a written answer is made with."""
+    """Models and settings that a written answer is made with."""
 
     embedder: Embedder
     page_of: PageOf

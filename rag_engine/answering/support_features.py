@@ -42,7 +42,7 @@ class StatedFacts:
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """What a sentence is held against: the part of its sources that comes nearest to it, and the facts of all of them.
+    """Text that a sentence is held against: the part of its sources that comes nearest to it, and the facts of all of them.
 
     `similarity` is the encoder's, calibrated, from 0 to 1; `read` how relevant a reader finds the part for the
     sentence, from -1 to 1, and 0 without a reader.
@@ -57,7 +57,7 @@ class CitedPassage:
 
 @dataclass(frozen=True, slots=True)
 class SupportEvidence:
-    """What speaks for and against a sentence.
+    """Signs for and against a sentence.
 
     `numbers`, `dates`, `places` and `names` are those that the source does not have, of `named` names in all;
     `universals` the words that claim more than it. `denied`: the sentence denies and the passage does not; `affirmed`:

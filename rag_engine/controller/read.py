@@ -38,7 +38,7 @@ Similarity = Callable[[float, str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class StatementReading:
-    """What was read: statements, and what a person should know of how they were found."""
+    """Result of reading: statements, and what a person should know of how they were found."""
 
     propositions: tuple[Proposition, ...]
     warnings: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ _EMPTY = frozenset(("null", "none", "n/a", "not stated", "not specified", "unkno
 
 @dataclass(frozen=True, slots=True)
 class BoundReply:
-    """What is left of a reply: entities, cited records, and a warning for each thing that was left out."""
+    """Remains of a checked reply: entities, cited records, and a warning for each thing that was left out."""
 
     entities: tuple[Attribute, ...]
     records: tuple[CitedRecord, ...]

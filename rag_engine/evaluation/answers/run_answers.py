@@ -41,7 +41,7 @@ class AnswersRequest:
 
 @dataclass(frozen=True, slots=True)
 class Scorers:
-    """What measures an answer besides the figures that need no model; None is not asked."""
+    """Measures of an answer besides the figures that need no model; None is not asked."""
 
     judge: Judge | None = None
     compare: CompareTexts | None = None
