@@ -37,7 +37,7 @@ _PASSWORD = re.compile(r"(?<=://)[^\s/@]+@")
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Everything that answers: the language model and its digest ("" where its server tells none), the encoder, the index.
+    """All that answers: the language model and its digest ("" where its server tells none), the encoder, the index.
 
     `generation` is the number of the index generation, `collection` a hash over the documents; `settings` are those of
     the configuration that a machine's paths, addresses and keys are not part of.

@@ -42,7 +42,7 @@ class FittedSupport:
 
 @dataclass(frozen=True, slots=True)
 class SupportModels:
-    """Models by which sentences are compared with their sources: the encoder's scale, and a reader and a judge where asked.
+    """Models that compare sentences with their sources: the encoder's scale, and a reader and a judge where asked.
 
     `identify` returns the language (ISO 639-1) of an answer that was wished for in another one than the question's, ""
     where it is not known.

@@ -42,7 +42,7 @@ class StatedFacts:
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """Text that a sentence is held against: the part of its sources that comes nearest to it, and the facts of all of them.
+    """Text that a sentence is held against: the part of its sources that is nearest, and the facts of all of them.
 
     `similarity` is the encoder's, calibrated, from 0 to 1; `read` how relevant a reader finds the part for the
     sentence, from -1 to 1, and 0 without a reader.

@@ -21,7 +21,10 @@ from rag_engine.types import ControllerStep, Evidence
 
 @dataclass(frozen=True, slots=True)
 class ControllerTools:
-    """Models and tables that the controller works with; `generator` is None without a language model, which has `seconds` for a reply."""
+    """Models and tables that the controller works with.
+
+    `generator` is None without a language model, which has `seconds` for a reply.
+    """
 
     embedder: Embedder
     similarity: Similarity

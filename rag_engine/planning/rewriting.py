@@ -34,7 +34,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """Question that is asked in the place of a question that leans on the one before; `by` is "rules" or the model's name."""
+    """Question asked in the place of one that leans on the one before; `by` is "rules" or the model's name."""
 
     question: str
     by: str
