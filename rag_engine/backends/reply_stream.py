@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import wait
+from contextlib import contextmanager
 from time import monotonic
 from typing import TypeVar
 
@@ -21,15 +24,14 @@ def read_parts(parts: AsyncIterator[ReplyPart], *, seconds: float) -> Iterator[R
     an interrupt, and the closing of this iterator end the request at once, so that its server is free for the next.
     """
     started = called = monotonic()
-    # A blocking read could be left neither by another thread nor by the listener.
-    with asyncio.Runner() as runner:
+    with _event_loop() as loop:
         while True:
-            coming = runner.get_loop().create_task(_next(parts))
+            coming = asyncio.run_coroutine_threadsafe(_next(parts), loop)
             while not coming.done():
                 left = started + seconds - monotonic()
                 if left <= 0:
                     raise TimeoutError
-                runner.run(_wait(coming, min(left, _PULSE_SECONDS)))
+                wait([coming], min(left, _PULSE_SECONDS))
                 if monotonic() - called >= _PULSE_SECONDS:
                     called = monotonic()
                     still_waiting(called - started)
@@ -39,9 +41,35 @@ def read_parts(parts: AsyncIterator[ReplyPart], *, seconds: float) -> Iterator[R
             yield part
 
 
+@contextmanager
+def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Give an event loop that runs in a thread of its own; what it still does at the end is cancelled.
+
+    The asking thread may have a running loop already, as in a notebook, and a blocking read could not be left.
+    """
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="read a reply", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        asyncio.run_coroutine_threadsafe(_cancel_tasks(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
 async def _next(parts: AsyncIterator[ReplyPart]) -> ReplyPart | None:
     return await anext(parts, None)
 
 
-async def _wait(coming: asyncio.Task[object], seconds: float) -> None:
-    await asyncio.wait({coming}, timeout=seconds)
+async def _cancel_tasks() -> None:
+    """Cancel every other task of the loop and close its generators, which hangs up."""
+    # A connection attempt that has not begun could not be cancelled without a warning of the client's library.
+    await asyncio.sleep(0)
+    # A task that is cancelled may begin another.
+    while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()

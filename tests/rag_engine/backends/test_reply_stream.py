@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -107,3 +108,14 @@ def test_nobody_is_told_once_the_block_is_left(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(Exception, match="does not answer"):
         list(model.stream(PROMPT))
     assert heard == []
+
+
+def test_a_reply_is_read_where_an_event_loop_runs_already_as_in_a_notebook() -> None:
+    async def parts() -> AsyncIterator[str]:
+        yield "The dyke "
+        yield "was raised."
+
+    async def notebook() -> list[str]:
+        return list(reply_stream.read_parts(parts(), seconds=30))
+
+    assert asyncio.run(notebook()) == ["The dyke ", "was raised."]
