@@ -85,7 +85,7 @@ def rebuild(
             require_no_drop(engine, accepted, progress)
         except (InputError, BackendError) as error:
             raise WorkspaceError(
-                f"The new index could not be checked and was not put in place: {error}",
+                f"The new index could not be checked and did not go live: {error}",
                 help="To rebuild without the check, use --anyway, or the button on the Run tab.",
             ) from error
 

@@ -58,7 +58,7 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
         if st.button("Check now", icon=":material/fact_check:", key="gate"):
             queue_gate(resources.desk())
             st.rerun()
-        if st.button("Accept the answers of now", icon=":material/verified:", key="accept answers"):
+        if st.button("Accept the current answers", icon=":material/verified:", key="accept answers"):
             queue_gate(resources.desk(), accept=True)
             st.rerun()
     if result is not None:
@@ -97,7 +97,7 @@ def _draw_rebuild(accepted: KeptRun | None, *, held_back: bool) -> None:
         help="Needed after a change of the encoder or of the chunking. It takes as long as adding the documents did.",
     )
     if held_back:
-        st.markdown(":material/warning: The last new index was not put in place. The old index answers.")
+        st.markdown(":material/warning: The last new index did not go live. The old index keeps answering.")
     with st.container(horizontal=True):
         if st.button("Rebuild the indexes", icon=":material/build:", key="rebuild"):
             queue_rebuild(resources.desk(), encode=encode)

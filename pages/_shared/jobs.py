@@ -189,7 +189,7 @@ def _title(run: Run) -> str:
     if run.action == "run":
         return escape(run.request.describe())
     if run.action == "gate":
-        return "Accepting the answers of now" if run.arguments.get("accept") else "Checking the answers"
+        return "Accepting the current answers" if run.arguments.get("accept") else "Checking the answers"
     if run.action == "rebuild":
         return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
     if run.action == "ask":

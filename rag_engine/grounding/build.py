@@ -125,7 +125,7 @@ def build_knowledge_base(
 
 
 class _Builder:
-    """What entries are grounded with; texts and index pages of a document are read once."""
+    """Models and sources that entries are grounded with; texts and index pages of a document are read once."""
 
     def __init__(
         self,

@@ -95,7 +95,7 @@ def require_no_drop(engine: Engine, accepted: KeptRun, progress: RunProgress = l
     result = ask_gate(engine, accepted, progress)
     if result.dropped:
         raise WorkspaceError(
-            f"The new index was not put in place: {', '.join(result.dropped)} fell significantly below the accepted "
+            f"The new index did not go live: {', '.join(result.dropped)} fell significantly below the accepted "
             f"run on {result.questions} questions.",
             help="The old index still answers. To switch all the same, use --anyway, or the button on the Run tab.",
         )

@@ -114,7 +114,7 @@ def test_the_worker_reports_a_generation_that_was_held_back(desk: Desk) -> None:
     work(desk.engine)
     [run] = desk.jobs.runs()
     assert run.status == "failed"
-    assert "was not put in place" in run.message
+    assert "did not go live" in run.message
     assert desk.engine.collection.generation() == 1
 
 
