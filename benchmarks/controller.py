@@ -212,7 +212,7 @@ def table(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
                 found = [(one, sources_of(one, way)[:size]) for one in chosen]
                 complete = sum(met(one.question, sources) == len(one.question.parts) for one, sources in found)
                 interval = wilson_interval(complete, len(chosen))
-                cells.append(f"{interval.mean:.0%} [{interval.low:.0%}, {interval.high:.0%}]")
+                cells.append(f"{interval.value:.0%} [{interval.low:.0%}, {interval.high:.0%}]")
             sources = sum(len(sources_of(one, way)) for one in chosen) / len(chosen)
             searches = 1 + (sum(one.searches for one in chosen) / len(chosen) if way == "controller" else 0)
             spent = [one.seconds[0] + (one.seconds[1] if way == "controller" else 0) for one in chosen]
