@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -118,4 +119,6 @@ def test_a_reply_is_read_where_an_event_loop_runs_already_as_in_a_notebook() -> 
     async def notebook() -> list[str]:
         return list(reply_stream.read_parts(parts(), seconds=30))
 
-    assert asyncio.run(notebook()) == ["The dyke ", "was raised."]
+    # In a thread of its own, for a browser test beside this one may have left a loop running in the tests' own.
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(asyncio.run, notebook()).result() == ["The dyke ", "was raised."]
