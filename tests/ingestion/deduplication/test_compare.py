@@ -274,9 +274,10 @@ def test_two_thousand_candidates_take_seconds() -> None:
         vectors = np.array([[len(one), len(one.split()), one.count("1")] for one in texts], dtype=np.float32)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
-    started = time.process_time()
+    # Of this thread alone: models that a test before this one began to load may still be loading in another.
+    started = time.thread_time()
     outcomes = relate(candidates, CONFIG, encode)
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
     assert len(outcomes) == 2000
     assert len({outcome.reason for outcome in outcomes.values()}) > 2
 
