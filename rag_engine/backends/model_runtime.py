@@ -66,8 +66,8 @@ def open_openvino(file: Path, precision: FloatPrecision | None = None) -> Runtim
 def faster_precision(processor: Path = Path("/proc/cpuinfo")) -> FloatPrecision:
     """Return the precision that OpenVINO is faster in: bfloat16 with matrix instructions (AMX), else single precision.
 
-    OpenVINO itself counts AVX512-BF16 as enough, where bfloat16 takes 1.4 to 1.6 times as long as single precision
-    (benchmarks/encoders.py, benchmarks/reranking.py). A processor that is not described there has no AMX.
+    OpenVINO itself counts AVX512-BF16 as enough, where bfloat16 took 1.4 to 1.6 times the processor time of single
+    precision when it was tried; benchmarks/encoders.py times both. A processor that is not described there has no AMX.
     """
     try:
         return "bf16" if "amx_bf16" in processor.read_text(encoding="utf-8").split() else "f32"
