@@ -170,7 +170,7 @@ def quotations_row(
     for half in ("dev", "heldout"):
         judged = []
         for one in (one for one in found if one.question.split == half):
-            chosen = answerer.choose(one.question.question, one.evidence.sources, one.question.language)
+            chosen = answerer.choose(one.question.question, one.evidence.sources, one.question.language).quotations
             counts.append(len(chosen))
             judged.append([answers(quotation.text, one.question) for quotation in chosen] or [False])
         first, any_of = sum(one[0] for one in judged), sum(map(any, judged))

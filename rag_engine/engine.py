@@ -151,7 +151,7 @@ class Engine:
             judged = judge(evidence, self.reader())
         except BackendError as error:
             judged = judge(evidence, None)
-            judged = replace(judged, warnings=(*judged.warnings, f"The passages were not read closely: {error}"))
+            judged = replace(judged, warnings=(*judged.warnings, _not_read(error)))
         return replace(judged, seconds={**judged.seconds, "judge": time.perf_counter() - started})
 
     def reader(self) -> PassageReader | None:
@@ -192,14 +192,19 @@ class Engine:
         )
 
     def _extractive(self, embedder: Embedder, language: str) -> ExtractiveAnswerer:
-        """Return the answerer that quotes, without a reader or reranker that is unavailable: a search reports that."""
+        """Return the answerer that quotes; it warns of a reader or reranker that is unavailable."""
         reader: PassageReader | None = None
         reranker: Reranker | None = None
-        with suppress(BackendError):
+        warnings: list[str] = []
+        try:
             reader = self.reader()
-        with suppress(BackendError):
+        except BackendError as error:
+            warnings.append(_not_read(error))
+        try:
             reranker = self._models.reranker(language) if self.config.retrieval.rerank else None
-        return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker)
+        except BackendError as error:
+            warnings.append(f"Not reranked: {error}")
+        return ExtractiveAnswerer(embedder, reader, None if reranker is reader else reranker, warnings=warnings)
 
     def ask_structured(
         self,
@@ -514,6 +519,11 @@ class _DiskBackends:
         """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
         serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
         return serving.chroma_url if serving else self._config.chroma_url
+
+
+def _not_read(error: BackendError) -> str:
+    """Return the warning for passages that no reader has read."""
+    return f"The passages were not read closely: {error}"
 
 
 def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) -> Iterator[str]:

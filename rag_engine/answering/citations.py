@@ -30,7 +30,8 @@ _BARE = re.compile(
 _QUOTED = re.compile('“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|"[^"\n]*"')
 _REFERENCE_LINE = re.compile(r"\s*(?:$|[-–—*•\[【(（\d])")
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
-_CHECKED = re.compile(r"\[Source (\d{1,3})\]")
+# A mark as a checked answer has it.
+CHECKED_MARK = re.compile(r"\[Source (\d{1,3})\]")
 _WORD = re.compile(r"\w+")
 _WIDEST_RANGE = 20
 _SENTENCES = 48  # encoded at most for one answer: checking must not take longer than reading
@@ -132,7 +133,7 @@ def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
     blanked = _blanked(text)
     ends = _references_start(text)
     spans = [span for span in _lines(blanked, language) if span[0] < ends]
-    marks = [(match.start(), int(match.group(1))) for match in _CHECKED.finditer(text, 0, ends)]
+    marks = [(match.start(), int(match.group(1))) for match in CHECKED_MARK.finditer(text, 0, ends)]
     named: dict[Span, list[int]] = {}
     for position, number in marks:
         if span := _sentence_at(blanked, spans, position):
@@ -178,7 +179,7 @@ def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_C
     spans = _lines(blanked, language)
     references = _references_start(text)
     named: set[int] = set()
-    for match in _CHECKED.finditer(text):
+    for match in CHECKED_MARK.finditer(text):
         number = int(match.group(1))
         if number not in sources or (match.start() > references and number in named):
             continue
@@ -189,7 +190,7 @@ def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_C
 
 def _blanked(text: str) -> str:
     """Return a checked text with blanks in place of its marks."""
-    return _CHECKED.sub(lambda match: " " * len(match.group(0)), text)
+    return CHECKED_MARK.sub(lambda match: " " * len(match.group(0)), text)
 
 
 def _spans(text: str, language: str) -> list[Span]:

@@ -130,13 +130,13 @@ def _quoted(
     """Yield the quotations and the Answer that consists of them."""
     status: AnswerStatus = "answered"
     try:
-        text, citations = quote(evidence, answerer, page_of)
+        text, citations, warnings = quote(evidence, answerer, page_of)
         text = "\n\n".join(filter(None, (absent, text, _notes(evidence, citations))))
         yield text
     except SextantError as error:
-        status, text, citations = "error", str(error), ()
+        status, text, citations, warnings = "error", str(error), (), (str(error),)
     seconds = {"answer": perf_counter() - started}
-    yield Answer(status, text, citations, evidence, answerer.name, (text,) if status == "error" else (), seconds)
+    yield Answer(status, text, citations, evidence, answerer.name, warnings, seconds)
 
 
 def _written(

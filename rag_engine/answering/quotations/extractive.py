@@ -80,6 +80,14 @@ class Quotation:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """Quotations, the best first, and warnings of the models that they were chosen without."""
+
+    quotations: tuple[Quotation, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Quotable:
     """A unit of a source, the source's own units, and what a reader found in it."""
 
@@ -105,14 +113,17 @@ class ExtractiveAnswerer:
         reader: PassageReader | None = None,
         reranker: Reranker | None = None,
         quoting: Quoting = Quoting(),
+        warnings: Sequence[str] = (),
     ) -> None:
+        """`warnings` say which models are missing, for those who are shown the quotations."""
         self._embedder, self._reader, self._reranker, self._quoting = embedder, reader, reranker, quoting
+        self._warnings = tuple(warnings)
 
-    def choose(self, question: str, sources: Sequence[Source], language: str = "") -> list[Quotation]:
+    def choose(self, question: str, sources: Sequence[Source], language: str = "") -> Chosen:
         """Return the quotations, the best first; none where the sources hold nothing that can be quoted.
 
         Where the question names sections, nothing else is quoted. `language` is the question's. BackendError when the
-        reader breaks off.
+        reader breaks off; a reranker that does is a warning.
         """
         quoting = self._quoting
         named = [source for source in sources if any(hit.named for hit in source.hits)]
@@ -124,12 +135,14 @@ class ExtractiveAnswerer:
         best += [source for source in in_order if source.index_context]
         candidates = _candidates(best)
         if not candidates:
-            return []
+            return Chosen((), self._warnings)
         if self._reader is not None:
             candidates = _read(candidates, question, best, self._reader)
         asked = asked_for(question, language)
         scores = self._scores(question, asked, language, candidates)
-        return _choose(candidates, scores, quoting, listing="list" in asked)
+        scores, warnings = self._reread(question, language, candidates, scores)
+        chosen = _choose(candidates, scores, quoting, listing="list" in asked)
+        return Chosen(tuple(chosen), (*self._warnings, *warnings))
 
     def _scores(
         self, question: str, asked: frozenset[Asked], language: str, candidates: Sequence[_Quotable]
@@ -155,28 +168,30 @@ class ExtractiveAnswerer:
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
         own = np.array([one.source.document.metadata.language == language for one in candidates])
         fitting = np.array([_fits_question(asked, one) for one in candidates])
-        return self._reread(
-            question, language, candidates, scores + quoting.own_language * own + quoting.asked * fitting
-        )
+        result: NDArray[np.float64] = scores + quoting.own_language * own + quoting.asked * fitting
+        return result
 
     def _reread(
         self, question: str, language: str, candidates: Sequence[_Quotable], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return the scores with those of the reranker mixed into the best, where it knows their language."""
+    ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+        """Return the scores with those of the reranker mixed into the best, where it knows their language.
+
+        They stay as they are, with a warning, where it breaks off.
+        """
         reranker, share = self._reranker, self._quoting.reranker
         if reranker is None or not share or not _reads(reranker, language):
-            return scores
+            return scores, ()
         best = np.argsort(-scores, kind="stable")[: self._quoting.reread].tolist()
         rows = [row for row in best if _reads(reranker, candidates[row].source.document.metadata.language)]
         if len(rows) < 2:
-            return scores
+            return scores, ()
         try:
             read = read_scores(question, [candidates[row].text for row in rows], reranker)
-        except (SextantError, RuntimeError):  # the search before has reported what is wrong with it
-            return scores
+        except (SextantError, RuntimeError) as error:
+            return scores, (f"Not reranked: {error}",)
         mixed = (1 - share) * scores
         mixed[rows] += share * _scaled(read)
-        return mixed
+        return mixed, ()
 
 
 def _reads(reranker: Reranker, language: str) -> bool:

@@ -11,21 +11,25 @@ from rag_engine.text.sentences import stripped
 from rag_engine.types import Citation, Evidence
 
 
-def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> tuple[str, tuple[Citation, ...]]:
-    """Return the answer's text, a line for each quotation, and their citations in that order.
+def quote(
+    evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf
+) -> tuple[str, tuple[Citation, ...], tuple[str, ...]]:
+    """Return the answer's text, a line for each quotation, their citations in that order, and warnings.
 
     A quotation in another language than the question's names it. BackendError where the sources hold nothing to quote.
     """
     language = evidence.plan.language
     chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
-    if not chosen:
+    if not chosen.quotations:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
     lines = [
         quotations_heading(language, sure=evidence.ground == "enough"),
         "",
-        *(_line(one, language) for one in chosen),
+        *(_line(one, language) for one in chosen.quotations),
     ]
-    return "\n".join(lines), tuple(citation_at(one.source, one.start, one.end, page_of) for one in chosen)
+    citations = tuple(citation_at(one.source, one.start, one.end, page_of) for one in chosen.quotations)
+    # A search that came before has given the same warnings.
+    return "\n".join(lines), citations, tuple(one for one in chosen.warnings if one not in evidence.warnings)
 
 
 def _line(quotation: Quotation, language: str) -> str:

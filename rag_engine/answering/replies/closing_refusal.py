@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from rag_engine.answering.citations import CHECKED_MARK
 from rag_engine.prompts import INSUFFICIENT
 
-_MARK = re.compile(r"\[Source \d{1,3}\]")
 _REFUSAL = re.compile("|".join(re.escape(sentence.rstrip(".")) for sentence in INSUFFICIENT.values()), re.IGNORECASE)
 _AROUND = " \t\n*_-–—"
 
@@ -22,4 +22,4 @@ def without_closing_refusal(text: str) -> str:
     """
     found = _REFUSAL.search(text)
     before = text[: found.start()].rstrip(_AROUND) if found else ""
-    return before if _MARK.search(before) else text
+    return before if CHECKED_MARK.search(before) else text

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
+from rag_engine.answering.citations import CHECKED_MARK
 from rag_engine.text.languages import language_name
 from rag_engine.types import QueryPlan
 
-_MARK = re.compile(r"\[Source \d{1,3}\]")
 # Letters from which on the language of a text is known well enough to be held against a model.
 _ENOUGH = 60
 
 
 def written_language(text: str, plan: QueryPlan, identify: Callable[[str], str]) -> str:
     """Return the language of a checked answer (ISO 639-1), that of the question where it cannot be known."""
-    plain = " ".join(_MARK.sub(" ", text).split())
+    plain = " ".join(CHECKED_MARK.sub(" ", text).split())
     if not plan.output_instructions and sum(map(str.isalpha, plain)) < _ENOUGH:
         return plan.language
     return identify(plain) or plan.language

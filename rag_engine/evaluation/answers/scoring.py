@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from rag_engine.answering.citations import CHECKED_MARK
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of
 from rag_engine.text.folding import fold
@@ -23,7 +24,6 @@ METRICS = (
 CitedPage = tuple[str, int]
 Figures = Mapping[str, float | None]
 
-_MARK = re.compile(r"\[Source \d{1,3}\]")
 # Runs of so many words are compared: two texts on one subject share most single words.
 _RUN = 3
 _WORD = re.compile(r"\w+")
@@ -83,7 +83,7 @@ def answer_match(text: str, question: AnswerQuestion) -> float:
     The words of a key word may be in any order, with a few others between them, for a reference answer is not the only
     way of putting it; scattered over the text they are not the key word.
     """
-    plain = _MARK.sub(" ", text)
+    plain = CHECKED_MARK.sub(" ", text)
     letters, _ = letters_of(plain)
     if any(all(letters_of(quote.quote)[0] in letters for quote in quotes) for quotes in _answers(question.passages)):
         return 1.0

@@ -11,9 +11,10 @@ from rag_engine.answering.generation import answer
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
-from rag_engine.protocols import PassageReader, Scores
+from rag_engine.protocols import PassageReader, Reranker, Scores
 from rag_engine.types import Answer, Evidence, Ground, IndexListing, PassageReading, Source
 from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import ByHand
 
 DYKES = (
     "CHAPTER 4 DYKES\n\n"
@@ -38,12 +39,13 @@ def quote(embedder: CountingEmbedder, make_evidence: Callable[..., Evidence]) ->
         sources: Sequence[Source],
         language: str = "en",
         reader: PassageReader | None = None,
+        reranker: Reranker | None = None,
         ground: Ground = "enough",
     ) -> Answer:
         evidence = replace(make_evidence(question, sources, language=language), ground=ground)
         *_, last = answer(
             evidence,
-            ExtractiveAnswerer(embedder, reader),
+            ExtractiveAnswerer(embedder, reader, reranker),
             embedder=embedder,
             page_of=lambda document, offset: 1,
             config=GenerationConfig(),
@@ -215,3 +217,23 @@ def test_what_an_index_leads_to_is_quoted_where_it_answers_best_however_late_it_
     result = quote("How high is the freeboard of a dyke?", [*sources, context])
     assert quotations(result)[0] == ("The freeboard of every dyke is half a metre.", "11")
     assert result.text.endswith("Listed in the index under “freeboard”, page 14 [Source 11].")
+
+
+def test_a_reranker_that_breaks_off_is_reported_and_the_quotations_stay(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    question, sources = "How often is a dyke inspected?", [make_source(1, DYKES), make_source(2, LAW)]
+    broken = quote(question, sources, reranker=ByHand(lambda _: float("nan")))
+    assert quotations(broken) == quotations(quote(question, sources))
+    assert [one for one in broken.warnings if one.startswith("Not reranked: by hand")]
+
+
+def test_what_a_reranker_finds_best_is_quoted_where_it_knows_the_language(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    question, sources = "How often is a dyke inspected?", [make_source(1, DYKES), make_source(2, LAW)]
+    assert not any("Lunch" in text for text, _ in quotations(quote(question, sources)))
+    hungry = quote(question, sources, reranker=ByHand(lambda text: 99.0 * ("Lunch" in text)))
+    german = quote(question, sources, reranker=ByHand(lambda text: 99.0 * ("Lunch" in text), frozenset({"de"})))
+    assert any("Lunch" in text for text, _ in quotations(hungry))
+    assert quotations(german) == quotations(quote(question, sources))
