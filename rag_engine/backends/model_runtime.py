@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.backends.model_export import first_line
-from rag_engine.backends.openvino_graph import GRAPH, WORDS, Precision, precision_options, prepared_graph, read_words
+from rag_engine.backends.openvino_graph import (
+    GRAPH,
+    WORDS,
+    Precision,
+    keep_openvino_quiet,
+    precision_options,
+    prepared_graph,
+    read_words,
+)
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
 
@@ -40,8 +47,7 @@ def open_openvino(file: Path, precision: Precision | None = None) -> Runtime:
     What openvino_graph.py makes of the file, and the compiled model, are kept beside it, so that a later start takes a
     fraction of a second.
     """
-    # OpenVINO reports its import to its makers over the network unless this companion package is out of reach.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    keep_openvino_quiet()
     import openvino
 
     precision = precision or fastest_precision()

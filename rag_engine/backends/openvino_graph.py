@@ -8,6 +8,7 @@ words, start without loading it.
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +27,11 @@ _WORDS_FILE = "words.npy"
 _GROUP = 64
 # Layers with fewer inputs or outputs take no time worth saving.
 _LEAST_WIDTH = 64
+
+
+def keep_openvino_quiet() -> None:
+    """Keep OpenVINO from importing its converter, which takes .2 s and reports that to its makers over the network."""
+    sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
 
 
 def precision_options(precision: Precision) -> dict[str, Any]:
