@@ -16,7 +16,8 @@ from cli.chat.session import ChatSession, ask
 from cli.terminal import out
 from ingestion.status.views import pluralised
 from rag_engine.chunking.indexed_text import cited
-from rag_engine.conversations import Conversation, Reply, ShownSource, new_id
+from rag_engine.conversations.reply import Reply, ShownSource
+from rag_engine.conversations.store import Conversation, new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import parse_filters
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from rag_engine.answering.reference_list import references_of
-from rag_engine.conversations import Conversation, Reply, Turn
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import Conversation, Turn
 
 _MARK = re.compile(r"\[Source (\d+)\]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~])")

@@ -11,16 +11,9 @@ from cli.terminal import emphasised, err, out, warn, watched
 from rag_engine.answering.reference_list import references_of
 from rag_engine.config import Config
 from rag_engine.controller.describe import describe_step
-from rag_engine.conversations import (
-    Conversation,
-    Reply,
-    ShownSource,
-    begin_turn,
-    exchanges,
-    new_id,
-    read_conversation,
-    record_reply,
-)
+from rag_engine.conversations.recording import record_reply
+from rag_engine.conversations.reply import Reply, ShownSource
+from rag_engine.conversations.store import Conversation, begin_turn, exchanges, new_id, read_conversation
 from rag_engine.engine import Engine, open_engine
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.planning.rewriting import FollowUp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 
 import streamlit as st
@@ -19,7 +19,7 @@ from rag_engine.answering.chances import chance_model
 from rag_engine.answering.reference_list import licence_text, references_of
 from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
-from rag_engine.conversations import Reply, ShownLink, ShownSource
+from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
@@ -147,19 +147,31 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
     cited = list(dict.fromkeys(citation.n for citation in reply.citations))
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
-    if first:
+    if first and latest:
+        _draw_cited(first, reply, turn, opened=cited[0])
+    elif first:
         title = f"{pluralised(len(first), 'source')} cited"
-        with st.container() if latest else st.expander(title, icon=":material/format_quote:"):
-            for source in first:
-                citations = tuple(citation for citation in reply.citations if citation.n == source.n)
-                _draw_source(source, citations, turn, latest and source.n == cited[0])
+        _draw_folded(title, ":material/format_quote:", f"cited {turn}", lambda: _draw_cited(first, reply, turn))
     if rest:
         title = f"{pluralised(len(rest), 'passage')} found"
         if first or reply.status == "insufficient_evidence":
             title = pluralised(len(rest), "related passage" if first else "nearest passage")
-        with st.expander(title, icon=":material/manage_search:"):
-            for source in rest:
-                _draw_source(source, (), turn, False)
+        _draw_folded(title, ":material/manage_search:", f"rest {turn}", lambda: _draw_cited(rest, reply, turn))
+
+
+def _draw_cited(sources: Sequence[ShownSource], reply: Reply, turn: int, *, opened: int = 0) -> None:
+    """Draw sources, each with its citations; that of number `opened` with its page."""
+    for source in sources:
+        citations = tuple(citation for citation in reply.citations if citation.n == source.n)
+        _draw_source(source, citations, turn, source.n == opened)
+
+
+@st.fragment
+def _draw_folded(title: str, icon: str, key: str, draw: Callable[[], None]) -> None:
+    """Draw an expander whose content is drawn once it is opened: a conversation has hundreds of sources."""
+    with st.expander(title, icon=icon, key=key, on_change="rerun") as folded:
+        if folded.open:
+            draw()
 
 
 def _clear_filters() -> str:

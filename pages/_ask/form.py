@@ -10,7 +10,7 @@ from pages._shared.markdown import escape
 from pages._shared.schema_choice import draw_schema_choice
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
-from rag_engine.conversations import Reply
+from rag_engine.conversations.reply import Reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.types import AttributeContent, Evidence, StructuredAnswer

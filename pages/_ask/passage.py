@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages._shared.markdown import escape
 from rag_engine.chunking.indexed_text import cited
-from rag_engine.conversations import ShownSource
+from rag_engine.conversations.reply import ShownSource
 from rag_engine.text.sentences import Span
 
 

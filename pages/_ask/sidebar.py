@@ -12,7 +12,7 @@ from pages._shared.elements import open_in_address
 from pages._shared.filter_widgets import count_active, display_text, draw_filters
 from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig, RetrievalProfile
-from rag_engine.conversations import delete_conversation, recent_conversations
+from rag_engine.conversations.store import delete_conversation, recent_conversations
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import streamlit as st
 
@@ -29,8 +29,8 @@ def example_questions(files: Collection[str]) -> list[str]:
 _LOOK_SECONDS = 2.0
 
 
-def draw_welcome(engine: Engine) -> str:
-    """Draw what can be done here, and return the example question that was chosen, if one was."""
+def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
+    """Draw what can be done here, with example questions, one of which `choose` asks."""
     st.title("Ask your documents")
     documents = engine.collection.documents()
     addition = _addition()
@@ -44,15 +44,11 @@ def draw_welcome(engine: Engine) -> str:
         if addition is None:
             _draw_first_step()
     progress = st.container()
-    chosen = ""
     for question in example_questions([document.file for document in documents]):
-        if st.button(question, icon=":material/arrow_outward:", type="secondary"):
-            chosen = question
-    # Not beside an answer, which it would interrupt to draw the page anew.
-    if addition is not None and not chosen:
+        st.button(question, icon=":material/arrow_outward:", type="secondary", on_click=choose, args=(question,))
+    if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
-    return chosen
 
 
 def _draw_first_step() -> None:

@@ -11,6 +11,7 @@ from ingestion.operations import Desk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from rag_engine.config import read_config
+from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.engine import Engine, open_engine
 from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
@@ -34,6 +35,12 @@ def jobs() -> JobQueue:
 def store() -> SourceStore:
     """Open the source store of the workspace."""
     return SourceStore(engine().catalog)
+
+
+@st.cache_resource(show_spinner=False)
+def answer_jobs() -> AnswerJobs:
+    """Return the answers that are being written, which outlive the pages that watch them."""
+    return AnswerJobs(workspace())
 
 
 def desk() -> Desk:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
-from rag_engine import conversations
 from rag_engine.config import read_config
+from rag_engine.conversations import store
 from rag_engine.engine import open_engine
 from tests.pages.test_citing import ARTICLE
-from tests.pages.test_conversations import REPLY
+from tests.rag_engine.conversations.test_store import REPLY
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -119,9 +119,9 @@ def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, addr
     engine.close()
     linked = tuple(replace(one, document_id=document.document_id) for one in ARTICLE.linked)
     source = replace(ARTICLE, document_id=document.document_id, linked=linked)
-    id = conversations.new_id()
-    begun = conversations.begin_turn(workspace, id, QUESTION)
-    conversations.end_turn(workspace, begun, replace(REPLY, sources=(source,), citations=()))
+    id = store.new_id()
+    begun = store.begin_turn(workspace, id, QUESTION)
+    store.end_turn(workspace, begun, replace(REPLY, sources=(source,), citations=()))
     page.goto(f"{address}/?conversation={id}")
     page.get_by_text("1 passage found").click()
 
@@ -179,13 +179,55 @@ def test_a_reload_in_the_middle_of_an_answer_keeps_its_words(
     expect(page.get_by_text("First, the council prepares it")).to_be_visible()
 
 
+def test_an_answer_goes_on_whatever_is_clicked_and_two_tabs_see_the_same(
+    page: Page, model_address: tuple[str, threading.Event]
+) -> None:
+    address, go_on = model_address
+    page.goto(address)
+    ask(page, QUESTION)
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+
+    # A setting, another page and a second tab: each ran the page anew, which used to end the answer.
+    page.get_by_text("Search settings").click()
+    page.get_by_test_id("stNumberInputStepUp").click()
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+    conversation = page.url
+    page.get_by_role("link", name="Library").click()
+    expect(page.get_by_role("heading", name="Library")).to_be_visible()
+    page.goto(conversation)
+    other = page.context.new_page()
+    other.goto(conversation)
+    for tab in (page, other):
+        expect(tab.get_by_text("First, the council prepares it")).to_be_visible()
+        expect(tab.get_by_role("button", name="Stop")).to_be_visible()
+        expect(tab.get_by_test_id("stChatInputTextArea")).to_be_disabled()
+
+    go_on.set()
+
+    for tab in (page, other):
+        expect(tab.get_by_text("The last-words.", exact=True)).to_be_visible()
+        expect(tab.get_by_test_id("stChatInputTextArea")).to_be_enabled()
+
+
+def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str) -> None:
+    page.goto(address)
+    ask(page, "Who prepares the plan?")
+    page.get_by_role("button", name="Edit question").click()
+    page.get_by_role("textbox", name="Question", exact=True).fill(QUESTION)
+    page.get_by_role("textbox", name="Question", exact=True).press("Control+Enter")
+    page.get_by_role("button", name="Ask", exact=True).click()
+
+    expect(page.locator(".st-key-question-1")).to_have_text(re.compile(re.escape(QUESTION)))
+    expect(page.get_by_text("six years").first).to_be_visible()
+
+
 def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tuple[str, threading.Event]) -> None:
     address, go_on = model_address
     page.goto(address)
     ask(page, QUESTION)
     expect(page.get_by_text("First, the council prepares it")).to_be_visible()
 
-    page.get_by_test_id("stChatInputStopButton").click()
+    page.get_by_role("button", name="Stop").click()
     go_on.set()
     page.reload()
 
@@ -199,9 +241,9 @@ def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_ag
     address, go_on = silent_address
     page.goto(address)
     ask(page, QUESTION)
-    expect(page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … [2-9] s"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … · [2-9] s"))).to_be_visible()
 
-    page.get_by_test_id("stChatInputStopButton").click()
+    page.get_by_role("button", name="Stop").click()
 
     expect(page.get_by_text("Answer cancelled.")).to_be_visible(timeout=10_000)
     expect(page.get_by_text(re.compile("Reading"))).to_have_count(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -17,7 +18,7 @@ from ingestion.tools import open_tools
 from ingestion.types import RunRequest
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import read_config
-from rag_engine.conversations import (
+from rag_engine.conversations.store import (
     CODEC,
     Conversation,
     Turn,
@@ -28,8 +29,8 @@ from rag_engine.conversations import (
     recent_conversations,
 )
 from rag_engine.engine import open_engine
-from tests.pages.test_conversations import REPLY
 from tests.portal.texts import FLOOD, FLOOD_REVISED
+from tests.rag_engine.conversations.test_store import REPLY
 
 Start = Callable[..., AppTest]
 
@@ -39,7 +40,15 @@ def texts(app: AppTest) -> str:
 
 
 def ask(app: AppTest, question: str) -> AppTest:
-    return app.chat_input[0].set_value(question).run()
+    return answered(app.chat_input[0].set_value(question).run())
+
+
+def answered(app: AppTest) -> AppTest:
+    """Wait for the answers that are being written, and draw the page anew, as it does by itself in a browser."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("answer "):
+            thread.join(60)
+    return app.run()
 
 
 def test_an_empty_collection_points_to_the_library(start: Start, tmp_path: Path) -> None:
@@ -195,7 +204,7 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
     assert "Asked as: How long does a local flood plan remain valid in Ireland" in texts(app)
     assert "Searched for: “How long does a local flood plan remain valid in Ireland" in texts(app)
 
-    app.button(key="as 1").click().run()
+    answered(app.button(key="as 1").click().run())
 
     assert not app.exception
     assert "Searched for: “And in Ireland" in texts(app)

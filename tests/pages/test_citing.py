@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ask.passage import cited_place, index_entries
-from rag_engine import conversations
 from rag_engine.config import read_config
-from rag_engine.conversations import Reply, ShownLink, ShownSource
+from rag_engine.conversations import store
+from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.engine import open_engine
 from tests.pages.collection import HOSTILE_TITLE
-from tests.pages.test_conversations import CITATION, REPLY, SOURCE
+from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 Start = Callable[..., AppTest]
 
@@ -45,9 +45,9 @@ def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
         linked = tuple(replace(one, document_id=document.document_id) for one in source.linked)
         kept = replace(source, document_id=document.document_id, linked=linked)
         reply: Reply = replace(REPLY, sources=(kept,), citations=(replace(CITATION, document_id=document.document_id),))
-        id = conversations.new_id()
-        begun = conversations.begin_turn(collection, id, "How long is a plan valid?")
-        conversations.end_turn(collection, begun, reply)
+        id = store.new_id()
+        begun = store.begin_turn(collection, id, "How long is a plan valid?")
+        store.end_turn(collection, begun, reply)
         return start(collection, conversation=id)
 
     return show
@@ -84,11 +84,11 @@ def test_a_source_without_sections_shows_nothing_more_than_before(shown: Callabl
 
 def test_a_conversation_kept_before_there_were_sections_is_read() -> None:
     reply = replace(REPLY, sources=(ARTICLE,))
-    kept = asdict(conversations.Conversation("0" * 32, (conversations.Turn("Why?", "now", reply),)))
-    assert conversations.CODEC.validate_python(kept).turns[0].reply == reply
+    kept = asdict(store.Conversation("0" * 32, (store.Turn("Why?", "now", reply),)))
+    assert store.CODEC.validate_python(kept).turns[0].reply == reply
     for name in ("act", "section", "clause", "headings", "indexed_under", "linked"):
         del kept["turns"][0]["reply"]["sources"][0][name]
-    assert conversations.CODEC.validate_python(kept).turns[0].reply == replace(reply, sources=(SOURCE,))
+    assert store.CODEC.validate_python(kept).turns[0].reply == replace(reply, sources=(SOURCE,))
 
 
 def test_headings_that_the_place_says_already_are_left_out() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from rag_engine import conversations
 from rag_engine.answering.support import support_accuracy
-from rag_engine.conversations import Reply
+from rag_engine.conversations import store
+from rag_engine.conversations.reply import Reply
 from rag_engine.types import SentenceSupport
-from tests.pages.test_conversations import REPLY
+from tests.rag_engine.conversations.test_store import REPLY
 
 Start = Callable[..., AppTest]
 
@@ -20,9 +20,9 @@ TEXT = "A plan is valid for *six* years [Source 1]. It costs 9 euros [Source 1].
 
 
 def shown(start: Start, collection: Path, reply: Reply) -> AppTest:
-    id = conversations.new_id()
-    begun = conversations.begin_turn(collection, id, "How long is a plan valid?")
-    conversations.end_turn(collection, begun, reply)
+    id = store.new_id()
+    begun = store.begin_turn(collection, id, "How long is a plan valid?")
+    store.end_turn(collection, begun, reply)
     app = start(collection, conversation=id)
     assert not app.exception
     return app

@@ -13,7 +13,7 @@ from cli.chat.chat import hold
 from cli.chat.commands import COMMANDS, take
 from cli.chat.session import ChatSession
 from rag_engine.config import Config, RetrievalConfig, changed, read_config
-from rag_engine.conversations import Conversation, new_id, read_conversation
+from rag_engine.conversations.store import Conversation, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter

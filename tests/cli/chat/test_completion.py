@@ -18,7 +18,7 @@ from cli.chat.chat import typed_lines
 from cli.chat.completion import Suggestion, chat_completer, suggestions
 from cli.chat.session import ChatSession
 from rag_engine.config import read_config
-from rag_engine.conversations import Conversation, new_id
+from rag_engine.conversations.store import Conversation, new_id
 from rag_engine.engine import Engine
 from rag_engine.filters import Facets
 

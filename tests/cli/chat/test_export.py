@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cli.chat.export import conversation_markdown
-from rag_engine.conversations import Conversation, Reply, Turn
-from tests.pages.test_conversations import CITATION, REPLY
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import Conversation, Turn
+from tests.rag_engine.conversations.test_store import CITATION, REPLY
 
 ASKED = "2026-11-24T10:00:00.000000+00:00"
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine import conversations
-from rag_engine.conversations import Conversation, Reply, ShownSource, Turn
+from rag_engine.conversations import recording, store
+from rag_engine.conversations.reply import Reply, ShownSource
+from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
@@ -54,25 +55,25 @@ REPLY = Reply(
 
 
 def test_a_conversation_is_read_as_it_was_written(tmp_path: Path) -> None:
-    id = conversations.new_id()
-    begun = conversations.begin_turn(tmp_path, id, "How long is a plan valid?")
+    id = store.new_id()
+    begun = store.begin_turn(tmp_path, id, "How long is a plan valid?")
 
-    ended = conversations.end_turn(tmp_path, begun, REPLY)
+    ended = store.end_turn(tmp_path, begun, REPLY)
 
     assert ended is not None
-    assert conversations.read_conversation(tmp_path, id) == ended
+    assert store.read_conversation(tmp_path, id) == ended
     assert ended.turns[0].reply == REPLY
 
 
 def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) -> None:
     step = ControllerStep("reflect", 1, "Who pays?", 1, 2, 0.6)
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Who pays, and when?")
+    begun = store.begin_turn(tmp_path, store.new_id(), "Who pays, and when?")
     evidence = Evidence(QueryPlan("Who pays, and when?", "en", ("who pays",)), (), (), steps=(step,))
     parts = (step, evidence, "Nobody.", Answer("answered", "Nobody.", (), evidence, "extractive"))
 
-    assert list(conversations.record_reply(tmp_path, begun, iter(parts))) == list(parts)
+    assert list(recording.record_reply(tmp_path, begun, iter(parts))) == list(parts)
 
-    read = conversations.read_conversation(tmp_path, begun.id)
+    read = store.read_conversation(tmp_path, begun.id)
     assert read is not None
     assert read.turns[0].reply is not None
     assert read.turns[0].reply.steps == (step,)
@@ -80,46 +81,46 @@ def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) ->
 
 
 def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:
-    id = conversations.new_id()
+    id = store.new_id()
 
-    conversations.begin_turn(tmp_path, id, "Why?")
+    store.begin_turn(tmp_path, id, "Why?")
 
-    read = conversations.read_conversation(tmp_path, id)
+    read = store.read_conversation(tmp_path, id)
     assert read is not None
     assert [(turn.question, turn.reply) for turn in read.turns] == [("Why?", None)]
 
 
 def test_a_question_asked_again_replaces_the_one_that_was_broken_off(tmp_path: Path) -> None:
-    id = conversations.new_id()
-    conversations.begin_turn(tmp_path, id, "Why?")
+    id = store.new_id()
+    store.begin_turn(tmp_path, id, "Why?")
 
-    again = conversations.begin_turn(tmp_path, id, "Why?")
+    again = store.begin_turn(tmp_path, id, "Why?")
 
     assert len(again.turns) == 1
 
 
 def test_two_tabs_on_one_conversation_keep_both_answers(tmp_path: Path) -> None:
-    id = conversations.new_id()
-    first = conversations.begin_turn(tmp_path, id, "Why?")
-    second = conversations.begin_turn(tmp_path, id, "Why?")
+    id = store.new_id()
+    first = store.begin_turn(tmp_path, id, "Why?")
+    second = store.begin_turn(tmp_path, id, "Why?")
 
-    conversations.end_turn(tmp_path, second, replace(REPLY, text="Second."))
-    conversations.end_turn(tmp_path, first, replace(REPLY, text="First."))
+    store.end_turn(tmp_path, second, replace(REPLY, text="Second."))
+    store.end_turn(tmp_path, first, replace(REPLY, text="First."))
 
-    read = conversations.read_conversation(tmp_path, id)
+    read = store.read_conversation(tmp_path, id)
     assert read is not None
     assert [turn.reply.text for turn in read.turns if turn.reply] == ["Second.", "First."]
 
 
 def test_an_answer_takes_the_place_of_its_own_question_only(tmp_path: Path) -> None:
-    id = conversations.new_id()
-    first = conversations.begin_turn(tmp_path, id, "Why?")
-    conversations.end_turn(tmp_path, first, REPLY)
-    conversations.begin_turn(tmp_path, id, "How?")
+    id = store.new_id()
+    first = store.begin_turn(tmp_path, id, "Why?")
+    store.end_turn(tmp_path, first, REPLY)
+    store.begin_turn(tmp_path, id, "How?")
 
-    conversations.end_turn(tmp_path, first, replace(REPLY, text="Stopped."))
+    store.end_turn(tmp_path, first, replace(REPLY, text="Stopped."))
 
-    read = conversations.read_conversation(tmp_path, id)
+    read = store.read_conversation(tmp_path, id)
     assert read is not None
     assert [(turn.question, turn.reply and turn.reply.text) for turn in read.turns] == [
         ("Why?", "Stopped."),
@@ -128,59 +129,59 @@ def test_an_answer_takes_the_place_of_its_own_question_only(tmp_path: Path) -> N
 
 
 def test_a_conversation_that_is_deleted_while_its_answer_is_written_stays_deleted(tmp_path: Path) -> None:
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
-    conversations.delete_conversation(tmp_path, begun.id)
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
+    store.delete_conversation(tmp_path, begun.id)
 
-    assert conversations.end_turn(tmp_path, begun, REPLY) is None
-    assert conversations.read_conversation(tmp_path, begun.id) is None
+    assert store.end_turn(tmp_path, begun, REPLY) is None
+    assert store.read_conversation(tmp_path, begun.id) is None
 
 
 @pytest.mark.parametrize("id", ["", "../secret", "0" * 31, "0" * 33, "0" * 31 + "G", "0" * 32 + "\n", "A" * 32])
 def test_an_id_that_is_none_finds_and_writes_nothing(tmp_path: Path, id: str) -> None:
     (tmp_path / "secret.json").write_text("{}")
 
-    assert conversations.read_conversation(tmp_path, id) is None
-    conversations.delete_conversation(tmp_path, id)
+    assert store.read_conversation(tmp_path, id) is None
+    store.delete_conversation(tmp_path, id)
     with pytest.raises(InputError):
-        conversations.begin_turn(tmp_path, id, "Why?")
+        store.begin_turn(tmp_path, id, "Why?")
     assert [path.name for path in tmp_path.iterdir()] == ["secret.json"]
 
 
 def test_the_latest_conversations_come_first_under_their_first_question(tmp_path: Path) -> None:
     for question in ("First?", "Second\nline?"):
-        conversations.begin_turn(tmp_path, conversations.new_id(), question)
+        store.begin_turn(tmp_path, store.new_id(), question)
     newest = max((tmp_path / "conversations").iterdir(), key=lambda path: path.stat().st_mtime_ns)
     title = json.loads(newest.read_text(encoding="utf-8"))["turns"][0]["question"]
 
-    recent = conversations.recent_conversations(tmp_path)
+    recent = store.recent_conversations(tmp_path)
 
     assert recent[0].title == " ".join(title.split())
     assert {one.title for one in recent} == {"First?", "Second line?"}
 
 
 def test_a_deleted_conversation_is_gone(tmp_path: Path) -> None:
-    id = conversations.new_id()
-    conversations.begin_turn(tmp_path, id, "Why?")
+    id = store.new_id()
+    store.begin_turn(tmp_path, id, "Why?")
 
-    conversations.delete_conversation(tmp_path, id)
+    store.delete_conversation(tmp_path, id)
 
-    assert conversations.read_conversation(tmp_path, id) is None
+    assert store.read_conversation(tmp_path, id) is None
     assert list((tmp_path / "conversations").iterdir()) == []
 
 
 def test_a_damaged_file_is_named_and_left_out_of_the_list(tmp_path: Path) -> None:
-    id = conversations.new_id()
-    conversations.begin_turn(tmp_path, id, "Why?")
+    id = store.new_id()
+    store.begin_turn(tmp_path, id, "Why?")
     (tmp_path / "conversations" / f"{id}.json").write_text('{"id": 1')
 
     with pytest.raises(WorkspaceError, match=id):
-        conversations.read_conversation(tmp_path, id)
-    assert conversations.recent_conversations(tmp_path) == []
+        store.read_conversation(tmp_path, id)
+    assert store.recent_conversations(tmp_path) == []
 
 
 def test_an_answer_that_is_cancelled_before_its_first_word_is_stored_as_such(tmp_path: Path) -> None:
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
-    parts = conversations.record_reply(tmp_path, begun, iter(["First, ", "the council"]))
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
+    parts = recording.record_reply(tmp_path, begun, iter(["First, ", "the council"]))
     next(parts)
     parts.close()
     [turn] = stored(tmp_path, begun.id).turns
@@ -193,18 +194,18 @@ def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
         yield "First, "
         raise BackendError("The model is gone.", help="Start it.")
 
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
-    assert list(conversations.record_reply(tmp_path, begun, failing())) == ["First, "]
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
+    assert list(recording.record_reply(tmp_path, begun, failing())) == ["First, "]
     [turn] = stored(tmp_path, begun.id).turns
     assert turn.reply is not None
     assert turn.reply.text == "The model is gone. Start it."
 
 
 def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: Path) -> None:
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "And in Spain?")
+    begun = store.begin_turn(tmp_path, store.new_id(), "And in Spain?")
     asked = FollowUp("Who pays in Spain?", "rules", ("rewritten by rules",))
 
-    list(conversations.record_reply(tmp_path, begun, iter([asked, "Nobody."])))
+    list(recording.record_reply(tmp_path, begun, iter([asked, "Nobody."])))
 
     [turn] = stored(tmp_path, begun.id).turns
     assert (turn.question, turn.rewritten) == ("And in Spain?", "Who pays in Spain?")
@@ -219,13 +220,13 @@ def test_a_follow_up_leans_on_questions_as_they_were_asked_and_on_titles_that_we
         Turn("Why?", "2026-11-24T10:02", None),
     )
 
-    leant_on = conversations.exchanges(Conversation("0" * 32, turns))
+    leant_on = store.exchanges(Conversation("0" * 32, turns))
 
     assert leant_on == (Exchange("Who pays?", ("Flood Act",)), Exchange("Who pays in Spain?", ("Flood Act",)))
 
 
 def test_a_conversation_from_before_follow_ups_is_read(tmp_path: Path) -> None:
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
     path = tmp_path / "conversations" / f"{begun.id}.json"
     written = json.loads(path.read_text(encoding="utf-8"))
     del written["turns"][0]["rewritten"]
@@ -235,15 +236,15 @@ def test_a_conversation_from_before_follow_ups_is_read(tmp_path: Path) -> None:
 
 
 def test_a_conversation_that_has_not_changed_is_not_read_again(tmp_path: Path) -> None:
-    begun = conversations.begin_turn(tmp_path, conversations.new_id(), "Why?")
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
 
     assert stored(tmp_path, begun.id) is stored(tmp_path, begun.id)
 
-    conversations.end_turn(tmp_path, begun, REPLY)
+    store.end_turn(tmp_path, begun, REPLY)
     assert stored(tmp_path, begun.id).turns[0].reply == REPLY
 
 
-def stored(workspace: Path, id: str) -> conversations.Conversation:
-    found = conversations.read_conversation(workspace, id)
+def stored(workspace: Path, id: str) -> Conversation:
+    found = store.read_conversation(workspace, id)
     assert found is not None
     return found

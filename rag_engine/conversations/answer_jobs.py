@@ -1,0 +1,134 @@
+"""Answers that are being written, each by a thread of the server: no page that watches one can lose it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from rag_engine.conversations.recording import AnswerPart, AnswerStopped, record_reply
+from rag_engine.conversations.reply import ShownSource, shown_sources
+from rag_engine.conversations.store import Conversation, begin_turn, exchanges, read_conversation
+from rag_engine.errors import InputError
+from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.types import ControllerStep, Evidence
+from rag_engine.waiting import while_waiting
+
+AnswerStage = Literal["searching", "reading", "writing"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerProgress:
+    """How far an answer has come; `began` is on the monotonic clock.
+
+    `rewritten` is what is asked in the place of a follow-up question. Sources come before the words.
+    """
+
+    began: float
+    stage: AnswerStage = "searching"
+    rewritten: str = ""
+    steps: tuple[ControllerStep, ...] = ()
+    sources: tuple[ShownSource, ...] = ()
+    text: str = ""
+    stopping: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the question was asked."""
+        return time.monotonic() - self.began
+
+
+class AnswerJobs:
+    """The answers that are being written in one workspace, at most one in each conversation; safe to share."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._running: dict[str, _AnswerJob] = {}
+
+    def start(
+        self, id: str, question: str, ask: Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]]
+    ) -> Conversation:
+        """Begin to answer a question of a conversation; return the conversation with it as its last turn.
+
+        `ask` gets the exchanges before it. InputError while another answer is being written there.
+        """
+        with self._lock:
+            if id in self._running:
+                raise InputError(
+                    "An answer is still being written in this conversation.", help="Wait for it, or stop it."
+                )
+            before = read_conversation(self._workspace, id)
+            begun = begin_turn(self._workspace, id, question)
+            job = self._running[id] = _AnswerJob()
+        leant_on = exchanges(before) if before else ()
+        thread = threading.Thread(
+            target=self._write, args=(job, begun, lambda: ask(leant_on)), name=f"answer {id}", daemon=True
+        )
+        thread.start()
+        return begun
+
+    def progress(self, id: str) -> AnswerProgress | None:
+        """Return how far the answer of a conversation has come, None where none is being written."""
+        job = self._running.get(id)
+        return job.progress() if job else None
+
+    def stop(self, id: str) -> None:
+        """Stop the answer of a conversation; the words that came until then are kept."""
+        job = self._running.get(id)
+        if job:
+            job.stop()
+
+    def _write(self, job: _AnswerJob, begun: Conversation, ask: Callable[[], Iterator[AnswerPart]]) -> None:
+        try:
+            # A model that is slow to begin is stopped here, another one between two words.
+            with while_waiting(lambda _: job.check()):
+                for part in record_reply(self._workspace, begun, _checked(job, ask)):
+                    job.note(part)
+        except AnswerStopped:
+            # What came is stored.
+            return
+        finally:
+            with self._lock:
+                del self._running[begun.id]
+
+
+class _AnswerJob:
+    """One answer; only its own thread notes its parts."""
+
+    def __init__(self) -> None:
+        self._noted = AnswerProgress(time.monotonic())
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def progress(self) -> AnswerProgress:
+        return replace(self._noted, stopping=self._stopped.is_set())
+
+    def check(self) -> None:
+        """Raise AnswerStopped once a person has stopped the answer."""
+        if self._stopped.is_set():
+            raise AnswerStopped
+
+    def note(self, part: AnswerPart) -> None:
+        match part:
+            case FollowUp():
+                self._noted = replace(self._noted, rewritten=part.question)
+            case ControllerStep():
+                self._noted = replace(self._noted, steps=(*self._noted.steps, part))
+            case Evidence():
+                self._noted = replace(self._noted, stage="reading", sources=shown_sources(part))
+            case str():
+                self._noted = replace(self._noted, stage="writing", text=self._noted.text + part)
+
+
+def _checked(job: _AnswerJob, ask: Callable[[], Iterator[AnswerPart]]) -> Iterator[AnswerPart]:
+    """Yield the parts of an answer until it is stopped."""
+    job.check()
+    for part in ask():
+        job.check()
+        yield part

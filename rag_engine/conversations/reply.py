@@ -1,0 +1,180 @@
+"""An answer as a conversation stores it and the page draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rag_engine.prompts import insufficient
+from rag_engine.types import (
+    Answer,
+    AnswerStatus,
+    Attribute,
+    Citation,
+    CitedRecord,
+    ControllerStep,
+    Evidence,
+    SentenceSupport,
+    Source,
+    StructuredAnswer,
+    Tier,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLink:
+    """A passage that a source refers to, as it is drawn; `start` and `end` are its span in the document."""
+
+    label: str
+    document_id: str
+    page: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSource:
+    """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
+
+    `foreign` says whether it is in another language than the question. `clause` is where in its section the best hit
+    begins, `indexed_under` where an index lists what is in it.
+    """
+
+    n: int
+    child_id: str
+    document_id: str
+    file: str
+    title: str
+    authority: str
+    year: int | None
+    hazards: tuple[str, ...]
+    geographical_level: str
+    countries: tuple[str, ...]
+    language: str
+    document_type: str
+    pages: int
+    page: int
+    last_page: int
+    start: int
+    end: int
+    passage: tuple[int, int]
+    text: str
+    tier: Tier
+    act: str = ""
+    section: str = ""
+    clause: str = ""
+    headings: tuple[str, ...] = ()
+    indexed_under: tuple[str, ...] = ()
+    linked: tuple[ShownLink, ...] = ()
+    licence: str = ""
+    foreign: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it is drawn; that of a form has records instead of a text."""
+
+    status: AnswerStatus
+    text: str
+    generator: str
+    planner: str
+    queries: tuple[str, ...]
+    keywords: tuple[str, ...]
+    places: tuple[str, ...]
+    citations: tuple[Citation, ...]
+    sources: tuple[ShownSource, ...]
+    warnings: tuple[str, ...]
+    seconds: Mapping[str, float]
+    steps: tuple[ControllerStep, ...] = ()
+    support: tuple[SentenceSupport, ...] = ()
+    withheld: str = ""
+    entities: tuple[Attribute, ...] = ()
+    records: tuple[CitedRecord, ...] = ()
+
+
+def reply_of(answer: Answer) -> Reply:
+    """Return the part of an answer that a conversation stores."""
+    plan = answer.evidence.plan
+    return Reply(
+        status=answer.status,
+        text=answer.text,
+        generator=answer.generator,
+        planner=plan.planner,
+        queries=plan.queries,
+        keywords=plan.keywords,
+        places=(*plan.scope.countries, *plan.scope.regions),
+        citations=answer.citations,
+        sources=shown_sources(answer.evidence),
+        warnings=tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))),
+        seconds={**answer.evidence.seconds, **answer.seconds},
+        steps=answer.evidence.steps,
+        support=answer.support,
+        withheld=answer.withheld,
+    )
+
+
+def reply_of_form(answer: StructuredAnswer) -> Reply:
+    """Return the part of a structured answer that a conversation stores."""
+    language = answer.evidence.plan.language
+    text = "" if answer.records else insufficient(language)
+    citations = tuple(dict.fromkeys(record.citation for record in answer.records))
+    plain = Answer(
+        answer.status, text, citations, answer.evidence, answer.generator, answer.warnings, dict(answer.seconds)
+    )
+    return replace(reply_of(plain), entities=answer.entities, records=answer.records)
+
+
+def failed_reply(message: str) -> Reply:
+    """Return the reply to a question that could not be answered, with the reason as its text."""
+    return Reply("error", message, "", "", (), (), (), (), (), (), {})
+
+
+def shown_sources(evidence: Evidence) -> tuple[ShownSource, ...]:
+    """Return the sources of an answer as they are drawn."""
+    return tuple(_shown(source, evidence.plan.language) for source in evidence.sources)
+
+
+def _shown(source: Source, asked: str) -> ShownSource:
+    document, best = source.document, source.hits[0]
+    metadata = document.metadata
+    return ShownSource(
+        n=source.n,
+        child_id=best.child_id,
+        document_id=document.document_id,
+        file=document.file,
+        title=metadata.title,
+        authority=metadata.authority,
+        year=metadata.year,
+        hazards=metadata.hazards,
+        geographical_level=metadata.geographical_level,
+        countries=metadata.countries,
+        language=metadata.language,
+        document_type=metadata.document_type,
+        pages=document.pages,
+        page=best.page,
+        last_page=best.last_page,
+        start=source.start,
+        end=source.end,
+        passage=(best.start, best.end),
+        text=source.text,
+        tier=best.tier,
+        act=source.act,
+        section=source.section,
+        clause=best.clause,
+        headings=source.headings,
+        indexed_under=tuple(
+            dict.fromkeys(
+                (
+                    *(one.explanation for one in source.listed),
+                    *(entry for hit in source.hits for entry in hit.indexed_under),
+                )
+            )
+        ),
+        linked=tuple(
+            ShownLink(one.label, one.document.document_id, one.page, one.start, one.end, one.text)
+            for one in source.linked
+        ),
+        licence=metadata.licence,
+        foreign=bool(asked) and metadata.language != asked,
+    )
