@@ -15,7 +15,7 @@ from rag_engine.backends.model_export import first_line
 from rag_engine.backends.openvino_graph import (
     GRAPH,
     WORDS,
-    Precision,
+    GraphPrecision,
     keep_openvino_quiet,
     precision_options,
     prepared_graph,
@@ -41,7 +41,7 @@ class Runtime:
     compute: Compute
 
 
-def open_openvino(file: Path, precision: Precision | None = None) -> Runtime:
+def open_openvino(file: Path, precision: GraphPrecision | None = None) -> Runtime:
     """Return the graph in OpenVINO, in the precision that this processor is fastest in unless another is given.
 
     What openvino_graph.py makes of the file, and the compiled model, are kept beside it, so that a later start takes a
@@ -70,7 +70,7 @@ def open_openvino(file: Path, precision: Precision | None = None) -> Runtime:
     return Runtime(f"openvino {precision}", compute)
 
 
-def fastest_precision(processor: Path = Path("/proc/cpuinfo")) -> Precision:
+def fastest_precision(processor: Path = Path("/proc/cpuinfo")) -> GraphPrecision:
     """Return the precision that OpenVINO is fastest in on this processor.
 
     That is bfloat16 with matrix instructions (AMX), 8 bit with AVX512-VNNI alone, else single precision. OpenVINO

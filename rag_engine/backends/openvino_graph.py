@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rag_engine.backends.model_export import build_once
 
-Precision = Literal["bf16", "int8", "f32"]
+GraphPrecision = Literal["bf16", "int8", "f32"]
 
 GRAPH = "model.xml"
 # The graph's input for the rows of the table, (texts, tokens, width), and the file that holds the table.
@@ -34,14 +34,14 @@ def keep_openvino_quiet() -> None:
     sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
 
 
-def precision_options(precision: Precision) -> dict[str, Any]:
+def precision_options(precision: GraphPrecision) -> dict[str, Any]:
     """Return the options with which OpenVINO computes a prepared graph in a precision."""
     if precision == "int8":
         return {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": _GROUP}
     return {"INFERENCE_PRECISION_HINT": precision}
 
 
-def prepared_graph(file: Path, precision: Precision) -> Path:
+def prepared_graph(file: Path, precision: GraphPrecision) -> Path:
     """Return the folder beside an ONNX file with its prepared graph; made where it is missing or older than the file.
 
     RuntimeError for a file that OpenVINO cannot read.
@@ -58,7 +58,7 @@ def read_words(folder: Path) -> NDArray[np.float32] | None:
     return np.load(file, mmap_mode="r", allow_pickle=False) if file.is_file() else None
 
 
-def _prepare(file: Path, folder: Path, precision: Precision) -> None:
+def _prepare(file: Path, folder: Path, precision: GraphPrecision) -> None:
     import openvino
 
     model = openvino.Core().read_model(file)

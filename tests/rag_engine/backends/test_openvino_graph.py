@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
-from rag_engine.backends.openvino_graph import Precision, prepared_graph, read_words
+from rag_engine.backends.openvino_graph import GraphPrecision, prepared_graph, read_words
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,9 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("precision", "difference"), [("f32", 1e-4), ("int8", 0.03)])
-def test_a_prepared_graph_computes_what_the_file_says(graph: Path, precision: Precision, difference: float) -> None:
+def test_a_prepared_graph_computes_what_the_file_says(
+    graph: Path, precision: GraphPrecision, difference: float
+) -> None:
     ids = np.random.default_rng(3).integers(0, 1000, (3, 16))
     exact = open_onnx(graph).compute({"input_ids": ids})
     found = open_openvino(graph, precision).compute({"input_ids": ids})
