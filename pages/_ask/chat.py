@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -34,14 +33,6 @@ _LATEST_TURNS = 10
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenQuestion:
-    """A question that a button asks; `as_written` where it is not to be rewritten."""
-
-    text: str
-    as_written: bool = False
-
-
 def current_conversation(workspace: Path) -> Conversation:
     """Return the conversation that the address names, else a new one."""
     with show_errors():
@@ -63,7 +54,8 @@ def draw_chat(
     asked = _asked()
     if asked:
         with show_errors():
-            conversation = jobs.start(conversation.id, asked.text, _answerer(engine, asked, wanted, retrieval, schema))
+            answer = _answerer(engine, *asked, wanted, retrieval, schema)
+            conversation = jobs.start(conversation.id, asked[0], answer)
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id
     busy = jobs.progress(conversation.id) is not None
@@ -86,19 +78,20 @@ def draw_chat(
 
 def choose(question: str, *, as_written: bool = False) -> None:
     """Ask a question when the page is drawn next."""
-    st.session_state[_CHOSEN] = ChosenQuestion(question, as_written)
+    st.session_state[_CHOSEN] = question, as_written
 
 
-def _asked() -> ChosenQuestion | None:
-    """Return what a person has just asked, typed or by a button."""
-    chosen: ChosenQuestion | None = st.session_state.pop(_CHOSEN, None)
+def _asked() -> tuple[str, bool] | None:
+    """Return what a person has just asked, typed or by a button, and whether it is not to be rewritten."""
+    chosen: tuple[str, bool] | None = st.session_state.pop(_CHOSEN, None)
     typed = (st.session_state.get(_TYPED) or "").strip()
-    return chosen or (ChosenQuestion(typed) if typed else None)
+    return chosen or ((typed, False) if typed else None)
 
 
 def _answerer(
     engine: Engine,
-    asked: ChosenQuestion,
+    question: str,
+    as_written: bool,
     wanted: Filter,
     retrieval: RetrievalConfig,
     schema: AnswerSchema | None,
@@ -110,9 +103,9 @@ def _answerer(
 
     def answer(before: tuple[Exchange, ...]) -> Iterator[AnswerPart]:
         if schema:
-            yield from fill_in(engine, asked.text, schema, wanted, retrieval)
+            yield from fill_in(engine, question, schema, wanted, retrieval)
         else:
-            yield from engine.ask_next(asked.text, () if asked.as_written else before, wanted, retrieval)
+            yield from engine.ask_next(question, () if as_written else before, wanted, retrieval)
 
     return answer
 
