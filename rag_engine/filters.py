@@ -61,6 +61,16 @@ def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
     return allowed
 
 
+def live_counts(wanted: Filter, facets: Facets) -> dict[str, dict[str, int]]:
+    """Return how many documents have each value of a facet and what is asked of all the other facets."""
+    counts: dict[str, dict[str, int]] = {}
+    for name in FACETS:
+        allowed = allowed_documents({other: values for other, values in wanted.items() if other != name}, facets)
+        known = facets.get(name, {})
+        counts[name] = {value: len(keys if allowed is None else keys & allowed) for value, keys in known.items()}
+    return counts
+
+
 def answering_documents(
     wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int] | None:

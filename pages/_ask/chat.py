@@ -10,6 +10,7 @@ import streamlit as st
 from pages._ask import running
 from pages._ask.answer import draw_reply
 from pages._ask.form import fill_in
+from pages._ask.question_settings import draw_settings, settings_of
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
@@ -55,7 +56,7 @@ def draw_chat(
     if asked:
         with show_errors():
             answer = _answerer(engine, *asked, wanted, retrieval, schema)
-            conversation = jobs.start(conversation.id, asked[0], answer)
+            conversation = jobs.start(conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval))
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id
     busy = jobs.progress(conversation.id) is not None
@@ -155,6 +156,8 @@ def _draw_question(turn: Turn, number: int, *, latest: bool) -> None:
     """Draw a question and what was asked in its place, with the button to ask the latest as it is written."""
     with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
         st.markdown(escape_paragraphs(turn.question))
+        if turn.settings:
+            draw_settings(turn.settings, turn.asked)
         if turn.rewritten:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(running.asked_as(turn.rewritten), width="content")

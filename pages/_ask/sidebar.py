@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.filter_widgets import count_active, display_text, draw_filters
@@ -14,10 +15,10 @@ from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig, RetrievalProfile
 from rag_engine.conversations.store import delete_conversation, recent_conversations
 from rag_engine.engine import Engine
-from rag_engine.filters import Filter
+from rag_engine.filters import Filter, answering_documents
 
 _THRESHOLDS = [round(step * 0.05, 2) for step in range(17)]
-_RECIPES: dict[RetrievalProfile, str] = {
+RECIPES: dict[RetrievalProfile, str] = {
     "default": "Sextant",
     "rrf": "Reciprocal ranks",
     "paper": "Policy paper (2026)",
@@ -51,7 +52,13 @@ def draw_filter(engine: Engine, place: str) -> Filter:
         facets = engine.collection.facets()
         if not facets:
             st.caption("Filters appear once the first document is indexed.")
-        return draw_filters(place, facets)
+        wanted = draw_filters(place, facets, in_address=True)
+        if wanted:
+            documents = engine.collection.snapshot().documents
+            allowed = answering_documents(wanted, facets, documents)
+            matching = len(documents if allowed is None else allowed)
+            st.caption(f"{matching:,} of {pluralised(len(documents), 'document')} match.")
+        return wanted
 
 
 def draw_retrieval(engine: Engine) -> RetrievalConfig:
@@ -78,9 +85,9 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
         )
         profile = st.selectbox(
             "Recipe",
-            list(_RECIPES),
-            list(_RECIPES).index(before.profile),
-            format_func=_RECIPES.__getitem__,
+            list(RECIPES),
+            list(RECIPES).index(before.profile),
+            format_func=RECIPES.__getitem__,
             key="profile",
             help="How passages are ordered. The papers' recipes are there for comparison: both find less.",
             persist_state="session",

@@ -1,15 +1,18 @@
-"""Widgets that filter the collection, and the filter they make."""
+"""Widgets that filter the collection, and the filter they make; it is in the address too, so that a link keeps it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date
 
 import streamlit as st
 
-from rag_engine.filters import AS_OF, Facets, Filter
+from rag_engine.filters import AS_OF, Facets, Filter, live_counts
 from rag_engine.text.languages import language_name
 
+_YEARS = re.compile(r"(\d{4})-(\d{4})")
 LABELS = {
     "hazard": "Hazard",
     "geographical_level": "Geographical level",
@@ -19,18 +22,22 @@ LABELS = {
     "year": "Year",
     "authority": "Authority",
 }
-_NATIONAL = "National"
 
 
-def draw_filters(place: str, facets: Facets) -> Filter:
-    """Draw the widgets and return the filter chosen; `place` keeps the widgets of two pages apart."""
+def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Filter:
+    """Draw the widgets and return the filter chosen; `place` keeps the widgets of two pages apart.
+
+    Counts follow the other choices, and a value that no document has together with them is not offered.
+    """
+    if in_address:
+        _follow_address(place)
+    counts = live_counts(_chosen(place, facets), facets)
     wanted: dict[str, tuple[str, ...]] = {}
     for name in LABELS:
-        counts = {value: len(keys) for value, keys in facets.get(name, {}).items()}
         if name == "year":
-            wanted |= _draw_years(_key(place, name), counts)
-        elif counts and (name != "country" or _NATIONAL in wanted.get("geographical_level", ())):
-            wanted |= _draw_values(_key(place, name), name, counts)
+            wanted |= _draw_years(_key(place, name), facets.get(name, {}))
+        elif facets.get(name):
+            wanted |= _draw_values(_key(place, name), name, counts[name])
     if place == "ask" and facets.get("superseded"):
         wanted |= _draw_date(_key(place, AS_OF))
     if wanted:
@@ -42,14 +49,54 @@ def draw_filters(place: str, facets: Facets) -> Filter:
             args=(place,),
             width="stretch",
         )
+    if in_address:
+        _note_in_address(place, wanted)
     return wanted
+
+
+def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
+    """Return what is chosen before the widgets are drawn, without values that have left the collection."""
+    chosen: dict[str, tuple[str, ...]] = {}
+    for name in LABELS:
+        value = st.session_state.get(_key(place, name))
+        if name == "year":
+            if value and value != st.session_state.get(_key(place, "all years")):
+                chosen[name] = (f"{value[0]}-{value[1]}",)
+        elif kept := tuple(one for one in value or () if one in facets.get(name, {})):
+            chosen[name] = kept
+    return chosen
+
+
+def _follow_address(place: str) -> None:
+    """Set the widgets to the filter of an address that was opened, not to the one that this page has noted there."""
+    names = (*LABELS, AS_OF)
+    given = {name: tuple(st.query_params.get_all(name)) for name in names if name in st.query_params}
+    if not given or given == st.session_state.get(_key(place, "address")):
+        return
+    clear_filters(place)
+    for name, values in given.items():
+        years = _YEARS.fullmatch(values[0]) if name == "year" else None
+        if name == AS_OF:
+            with suppress(ValueError):
+                st.session_state[_key(place, name)] = date.fromisoformat(values[0])
+        elif years:
+            st.session_state[_key(place, name)] = int(years[1]), int(years[2])
+        elif name != "year":
+            st.session_state[_key(place, name)] = list(values)
+
+
+def _note_in_address(place: str, wanted: Filter) -> None:
+    st.session_state[_key(place, "address")] = dict(wanted)
+    for name in (*LABELS, AS_OF):
+        if name in wanted and st.query_params.get_all(name) != list(wanted[name]):
+            st.query_params[name] = list(wanted[name])
+        elif name not in wanted and name in st.query_params:
+            del st.query_params[name]
 
 
 def count_active(place: str) -> int:
     """Return the number of filters that are set, known before the widgets are drawn."""
     set_ = {name for name in LABELS if st.session_state.get(_key(place, name))}
-    if _NATIONAL not in st.session_state.get(_key(place, "geographical_level"), ()):
-        set_.discard("country")
     if "year" in set_ and st.session_state.get(_key(place, "year")) == st.session_state.get(_key(place, "all years")):
         set_.discard("year")
     return len(set_) + bool(st.session_state.get(_key(place, AS_OF)))
@@ -75,12 +122,13 @@ def display_text(name: str, value: str) -> str:
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    options = sorted(counts, key=lambda value: (-counts[value], display_text(name, value)))
     # A value may have left the collection since it was chosen.
-    st.session_state[key] = [value for value in st.session_state.get(key, []) if value in counts]
+    kept = [value for value in st.session_state.get(key, []) if value in counts]
+    st.session_state[key] = kept
+    offered = (value for value in counts if counts[value] or value in kept)
     chosen = st.multiselect(
         LABELS[name],
-        options,
+        sorted(offered, key=lambda value: (-counts[value], display_text(name, value))),
         format_func=lambda value: f"{display_text(name, value)} ({counts[value]})",
         key=key,
         placeholder="All",
@@ -100,8 +148,8 @@ def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
     return {AS_OF: (chosen.isoformat(),)} if isinstance(chosen, date) else {}
 
 
-def _draw_years(key: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    years = sorted(int(year) for year in counts)
+def _draw_years(key: str, known: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
+    years = sorted(int(year) for year in known)
     if len(years) < 2:
         return {}
     everything = years[0], years[-1]

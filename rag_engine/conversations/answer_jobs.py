@@ -11,7 +11,7 @@ from typing import Literal
 
 from rag_engine.conversations.recording import AnswerPart, AnswerStopped, record_reply
 from rag_engine.conversations.reply import ShownSource, shown_sources
-from rag_engine.conversations.store import Conversation, begin_turn, exchanges, read_conversation
+from rag_engine.conversations.store import Conversation, QuestionSettings, begin_turn, exchanges, read_conversation
 from rag_engine.errors import InputError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import ControllerStep, Evidence
@@ -50,7 +50,11 @@ class AnswerJobs:
         self._running: dict[str, _AnswerJob] = {}
 
     def start(
-        self, id: str, question: str, ask: Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]]
+        self,
+        id: str,
+        question: str,
+        ask: Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]],
+        settings: QuestionSettings | None = None,
     ) -> Conversation:
         """Begin to answer a question of a conversation; return the conversation with it as its last turn.
 
@@ -62,7 +66,7 @@ class AnswerJobs:
                     "An answer is still being written in this conversation.", help="Wait for it, or stop it."
                 )
             before = read_conversation(self._workspace, id)
-            begun = begin_turn(self._workspace, id, question)
+            begun = begin_turn(self._workspace, id, question, settings)
             job = self._running[id] = _AnswerJob()
         leant_on = exchanges(before) if before else ()
         thread = threading.Thread(

@@ -13,11 +13,26 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.config import RetrievalProfile
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
 
 _TITLE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSettings:
+    """How a question was asked: by which filter and recipe, and of how many documents of the collection."""
+
+    wanted: Filter
+    matching: int
+    documents: int
+    profile: RetrievalProfile
+    top_k: int
+    similarity_floor: float
+    varied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,7 @@ class Turn:
     asked: str
     reply: Reply | None
     rewritten: str = ""
+    settings: QuestionSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +115,7 @@ def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]
     return found
 
 
-def begin_turn(workspace: Path, id: str, question: str) -> Conversation:
+def begin_turn(workspace: Path, id: str, question: str, settings: QuestionSettings | None = None) -> Conversation:
     """Add a question to the conversation, new if need be, as its last turn without a reply.
 
     A question that never got its reply makes way for this one.
@@ -107,7 +123,7 @@ def begin_turn(workspace: Path, id: str, question: str) -> Conversation:
     if not _ID.fullmatch(id):
         raise InputError(f"{id!r} is not the id of a conversation.", help="Start a new conversation.")
     # To the microsecond: this is also how the turn is found again.
-    turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None)
+    turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
     with _changing:
         before = read_conversation(workspace, id) or Conversation(id, ())
         answered = tuple(one for one in before.turns if one.reply is not None)

@@ -93,21 +93,39 @@ def test_a_filter_keeps_other_documents_out(start: Start, collection: Path) -> N
 
     assert "1 active" in "".join(one.label for one in app.expander)
     assert not any("Flood Act" in one.value for one in app.subheader)
+    assert ":gray-badge[Hazard: Heatwaves] :gray-badge[1 of 3 documents] :gray-badge[" in texts(app).replace("\\", "")
 
 
-def test_countries_appear_with_the_national_level_and_clear_all_takes_every_filter_back(
-    start: Start, collection: Path
-) -> None:
+def test_counts_follow_the_other_choices_and_clear_all_takes_every_filter_back(start: Start, collection: Path) -> None:
     app = start(collection)
-    assert not [one for one in app.multiselect if one.key == "ask country"]
+    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
 
-    app.multiselect(key="ask geographical_level").set_value(["National"]).run()
     app.multiselect(key="ask country").set_value(["Italy"]).run()
+
+    assert app.multiselect(key="ask language").options == ["Italian (1)"]
+    assert "1 of 3 documents match." in texts(app)
+
     app.button(key="ask clear").click().run()
 
     assert not app.exception
-    assert app.multiselect(key="ask geographical_level").value == []
+    assert app.multiselect(key="ask country").value == []
+    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
     assert "active" not in "".join(one.label for one in app.expander)
+
+
+def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
+    assert app.query_params["hazard"] == "Flood"
+
+    linked = start(collection, hazard="Flood", language="en", year="1900-nonsense")
+    assert not linked.exception
+    assert linked.multiselect(key="ask hazard").value == ["Flood"]
+    assert linked.multiselect(key="ask language").value == ["en"]
+
+    linked.multiselect(key="ask language").set_value([]).run()
+    assert "language" not in linked.query_params
+    assert linked.multiselect(key="ask hazard").value == ["Flood"]
 
 
 def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.errors import InputError
-from rag_engine.filters import allowed_documents, parse_filters
+from rag_engine.filters import allowed_documents, live_counts, parse_filters
 
 FACETS = {
     "hazard": {"Flood": frozenset({1, 2}), "Heatwaves": frozenset({2, 3})},
@@ -37,6 +37,14 @@ def test_no_filter_allows_everything_and_an_empty_result_stays_empty() -> None:
 )
 def test_years_may_be_ranges(spoken: str, documents: set[int]) -> None:
     assert allowed_documents(parse_filters([f"year={spoken}"]), FACETS) == frozenset(documents)
+
+
+def test_counts_follow_what_is_asked_of_the_other_facets() -> None:
+    counts = live_counts(parse_filters(["hazard=Flood", "language=it"]), FACETS)
+    assert counts["hazard"] == {"Flood": 1, "Heatwaves": 1}
+    assert counts["language"] == {"it": 1, "en": 1}
+    assert counts["year"] == {"2015": 1, "2019": 0, "2023": 0}
+    assert live_counts({}, FACETS)["hazard"] == {"Flood": 2, "Heatwaves": 2}
 
 
 def test_an_unknown_key_lists_the_filters_there_are() -> None:

@@ -1,0 +1,55 @@
+"""How a question was asked, drawn below it: filter, size of the collection, date and search settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import streamlit as st
+
+from ingestion.status.views import pluralised
+from pages._ask.sidebar import RECIPES
+from pages._shared.filter_widgets import LABELS, display_text
+from pages._shared.markdown import escape
+from rag_engine.config import RetrievalConfig
+from rag_engine.conversations.store import QuestionSettings
+from rag_engine.engine import Engine
+from rag_engine.filters import AS_OF, Filter, answering_documents
+
+
+def settings_of(engine: Engine, wanted: Filter, retrieval: RetrievalConfig) -> QuestionSettings:
+    """Return how a question is asked now."""
+    snapshot = engine.collection.snapshot()
+    allowed = answering_documents(wanted, snapshot.facets, snapshot.documents)
+    return QuestionSettings(
+        wanted=dict(wanted),
+        matching=len(snapshot.documents if allowed is None else allowed),
+        documents=len(snapshot.documents),
+        profile=retrieval.profile,
+        top_k=retrieval.top_k,
+        similarity_floor=retrieval.similarity_floor,
+        varied=retrieval.weights.mmr_lambda is not None,
+    )
+
+
+def draw_settings(settings: QuestionSettings, asked: str) -> None:
+    """Draw a chip for each filter, the collection's size, the date and each search setting that is not usual."""
+    st.markdown(" ".join(f":gray-badge[{escape(chip)}]" for chip in _chips(settings, asked)))
+
+
+def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
+    for name, values in settings.wanted.items():
+        label = "As of" if name == AS_OF else LABELS.get(name, name)
+        yield f"{label}: {', '.join(display_text(name, value) for value in values)}"
+    documents = pluralised(settings.documents, "document")
+    yield documents if settings.matching == settings.documents else f"{settings.matching:,} of {documents}"
+    yield f"{datetime.fromisoformat(asked):%-d %B %Y}"
+    usual = RetrievalConfig()
+    if settings.profile != usual.profile:
+        yield f"Recipe: {RECIPES[settings.profile]}"
+    if settings.top_k != usual.top_k:
+        yield pluralised(settings.top_k, "passage")
+    if settings.similarity_floor != usual.similarity_floor:
+        yield f"Similarity from {settings.similarity_floor:.2f}"
+    if settings.varied:
+        yield "Varied passages"
