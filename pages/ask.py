@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ask import chat, form, sidebar
+from pages._ask import chat, conversations, form, sidebar
 from pages._shared import resources
 from pages._shared.frame import guard
 
@@ -10,7 +10,7 @@ guard(__file__)
 engine = resources.engine()
 conversation = chat.current_conversation(resources.workspace())
 with st.sidebar:
-    sidebar.draw_conversations(resources.workspace(), conversation.id)
+    conversations.draw_conversations(resources.workspace(), conversation.id)
     wanted = sidebar.draw_filter(engine, "ask")
     retrieval = sidebar.draw_retrieval(engine)
     schema = form.draw_form_choice()

@@ -11,6 +11,7 @@ from pages._ask import running
 from pages._ask.answer import draw_reply
 from pages._ask.form import fill_in
 from pages._ask.question_settings import draw_settings, settings_of
+from pages._ask.rating import draw_rating
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.errors import show_errors
@@ -36,10 +37,13 @@ _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scro
 
 def current_conversation(workspace: Path) -> Conversation:
     """Return the conversation that the address names, else a new one."""
+    asked = st.query_params.get("conversation", "")
     with show_errors():
-        found = read_conversation(workspace, st.query_params.get("conversation", ""))
+        found = read_conversation(workspace, asked)
         if found is not None:
             return found
+        if asked:
+            st.info("This conversation was deleted, or the link is not complete.", icon=":material/link_off:")
     return Conversation(new_id(), ())
 
 
@@ -144,6 +148,8 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
             draw_reply(turn.reply, number, latest=latest)
+            if turn.reply.status != "error":
+                draw_rating(conversation.id, turn, number)
         elif latest and resources.answer_jobs().progress(conversation.id) is not None:
             st.fragment(running.watch, run_every=running.LOOK_SECONDS)(conversation.id)
             return

@@ -1,19 +1,16 @@
-"""Sidebar: conversations, filters, search settings, and the figures of the collection."""
+"""Sidebar: filters, search settings, and the figures of the collection."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.elements import open_in_address
 from pages._shared.filter_widgets import count_active, display_text, draw_filters
 from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig, RetrievalProfile
-from rag_engine.conversations.store import delete_conversation, recent_conversations
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter, answering_documents
 
@@ -26,22 +23,6 @@ RECIPES: dict[RetrievalProfile, str] = {
 }
 # Of maximal marginal relevance: as much for what is relevant as for what is new.
 _VARIED = 0.5
-
-
-def draw_conversations(workspace: Path, current: str) -> None:
-    """Draw the button for a new conversation and the list of recent ones."""
-    st.button(
-        "New conversation",
-        icon=":material/add_comment:",
-        width="stretch",
-        on_click=open_in_address,
-        args=("conversation",),
-    )
-    recent = recent_conversations(workspace)
-    if recent:
-        with st.expander("Recent conversations", icon=":material/history:"):
-            for conversation in recent:
-                _draw_conversation(workspace, conversation.id, conversation.title, current)
 
 
 def draw_filter(engine: Engine, place: str) -> Filter:
@@ -118,35 +99,6 @@ def draw_collection(engine: Engine) -> None:
             ordered = sorted(figures.languages, key=lambda language: -figures.languages[language])
             st.caption(", ".join(escape(display_text("language", language)) for language in ordered))
     _draw_answerer()
-
-
-def _draw_conversation(workspace: Path, id: str, title: str, current: str) -> None:
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.button(
-            escape(title),
-            key=f"open {id}",
-            type="tertiary",
-            icon=":material/chat:" if id == current else ":material/chat_bubble_outline:",
-            width="stretch",
-            wrap=False,
-            on_click=open_in_address,
-            args=("conversation", id),
-        )
-        st.button(
-            "",
-            key=f"delete {id}",
-            type="tertiary",
-            icon=":material/delete:",
-            help="Delete this conversation",
-            on_click=_delete,
-            args=(workspace, id, current),
-        )
-
-
-def _delete(workspace: Path, id: str, current: str) -> None:
-    delete_conversation(workspace, id)
-    if id == current:
-        open_in_address("conversation")
 
 
 def _draw_answerer() -> None:

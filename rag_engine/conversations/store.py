@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import secrets
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -18,6 +20,7 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
+from rag_engine.text.folding import fold
 
 _TITLE = 80
 
@@ -36,6 +39,14 @@ class QuestionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRating:
+    """A person's rating of a reply, with the reason as far as one is given."""
+
+    good: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A question and its reply; None while it is being answered, and for good if the server ended meanwhile.
 
@@ -47,20 +58,36 @@ class Turn:
     reply: Reply | None
     rewritten: str = ""
     settings: QuestionSettings | None = None
+    rating: TurnRating | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, under a random id."""
+    """Turns in order, under a random id; `name` is what a person calls it, empty where nobody has named it."""
 
     id: str
     turns: tuple[Turn, ...]
+    name: str = ""
+    pinned: bool = False
 
     @property
     def title(self) -> str:
-        """Return the first question, cut to 80 characters."""
+        """Return the name, else the first question, cut to 80 characters."""
+        if self.name:
+            return self.name
         question = " ".join(self.turns[0].question.split()) if self.turns else ""
         return question if len(question) <= _TITLE else f"{question[: _TITLE - 1].rstrip()}…"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """A conversation in a list; `asked` is when its last question was, `words` are its name and questions, folded."""
+
+    id: str
+    title: str
+    pinned: bool
+    asked: str
+    words: str
 
 
 # The codec of the stored files; a field that an older one lacks has its default.
@@ -100,19 +127,29 @@ def _parsed(path: Path, *_: int) -> Conversation:
     return CODEC.validate_json(path.read_bytes())
 
 
-def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
-    """Return the conversations used last, newest first; files that cannot be read are left out."""
-    found: list[Conversation] = []
-    for path in sorted(_folder(workspace).glob("*.json"), key=_modified, reverse=True):
-        if len(found) == limit:
-            break
-        try:
-            conversation = read_conversation(workspace, path.stem)
-        except WorkspaceError:
-            continue
-        if conversation and conversation.turns:
-            found.append(conversation)
-    return found
+def list_conversations(workspace: Path) -> list[ConversationSummary]:
+    """Return every conversation, pinned ones first, then by the last question; files that cannot be read are left out.
+
+    Deleted while this looks, one is left out too.
+    """
+    found: list[ConversationSummary] = []
+    for path in _folder(workspace).glob("*.json"):
+        with suppress(FileNotFoundError, ValidationError):
+            status = path.stat()
+            summary = _summary(path, status.st_ino, status.st_mtime_ns, status.st_size)
+            if summary.asked:
+                found.append(summary)
+    return sorted(found, key=lambda one: (one.pinned, one.asked), reverse=True)
+
+
+# A list of a thousand is read once, not at everything a person does.
+@lru_cache(maxsize=2048)
+def _summary(path: Path, *_: int) -> ConversationSummary:
+    conversation = CODEC.validate_json(path.read_bytes())
+    questions = (turn.question for turn in conversation.turns)
+    asked = conversation.turns[-1].asked if conversation.turns else ""
+    words = fold(" ".join((conversation.name, *questions)))
+    return ConversationSummary(conversation.id, conversation.title, conversation.pinned, asked, words)
 
 
 def begin_turn(workspace: Path, id: str, question: str, settings: QuestionSettings | None = None) -> Conversation:
@@ -153,11 +190,48 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
     )
 
 
-def delete_conversation(workspace: Path, id: str) -> None:
-    """Delete the conversation."""
-    if _ID.fullmatch(id):
-        with _changing:
+def rename_conversation(workspace: Path, id: str, name: str) -> None:
+    """Give the conversation a name; an empty one gives it the title that its first question makes."""
+    _change(workspace, id, lambda now: replace(now, name=" ".join(name.split())[:_TITLE]))
+
+
+def pin_conversation(workspace: Path, id: str, *, pinned: bool) -> None:
+    """Keep the conversation at the top of the list, or no more."""
+    _change(workspace, id, lambda now: replace(now, pinned=pinned))
+
+
+def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None) -> None:
+    """Store what a person says of the reply to the question that was asked at that time."""
+    _change(
+        workspace,
+        id,
+        lambda now: replace(
+            now, turns=tuple(replace(one, rating=rating) if one.asked == asked else one for one in now.turns)
+        ),
+    )
+
+
+def delete_conversation(workspace: Path, id: str) -> Conversation | None:
+    """Delete the conversation and return it, so that it can be restored; None where there is none."""
+    with _changing:
+        conversation = read_conversation(workspace, id)
+        if conversation:
             _path(workspace, id).unlink(missing_ok=True)
+        return conversation
+
+
+def restore_conversation(workspace: Path, conversation: Conversation) -> None:
+    """Store a conversation that was deleted again."""
+    with _changing:
+        _write(workspace, conversation)
+
+
+def _change(workspace: Path, id: str, change: Callable[[Conversation], Conversation]) -> None:
+    """Store a changed conversation; one that was deleted meanwhile stays deleted."""
+    with _changing:
+        now = read_conversation(workspace, id)
+        if now is not None:
+            _write(workspace, change(now))
 
 
 def _write(workspace: Path, conversation: Conversation) -> Conversation:
@@ -173,7 +247,3 @@ def _folder(workspace: Path) -> Path:
 
 def _path(workspace: Path, id: str) -> Path:
     return _folder(workspace) / f"{id}.json"
-
-
-def _modified(path: Path) -> float:
-    return path.stat().st_mtime if path.exists() else 0.0

@@ -22,11 +22,12 @@ from rag_engine.conversations.store import (
     CODEC,
     Conversation,
     Turn,
+    TurnRating,
     begin_turn,
     delete_conversation,
+    list_conversations,
     new_id,
     read_conversation,
-    recent_conversations,
 )
 from rag_engine.engine import open_engine
 from tests.portal.texts import FLOOD, FLOOD_REVISED
@@ -188,6 +189,43 @@ def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) 
     assert "conversation" not in app.query_params
     assert not (collection / "conversations" / f"{id}.json").exists()
 
+    next(one for one in app.button if one.label == "Undo").click().run()
+
+    assert not app.exception
+    assert app.query_params["conversation"] == id
+    assert "six years" in texts(app)
+
+
+def test_a_conversation_is_renamed_in_the_list(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "How long does a local flood plan remain valid?")
+    id = app.query_params["conversation"]
+
+    app.text_input(key=f"name {id}").set_value("Flood plans").run()
+    app.button(key=f"rename {id}").click().run()
+
+    assert not app.exception
+    assert app.button(key=f"open {id}").label == "Flood plans"
+
+
+def test_an_answer_that_is_not_good_is_rated_with_a_reason(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "How long does a local flood plan remain valid?")
+    id = app.query_params["conversation"]
+
+    app.feedback[0].set_value(0).run()
+    app.text_input(key=f"rating {id} 0 reason").set_value("It names no act.").run()
+
+    assert not app.exception
+    stored = read_conversation(collection, id)
+    assert stored is not None
+    assert stored.turns[0].rating == TurnRating(good=False, reason="It names no act.")
+
+
+def test_a_link_to_a_conversation_that_is_gone_says_so(start: Start, collection: Path) -> None:
+    app = start(collection, conversation=new_id())
+
+    assert not app.exception
+    assert "This conversation was deleted, or the link is not complete." in texts(app)
+
 
 def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -> None:
     folder = tmp_path / "plans"
@@ -226,7 +264,9 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
 
     assert not app.exception
     assert "Searched for: “And in Ireland" in texts(app)
-    [turns] = [one.turns for one in recent_conversations(collection, 1)]
+    latest = read_conversation(collection, list_conversations(collection)[0].id)
+    assert latest is not None
+    turns = latest.turns
     assert [(turn.question, bool(turn.rewritten)) for turn in turns[1:]] == [
         ("And in Ireland?", True),
         ("And in Ireland?", False),
@@ -235,7 +275,10 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
 
 def test_five_hundred_turns_are_kept_and_the_latest_are_drawn(start: Start, collection: Path) -> None:
     begun = begin_turn(collection, new_id(), "Question 0?")
-    long = Conversation(begun.id, tuple(Turn(f"Question {number}?", f"at {number}", REPLY) for number in range(500)))
+    long = Conversation(
+        begun.id,
+        tuple(Turn(f"Question {number}?", f"2026-01-01T00:00:00.{number:06}+00:00", REPLY) for number in range(500)),
+    )
     (collection / "conversations" / f"{begun.id}.json").write_bytes(CODEC.dump_json(long))
 
     app = start(collection, conversation=begun.id)

@@ -11,7 +11,7 @@ import pytest
 
 from rag_engine.conversations import recording, store
 from rag_engine.conversations.reply import Reply, ShownSource
-from rag_engine.conversations.store import Conversation, Turn
+from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
@@ -153,7 +153,7 @@ def test_the_latest_conversations_come_first_under_their_first_question(tmp_path
     newest = max((tmp_path / "conversations").iterdir(), key=lambda path: path.stat().st_mtime_ns)
     title = json.loads(newest.read_text(encoding="utf-8"))["turns"][0]["question"]
 
-    recent = store.recent_conversations(tmp_path)
+    recent = store.list_conversations(tmp_path)
 
     assert recent[0].title == " ".join(title.split())
     assert {one.title for one in recent} == {"First?", "Second line?"}
@@ -163,10 +163,50 @@ def test_a_deleted_conversation_is_gone(tmp_path: Path) -> None:
     id = store.new_id()
     store.begin_turn(tmp_path, id, "Why?")
 
-    store.delete_conversation(tmp_path, id)
+    deleted = store.delete_conversation(tmp_path, id)
 
     assert store.read_conversation(tmp_path, id) is None
     assert list((tmp_path / "conversations").iterdir()) == []
+
+    assert deleted is not None
+    store.restore_conversation(tmp_path, deleted)
+    assert store.read_conversation(tmp_path, id) == deleted
+    assert store.delete_conversation(tmp_path, store.new_id()) is None
+
+
+def test_a_conversation_is_named_and_pinned_and_found_by_its_words(tmp_path: Path) -> None:
+    ids = [store.new_id() for _ in range(3)]
+    for id, question in zip(ids, ("Who pays?", "Wo gelten Überschwemmungsgebiete?", "When?"), strict=True):
+        store.begin_turn(tmp_path, id, question)
+
+    store.rename_conversation(tmp_path, ids[0], "  Costs of\nadaptation ")
+    store.pin_conversation(tmp_path, ids[0], pinned=True)
+
+    listed = store.list_conversations(tmp_path)
+    assert [one.id for one in listed] == [ids[0], ids[2], ids[1]]
+    assert (listed[0].title, listed[0].pinned) == ("Costs of adaptation", True)
+    assert "who pays" in listed[0].words
+    assert "uberschwemmungsgebiete" in listed[2].words
+
+    store.rename_conversation(tmp_path, ids[0], "")
+    assert store.list_conversations(tmp_path)[0].title == "Who pays?"
+
+
+def test_a_rating_is_kept_with_its_answer_and_can_be_taken_back(tmp_path: Path) -> None:
+    id = store.new_id()
+    begun = store.begin_turn(tmp_path, id, "Why?")
+    store.end_turn(tmp_path, begun, REPLY)
+
+    store.rate_turn(tmp_path, id, begun.turns[0].asked, TurnRating(good=False, reason="Another year."))
+    read = store.read_conversation(tmp_path, id)
+    assert read is not None
+    assert read.turns[0].rating == TurnRating(good=False, reason="Another year.")
+    assert read.turns[0].reply == REPLY
+
+    store.rate_turn(tmp_path, id, begun.turns[0].asked, None)
+    read = store.read_conversation(tmp_path, id)
+    assert read is not None
+    assert read.turns[0].rating is None
 
 
 def test_a_damaged_file_is_named_and_left_out_of_the_list(tmp_path: Path) -> None:
@@ -176,7 +216,7 @@ def test_a_damaged_file_is_named_and_left_out_of_the_list(tmp_path: Path) -> Non
 
     with pytest.raises(WorkspaceError, match=id):
         store.read_conversation(tmp_path, id)
-    assert store.recent_conversations(tmp_path) == []
+    assert store.list_conversations(tmp_path) == []
 
 
 def test_an_answer_that_is_cancelled_before_its_first_word_is_stored_as_such(tmp_path: Path) -> None:

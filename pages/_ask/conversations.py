@@ -1,0 +1,121 @@
+"""The list of conversations: found by words, opened, renamed, pinned and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+
+import streamlit as st
+
+from pages._shared.elements import open_in_address
+from pages._shared.markdown import escape
+from rag_engine.conversations.store import (
+    ConversationSummary,
+    delete_conversation,
+    list_conversations,
+    pin_conversation,
+    rename_conversation,
+    restore_conversation,
+)
+from rag_engine.text.folding import fold
+
+_SHOWN = 12
+_DELETED = "conversation deleted"
+
+
+def draw_conversations(workspace: Path, current: str) -> None:
+    """Draw the button for a new conversation and the list of those there are."""
+    st.button(
+        "New conversation",
+        icon=":material/add_comment:",
+        width="stretch",
+        on_click=open_in_address,
+        args=("conversation",),
+    )
+    known = list_conversations(workspace)
+    deleted = st.session_state.get(_DELETED)
+    if not known and not deleted:
+        return
+    with st.expander("Conversations", icon=":material/history:"):
+        if deleted:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(f"Deleted “{escape(deleted.title)}”.")
+                st.button("Undo", icon=":material/undo:", type="tertiary", on_click=_restore, args=(workspace,))
+        words = ""
+        if len(known) > _SHOWN:
+            words = st.text_input(
+                "Search conversations", key="conversations searched", placeholder="Words of a question or a name"
+            )
+        found = [one for one in known if all(word in one.words for word in fold(words).split())]
+        if not found and known:
+            st.caption("No conversation has these words.")
+        _draw_list(workspace, found[:_SHOWN], current)
+        if len(found) > _SHOWN:
+            st.caption(f"{len(found) - _SHOWN:,} older ones: search for them.")
+
+
+def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: str) -> None:
+    today = datetime.now(UTC)
+    for period, group in groupby(shown, key=lambda one: "Pinned" if one.pinned else period_of(one.asked, today)):
+        st.caption(period)
+        for one in group:
+            _draw_one(workspace, one, current)
+
+
+def period_of(asked: str, today: datetime) -> str:
+    """Return the heading under which a conversation is listed by the day of its last question."""
+    days = (today.date() - datetime.fromisoformat(asked).date()).days
+    if days < 1:
+        return "Today"
+    return "Yesterday" if days == 1 else "Previous 7 days" if days <= 7 else "Older"
+
+
+def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.button(
+            escape(one.title),
+            key=f"open {one.id}",
+            type="tertiary",
+            icon=":material/chat:" if one.id == current else ":material/chat_bubble_outline:",
+            width="stretch",
+            wrap=False,
+            on_click=open_in_address,
+            args=("conversation", one.id),
+        )
+        with st.popover(
+            "", icon=":material/more_vert:", type="tertiary", key=f"manage {one.id}", help="Rename or delete"
+        ):
+            name = st.text_input("Name", one.title, key=f"name {one.id}", max_chars=80)
+            st.button("Rename", key=f"rename {one.id}", on_click=rename_conversation, args=(workspace, one.id, name))
+            st.button(
+                "Unpin" if one.pinned else "Pin",
+                icon=":material/keep:",
+                key=f"pin {one.id}",
+                type="tertiary",
+                on_click=pin_conversation,
+                args=(workspace, one.id),
+                kwargs={"pinned": not one.pinned},
+            )
+            st.button(
+                "Delete",
+                icon=":material/delete:",
+                key=f"delete {one.id}",
+                type="tertiary",
+                on_click=_delete,
+                args=(workspace, one.id, current),
+            )
+
+
+def _delete(workspace: Path, id: str, current: str) -> None:
+    # Kept in this session alone: what is deleted leaves the disk at once.
+    st.session_state[_DELETED] = delete_conversation(workspace, id)
+    if id == current:
+        open_in_address("conversation")
+
+
+def _restore(workspace: Path) -> None:
+    conversation = st.session_state.pop(_DELETED)
+    restore_conversation(workspace, conversation)
+    open_in_address("conversation", conversation.id)

@@ -1,0 +1,40 @@
+"""What a person says of an answer: good or not, and why."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._shared import resources
+from rag_engine.conversations.store import Turn, TurnRating, rate_turn
+
+_REASON = "What is wrong with it?"
+
+
+@st.fragment
+def draw_rating(id: str, turn: Turn, number: int) -> None:
+    """Draw the thumbs below an answer, and for one that is not good the input for the reason."""
+    key = f"rating {id} {number}"
+    if turn.rating is not None:
+        st.session_state.setdefault(key, int(turn.rating.good))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.feedback("thumbs", key=key, on_change=_rate, args=(id, turn.asked, key))
+        if st.session_state.get(key) == 0:
+            st.text_input(
+                _REASON,
+                turn.rating.reason if turn.rating else "",
+                key=f"{key} reason",
+                max_chars=500,
+                placeholder=_REASON,
+                label_visibility="collapsed",
+                on_change=_rate,
+                args=(id, turn.asked, key),
+            )
+
+
+def _rate(id: str, asked: str, key: str) -> None:
+    thumb = st.session_state.get(key)
+    rating = None
+    if thumb is not None:
+        reason = "" if thumb else str(st.session_state.get(f"{key} reason", "")).strip()
+        rating = TurnRating(bool(thumb), reason)
+    rate_turn(resources.workspace(), id, asked, rating)
