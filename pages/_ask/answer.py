@@ -24,6 +24,8 @@ from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
 _EXCERPT = 480
+# Characters of a quote that are shown under the pointer.
+_HINT = 400
 # Seconds that a page may take before its place says so, and between looks whether it is there.
 _PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
@@ -56,9 +58,10 @@ _GENERATORS = {"extractive": "quotations only"}
 
 
 def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
-    """Draw a reply; the latest one shows its sources, and the page of the first that it cites."""
+    """Draw a reply; the latest one shows its sources, whose pages are drawn beside it."""
     numbers = {source.n for source in reply.sources}
-    _draw_text(reply, lambda n: _mark(n, turn, linked=latest and n in numbers))
+    quoted = {citation.n: citation for citation in reversed(reply.citations)}
+    _draw_text(reply, lambda n: _mark(n, turn, linked=latest and n in numbers, quoted=quoted.get(n)))
     if reply.citations and reply.status == "answered":
         _draw_references(reply.citations, turn)
     for warning in reply.warnings:
@@ -134,9 +137,13 @@ def tier_help(source: ShownSource) -> str:
     return f"In our tests, {share:.0%} of the passages rated {source.tier} {where} held the answer."
 
 
-def _mark(n: int, turn: int, *, linked: bool) -> str:
+def _mark(n: int, turn: int, *, linked: bool, quoted: Citation | None = None) -> str:
+    """Return the markdown of a mark; one that leads to its source shows title, page and quote under the pointer."""
     badge = f":green-badge[{n}]"
-    return f"[{badge}](#{_anchor(turn, n)})" if linked else badge
+    if not linked:
+        return badge
+    hint = f"{quoted.title}, {page_word(quoted.file)} {quoted.page}: {quoted.quote}" if quoted else ""
+    return f'[{badge}](#{_anchor(turn, n)} "{escape(hint[:_HINT])}")'
 
 
 def _anchor(turn: int, n: int) -> str:
@@ -148,7 +155,7 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
     if first and latest:
-        _draw_cited(first, reply, turn, opened=cited[0])
+        _draw_cited(first, reply, turn)
     elif first:
         title = f"{pluralised(len(first), 'source')} cited"
         _draw_folded(title, ":material/format_quote:", f"cited {turn}", lambda: _draw_cited(first, reply, turn))
@@ -159,11 +166,11 @@ def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
         _draw_folded(title, ":material/manage_search:", f"rest {turn}", lambda: _draw_cited(rest, reply, turn))
 
 
-def _draw_cited(sources: Sequence[ShownSource], reply: Reply, turn: int, *, opened: int = 0) -> None:
-    """Draw sources, each with its citations; that of number `opened` with its page."""
+def _draw_cited(sources: Sequence[ShownSource], reply: Reply, turn: int) -> None:
+    """Draw sources, each with its citations."""
     for source in sources:
         citations = tuple(citation for citation in reply.citations if citation.n == source.n)
-        _draw_source(source, citations, turn, source.n == opened)
+        _draw_source(source, citations, turn)
 
 
 @st.fragment
@@ -182,7 +189,7 @@ def _clear_filters() -> str:
 
 
 @st.fragment
-def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int, opened: bool) -> None:
+def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int) -> None:
     key = _anchor(turn, source.n)
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
@@ -201,16 +208,14 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
         if document is None:
             st.caption(":material/info: This document is no longer in the collection.")
         else:
-            _draw_original(source, document, citations, key, opened)
+            _draw_original(source, document, citations, key)
 
 
-def _draw_original(
-    source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str, opened: bool
-) -> None:
+def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:
     page = citations[0].page if citations else source.page
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
-        shown = st.toggle(label, value=opened, key=f"{key} page")
+        shown = st.toggle(label, key=f"{key} page")
         with st.popover("Full passage", icon=":material/article:", type="tertiary"):
             st.text(source.text)
         draw_original(document, key)

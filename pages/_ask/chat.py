@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages._ask import running
 from pages._ask.answer import draw_reply
+from pages._ask.cited_page import draw_cited_page, has_page
 from pages._ask.form import fill_in
 from pages._ask.question_settings import draw_settings, settings_of
 from pages._ask.rating import draw_rating
@@ -32,6 +33,8 @@ for (const question of document.querySelectorAll(".st-key-question-%d")) {
 </script>"""
 # Turns drawn at once: each has all its sources, and a long conversation would take minutes.
 _LATEST_TURNS = 10
+# Pixels that a line of text may fill.
+_READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
 
 
@@ -73,7 +76,8 @@ def draw_chat(
             disabled=busy,
         )
     if not conversation.turns:
-        draw_welcome(engine, choose)
+        with st.container(horizontal_alignment="center"), st.container(width=_READING_WIDTH):
+            draw_welcome(engine, choose)
         return
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
@@ -142,7 +146,22 @@ def _show_more(key: str) -> None:
 
 
 def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None:
-    """Draw a question and its reply, the answer that is being written, or what became of it."""
+    """Draw a question and its reply, the answer that is being written, or what became of it.
+
+    The latest answer has the page that it cites beside it.
+    """
+    turn = conversation.turns[number]
+    if latest and turn.reply is not None and has_page(turn.reply):
+        left, right = st.columns([6, 5], gap="medium")
+        with right:
+            draw_cited_page(turn.reply, number)
+    else:
+        left = st.container(width=_READING_WIDTH)
+    with left:
+        _draw_exchange(conversation, number, latest=latest)
+
+
+def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> None:
     turn = conversation.turns[number]
     _draw_question(turn, number, latest=latest)
     with st.chat_message("assistant", avatar=":material/explore:"):
@@ -154,6 +173,9 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
             st.fragment(running.watch, run_every=running.LOOK_SECONDS)(conversation.id)
             return
         else:
+            if read_conversation(resources.workspace(), conversation.id) != conversation:
+                # Its answer was stored after this run of the page had read the conversation.
+                st.rerun()
             st.info("This answer was interrupted when the server stopped.", icon=":material/power_off:")
         _draw_asking_again(turn, number)
 

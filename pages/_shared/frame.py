@@ -50,8 +50,7 @@ def open_frame() -> Any:
         st.Page(ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
     ]
     page = st.navigation(pages)
-    # Reading wants a narrow column, a table a wide one.
-    st.set_page_config(page_title=f"{page.title} · Sextant", layout="centered" if page == pages[0] else "wide")
+    st.set_page_config(page_title=f"{page.title} · Sextant", layout="wide")
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])

@@ -13,6 +13,7 @@ from playwright.sync_api import Dialog, Page, expect
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.engine import open_engine
+from rag_engine.types import Citation
 from tests.pages.test_citing import ARTICLE
 from tests.rag_engine.conversations.test_store import REPLY
 
@@ -104,13 +105,49 @@ def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
     assert dialogs == []
 
 
-def test_a_source_is_reached_by_its_mark(page: Page, address: str) -> None:
-    page.goto(address)
-    ask(page, QUESTION)
+def test_a_mark_shows_what_it_quotes_and_changes_the_page_beside_the_answer(
+    page: Page, address: str, workspace: Path
+) -> None:
+    page.goto(f"{address}/?conversation={two_sources(workspace)}")
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_in_viewport()
+    second = page.locator("p a[href='#answer-0-source-2']")
+    expect(second).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
 
-    page.locator("a[href^='#answer-']").first.click()
+    second.click()
 
-    expect(page.locator("h3[id^='answer-']").first).to_be_in_viewport()
+    expect(page.get_by_alt_text("Page of Piano caldo with the passage marked")).to_be_in_viewport()
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_have_count(0)
+
+
+def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answer(
+    page: Page, address: str, workspace: Path
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(f"{address}/?conversation={two_sources(workspace)}")
+
+    page.locator("p a[href='#answer-0-source-2']").click()
+
+    expect(page.locator("h3[id='answer-0-source-2']")).to_be_in_viewport()
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_hidden()
+
+
+def two_sources(workspace: Path) -> str:
+    """Store a conversation whose answer cites two documents; return its id."""
+    quotes = {"flood-act.txt": "remains valid for six years", "piano-caldo.txt": "vale per tre giorni"}
+    sources, citations = [], []
+    engine = open_engine(read_config(workspace))
+    for n, (file, quote) in enumerate(quotes.items(), start=1):
+        [document] = [one for one in engine.collection.documents() if one.file == file]
+        start = engine.catalog.text(document.key).index(quote)
+        of = {"document_id": document.document_id, "file": file, "title": document.metadata.title}
+        citations.append(Citation(n, "", page=1, quote=quote, start=start, end=start + len(quote), **of))
+        sources.append(replace(ARTICLE, n=n, linked=(), page=1, last_page=1, pages=1, **of))
+    engine.close()
+    id = store.new_id()
+    begun = store.begin_turn(workspace, id, QUESTION)
+    text = "Six years [Source 1]. Three days [Source 2]."
+    store.end_turn(workspace, begun, replace(REPLY, text=text, sources=tuple(sources), citations=tuple(citations)))
+    return id
 
 
 def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, address: str, workspace: Path) -> None:
@@ -253,6 +290,4 @@ def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_ag
     page.get_by_role("button", name="Ask again").click()
 
     expect(page.get_by_text("last-words")).to_be_visible()
-    page.locator("p a[href='#answer-1-source-1']").first.click()
-    expect(page.locator("h3[id='answer-1-source-1']")).to_be_in_viewport()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()

@@ -65,8 +65,9 @@ def test_a_question_is_answered_with_its_source_and_the_page(start: Start, colle
     assert not app.exception
     assert "six years" in texts(app)
     assert any("Flood Act" in one.value for one in app.subheader)
-    assert app.toggle[0].value is True
+    # Beside the answer.
     assert len(app.get("image")) == 1
+    assert [one.value for one in app.radio] == [1]
 
 
 def test_the_conversation_is_there_again_after_a_reload(start: Start, collection: Path) -> None:
@@ -77,6 +78,21 @@ def test_the_conversation_is_there_again_after_a_reload(start: Start, collection
     assert not again.exception
     assert "six years" in texts(again)
     assert any("Flood Act" in one.value for one in again.subheader)
+
+
+def test_an_answer_that_the_server_left_unfinished_says_so_and_can_be_asked_again(
+    start: Start, collection: Path
+) -> None:
+    begun = begin_turn(collection, new_id(), "How long does a local flood plan remain valid?")
+
+    app = start(collection, conversation=begun.id)
+    assert "This answer was interrupted when the server stopped." in texts(app)
+
+    answered(app.button(key="again 0").click().run())
+    assert "six years" in texts(app)
+    stored = read_conversation(collection, begun.id)
+    assert stored is not None
+    assert len(stored.turns) == 1
 
 
 def test_an_unknown_conversation_begins_a_new_one(start: Start, collection: Path) -> None:

@@ -1,0 +1,69 @@
+"""The cited page beside the latest answer, changed by a click on a mark."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._ask.answer import draw_page, page_word
+from pages._shared import resources
+from pages._shared.markdown import escape
+from rag_engine.conversations.reply import Reply
+
+# Streamlit reports no click on a link: the listener presses the button of the source that a mark names. On a narrow
+# screen the pane is not drawn, and the link leads to the source below the answer as it is.
+_FOLLOW = """<script>
+window.sextantMarks?.abort();
+window.sextantMarks = new AbortController();
+document.addEventListener("click", (event) => {
+  const mark = event.target.closest?.("a[href^='#answer-']");
+  const [, turn, number] = mark?.getAttribute("href").match(/^#answer-(\\d+)-source-(\\d+)$/) ?? [];
+  const pane = document.querySelector(`.st-key-pane-${turn}`);
+  if (!pane?.offsetParent) return;
+  for (const label of pane.querySelectorAll("[role=radiogroup] label")) {
+    if (label.textContent.trim() === number) {
+      event.preventDefault();
+      label.click();
+    }
+  }
+}, {signal: window.sextantMarks.signal});
+</script>"""
+# Beside the answer while it is read; away where there is no room beside it.
+_STYLE = """<style>
+.st-key-pane-%(turn)d { position: sticky; top: 4rem; }
+@media (max-width: 1000px) { .stColumn:has(.st-key-pane-%(turn)d) { display: none; } }
+</style>"""
+
+
+def has_page(reply: Reply) -> bool:
+    """Return whether a reply cites a page that can be drawn beside it."""
+    return reply.status == "answered" and any(resources.find_document(one.document_id) for one in reply.citations)
+
+
+def draw_cited_page(reply: Reply, turn: int) -> None:
+    """Draw the page that the answer cites first, with the numbers of the others to choose from."""
+    st.html(_STYLE % {"turn": turn})
+    st.html(_FOLLOW, unsafe_allow_javascript=True)
+    with st.container(key=f"pane-{turn}"):
+        _draw_choice(reply, turn)
+
+
+@st.fragment
+def _draw_choice(reply: Reply, turn: int) -> None:
+    sources = {source.n: source for source in reply.sources}
+    cited = [n for n in dict.fromkeys(one.n for one in reply.citations) if n in sources]
+    chosen = st.radio("Page cited as", cited, key=f"cited page {turn}", horizontal=True) or cited[0]
+    source = sources[chosen]
+    document = resources.find_document(source.document_id)
+    if document is None:
+        st.caption(":material/info: This document is no longer in the collection.")
+        return
+    citations = [one for one in reply.citations if one.n == chosen]
+    pages = list(dict.fromkeys(one.page for one in citations))
+    word = page_word(source.file)
+    st.caption(f"{escape(source.title)}, {word} {pages[0]}")
+    page = pages[0]
+    if len(pages) > 1:
+        label = word.capitalize()
+        page = st.segmented_control(label, pages, default=pages[0], key=f"cited page {turn} {chosen}") or pages[0]
+    quotes = tuple((one.start, one.end) for one in citations)
+    draw_page(document, quotes[0], quotes, page)
