@@ -125,6 +125,9 @@ def ask(
     if as_json:
         print_json(answer_json(answer))
     else:
+        if answer.status == "error":
+            err.print(answer.text, style="red", markup=False)
+            out.print(emphasised(answer.quotations), soft_wrap=True)
         out.print("\n")
         for reference in references_of(answer.citations):
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
@@ -134,7 +137,8 @@ def ask(
         if answer.withheld:
             # The words are on the terminal already, as they came.
             warn((answer.text,))
-        warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
+        warnings = dict.fromkeys((*answer.evidence.warnings, *answer.warnings))
+        warn(tuple(one for one in warnings if one != answer.text))
     raise typer.Exit(1 if answer.status == "error" else 0)
 
 

@@ -105,6 +105,7 @@ class Reply:
     withheld: str = ""
     entities: tuple[Attribute, ...] = ()
     records: tuple[CitedRecord, ...] = ()
+    quotations: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,7 @@ def reply_of(answer: Answer) -> Reply:
         steps=answer.evidence.steps,
         support=answer.support,
         withheld=answer.withheld,
+        quotations=answer.quotations,
     )
 
 

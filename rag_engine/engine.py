@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 
 from rag_engine import workspace as paths
 from rag_engine.answering.chances import judge
@@ -181,14 +182,16 @@ class Engine:
     ) -> Iterator[str | Answer]:
         """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None."""
         embedder, manifest = self.embedder(), self.collection.manifest()
+        quoting = partial(self._extractive, embedder, evidence.plan.language)
         yield from answer(
             evidence,
-            generator or self._extractive(embedder, evidence.plan.language),
+            generator or quoting(),
             embedder=embedder,
             page_of=self._page_of,
             config=self.config.generation,
             support=SupportModels(manifest.calibration, self.language_of) if manifest else None,
             prompted=prompted,
+            quoting=quoting,
         )
 
     def _extractive(self, embedder: Embedder, language: str) -> ExtractiveAnswerer:

@@ -207,9 +207,14 @@ def insufficient(language: str) -> str:
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
 
 
-def quotations_heading(language: str, *, sure: bool) -> str:
-    """Return the line above quotations, which calls them relevant or merely the closest, else in English."""
+def quotations_heading(language: str, *, sure: bool, failed: bool = False) -> str:
+    """Return the line above quotations, which calls them relevant or merely the closest, else in English.
+
+    It says that there is no language model, or that the one there is `failed`.
+    """
     sentences = QUOTATIONS_ONLY if sure else CLOSEST
+    if failed:
+        sentences = _SENTENCES["relevant_after_failure" if sure else "closest_after_failure"]
     return sentences.get(language, sentences["en"])
 
 

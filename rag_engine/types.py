@@ -457,7 +457,8 @@ class Answer:
     """The whole of a reply; the text cites sources as [Source n] and every one of them exists.
 
     `support` has the sentences of a language model's answer in order, and nothing for quotations. `withheld` is what a
-    model wrote without naming a source, which is no answer.
+    model wrote without naming a source, which is no answer. Where a model failed before its first word the text is the
+    error, and `quotations` are what there is without a model; the citations are theirs.
     """
 
     status: AnswerStatus
@@ -469,6 +470,7 @@ class Answer:
     seconds: Mapping[str, float] = field(default_factory=dict)
     support: tuple[SentenceSupport, ...] = ()
     withheld: str = ""
+    quotations: str = ""
 
 
 @dataclass(frozen=True, slots=True)

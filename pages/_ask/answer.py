@@ -59,7 +59,7 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     """Draw a reply; the latest one shows its sources, and the page of the first that it cites."""
     numbers = {source.n for source in reply.sources}
     _draw_text(reply, lambda n: _mark(n, turn, linked=latest and n in numbers))
-    if reply.citations and reply.status == "answered":
+    if reply.citations and reply.status != "insufficient_evidence":
         _draw_references(reply.citations, turn)
     for warning in reply.warnings:
         if warning != reply.text:
@@ -74,6 +74,8 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
         show_error(reply.text)
+        if reply.quotations:
+            st.markdown(answer_markdown(reply.quotations, mark))
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
@@ -285,7 +287,7 @@ def _draw_details(reply: Reply) -> None:
             lines.append(f"Exact terms: {' · '.join(map(escape, reply.keywords))}")
         if reply.places:
             lines.append(f"Places: {', '.join(map(escape, reply.places))}")
-        generator = _GENERATORS.get(reply.generator, reply.generator)
+        generator = _GENERATORS["extractive"] if reply.quotations else _GENERATORS.get(reply.generator, reply.generator)
         lines.append(f"Query analysis: {escape(reply.planner)}. Answer: {escape(generator) or 'none'}.")
         steps = ", ".join(
             f"{name} {reply.seconds[step]:.2f} s" for step, name in _STEPS.items() if step in reply.seconds

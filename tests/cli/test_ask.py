@@ -127,6 +127,24 @@ def test_a_schema_that_cannot_be_used_is_named_before_a_model_is_asked(
     assert model.asked == []
 
 
+def test_the_error_of_a_model_is_followed_by_what_is_quoted_without_one(small_workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
+    result = run(small_workspace, "--json")
+    reply = json.loads(result.stdout)
+    jsonschema.validate(reply, {"$ref": "#/$defs/ask", "$defs": CONTRACT["$defs"]})
+    assert (result.exit_code, reply["status"]) == (1, "error")
+    assert "out of memory" in reply["text"]
+    assert "(the language model did not answer):" in reply["quotations"]
+    assert "dyke" in reply["citations"][0]["quote"]
+
+
+def test_the_error_of_a_model_is_printed_above_the_quotations_once(small_workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
+    output = " ".join(run(small_workspace).output.split())
+    assert output.count("out of memory") == 1
+    assert output.index("out of memory") < output.index("(the language model did not answer):")
+
+
 def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> None:
     result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
     assert result.exit_code == 2
