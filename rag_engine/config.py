@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from math import inf, nan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -153,7 +154,11 @@ class ControllerConfig:
 
 @dataclass(frozen=True, slots=True)
 class GenerationConfig:
-    """Which model writes, and how. An empty `openai_url` means no such endpoint is used."""
+    """Which model writes, and how. An empty `openai_url` means no such endpoint is used.
+
+    `planner_seconds` is how long a model may take to plan or to rephrase a question, `answer_seconds` how long to
+    answer it.
+    """
 
     ollama_url: str = "http://127.0.0.1:11434"
     ollama_model: str = ""
@@ -237,6 +242,8 @@ def read_config(workspace: Path | str | None = None, profile: str = "", mmr: flo
             openai_url=env.get("SEXTANT_OPENAI_URL", ""),
             openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
             openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
+            planner_seconds=number_setting("SEXTANT_PLANNER_SECONDS", 30.0, least=1.0),
+            answer_seconds=number_setting("SEXTANT_ANSWER_SECONDS", 300.0, least=1.0),
         ),
         controller=ControllerConfig(_one_of("SEXTANT_CONTROLLER", get_args(ControllerMode))),
     )
@@ -291,6 +298,18 @@ def _share(variable: str) -> float | None:
         value = -1.0
     if not 0 <= value <= 1:
         raise InputError(f"{variable}={given!r} is no number from 0 to 1.", help="Use .5, or do not set it.")
+    return value
+
+
+def number_setting(variable: str, default: float, *, least: float = 0.0) -> float:
+    """Return the variable's number, the default where it is not set; InputError for less than the least."""
+    given = os.environ.get(variable, "")
+    try:
+        value = float(given) if given else default
+    except ValueError:
+        value = nan
+    if not least <= value < inf:
+        raise InputError(f"{variable}={given!r} is no number from {least:g} on.", help=f"Use {default:g}, for example.")
     return value
 
 

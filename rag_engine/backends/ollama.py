@@ -122,7 +122,7 @@ class OllamaGenerator:
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
             f"{self.name} was not done within {seconds:g} seconds.",
-            help="Use a smaller model, fewer sources, or a machine with more power.",
+            help="Use a smaller model or fewer sources, or allow more time with SEXTANT_ANSWER_SECONDS.",
             retryable=True,
         )
 

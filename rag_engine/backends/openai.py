@@ -131,7 +131,7 @@ class OpenAIGenerator:
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
             f"{self.name} was not done within {seconds:g} seconds.",
-            help="Ask again, or use another model.",
+            help="Ask again, use another model, or allow more time with SEXTANT_ANSWER_SECONDS.",
             retryable=True,
         )
 
