@@ -131,7 +131,7 @@ def ask(
         out.print("\n")
         for reference in references_of(answer.citations):
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
-        if summary := support_summary(answer.support):
+        if summary := support_summary(answer.support, answer.judge):
             print_line(summary, style="dim")
         warn(tuple(unsupported_sentences(answer.text, answer.support)))
         if answer.withheld:

@@ -157,7 +157,7 @@ class GenerationConfig:
     """Which model writes, and how. An empty `openai_url` means no such endpoint is used.
 
     `planner_seconds` is how long a model may take to plan or to rephrase a question, `answer_seconds` how long to
-    answer it.
+    answer it. `judge_model` is a second model of the same server that labels the sentences of answers, "" for none.
     """
 
     ollama_url: str = "http://127.0.0.1:11434"
@@ -169,6 +169,7 @@ class GenerationConfig:
     answer_tokens: int = 1024
     planner_seconds: float = 30.0
     answer_seconds: float = 300.0
+    judge_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +245,16 @@ def read_config(workspace: Path | str | None = None, profile: str = "", mmr: flo
             openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
             planner_seconds=number_setting("SEXTANT_PLANNER_SECONDS", 30.0, least=1.0),
             answer_seconds=number_setting("SEXTANT_ANSWER_SECONDS", 300.0, least=1.0),
+            judge_model=env.get("SEXTANT_JUDGE_MODEL", ""),
         ),
         controller=ControllerConfig(_one_of("SEXTANT_CONTROLLER", get_args(ControllerMode))),
     )
+
+
+def label_judge_settings(generation: GenerationConfig) -> GenerationConfig:
+    """Return the settings of the model that labels the sentences of answers, on the server of the one that writes."""
+    name = generation.judge_model
+    return replace(generation, openai_model=name) if generation.openai_url else replace(generation, ollama_model=name)
 
 
 def judge_settings(generation: GenerationConfig, model: str, url: str = "") -> GenerationConfig:

@@ -29,6 +29,7 @@ from rag_engine.types import (
     SentenceSupport,
     Source,
     StructuredAnswer,
+    SupportJudge,
     Tier,
 )
 
@@ -106,6 +107,7 @@ class Reply:
     entities: tuple[Attribute, ...] = ()
     records: tuple[CitedRecord, ...] = ()
     quotations: str = ""
+    judge: SupportJudge | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ def reply_of(answer: Answer) -> Reply:
         support=answer.support,
         withheld=answer.withheld,
         quotations=answer.quotations,
+        judge=answer.judge,
     )
 
 

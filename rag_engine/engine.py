@@ -27,7 +27,7 @@ from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.answering.support import SupportModels
+from rag_engine.answering.support import LabelJudge, SupportModels
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
 from rag_engine.backends.language_identification import identify_language
@@ -43,6 +43,7 @@ from rag_engine.config import (
     RetrievalConfig,
     RetrievalProfile,
     changed,
+    label_judge_settings,
     recipe_chunking,
 )
 from rag_engine.controller.gather import ControllerTools, gather
@@ -189,10 +190,18 @@ class Engine:
             embedder=embedder,
             page_of=self._page_of,
             config=self.config.generation,
-            support=SupportModels(manifest.calibration, self.language_of) if manifest else None,
+            support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
             quoting=quoting,
         )
+
+    def _judge(self) -> LabelJudge | None:
+        """Return the model that labels the sentences of answers, None where none is set."""
+        generation = self.config.generation
+        if not generation.judge_model:
+            return None
+        settings = label_judge_settings(generation)
+        return LabelJudge(generation.judge_model, lambda: open_judge(self.config, settings))
 
     def _extractive(self, embedder: Embedder, language: str) -> ExtractiveAnswerer:
         """Return the answerer that quotes; it warns of a reader or reranker that is unavailable."""

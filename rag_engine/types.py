@@ -453,10 +453,19 @@ class SentenceSupport:
 
 
 @dataclass(frozen=True, slots=True)
+class SupportJudge:
+    """Second model that was asked to label an answer's sentences; where it `failed` the labels are those without it."""
+
+    name: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The whole of a reply; the text cites sources as [Source n] and every one of them exists.
 
-    `support` has the sentences of a language model's answer in order, and nothing for quotations. `withheld` is what a
+    `support` has the sentences of a language model's answer in order, and nothing for quotations; `judge` is the model
+    that was asked for their labels, None where none is set. `withheld` is what a
     model wrote without naming a source, which is no answer. Where a model failed before its first word the text is the
     error, and `quotations` are what there is without a model; the citations are theirs.
     """
@@ -471,6 +480,7 @@ class Answer:
     support: tuple[SentenceSupport, ...] = ()
     withheld: str = ""
     quotations: str = ""
+    judge: SupportJudge | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
                 st.markdown(escape_paragraphs(reply.withheld))
     else:
         st.markdown(answer_markdown(reply.text, mark))
-    if summary := support_summary(reply.support):
+    if summary := support_summary(reply.support, reply.judge):
         _draw_support(reply, summary)
     if reply.records:
         draw_records(reply, mark)

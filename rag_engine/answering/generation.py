@@ -236,10 +236,11 @@ def _labelled(
     """Return the answer with the label of each of its sentences."""
     plan = found.evidence.plan
     language = written_language(found.text, plan, models.identify)
-    assessed, notes = assess(found.text, language, sources, embedder=embedder, models=models)
+    assessed = assess(found.text, language, sources, embedder=embedder, models=models)
     # What is said of a section that does not exist is not the model's.
-    assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
-    return replace(found, support=assessed, warnings=(*found.warnings, *language_warning(language, plan), *notes))
+    own = tuple(one for one in assessed.support if not found.text.startswith(absent) or one.start >= len(absent))
+    warnings = (*found.warnings, *language_warning(language, plan), *assessed.warnings)
+    return replace(found, support=own, warnings=warnings, judge=assessed.judge)
 
 
 def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:

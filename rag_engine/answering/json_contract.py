@@ -45,7 +45,8 @@ def answer_json(answer: Answer) -> Json:
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": [source_json(source) for source in answer.evidence.sources],
         "support": [support_json(one, answer.text) for one in answer.support],
-        "support_accuracy": fitted_support().right if answer.support else None,
+        "support_accuracy": None if not answer.support or _is_judged(answer) else fitted_support().right,
+        "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
         "quotations": answer.quotations,
         "plan": plan_json(answer.evidence.plan),
@@ -80,6 +81,7 @@ def error_json(message: str) -> Json:
         "evidence": [],
         "support": [],
         "support_accuracy": None,
+        "judge": None,
         "withheld": "",
         "quotations": "",
         "plan": None,
@@ -88,6 +90,11 @@ def error_json(message: str) -> Json:
         "warnings": [],
         "seconds": {},
     }
+
+
+def _is_judged(answer: Answer) -> bool:
+    """Whether a second model labelled the sentences, whose labels nobody has measured."""
+    return answer.judge is not None and not answer.judge.failed
 
 
 def support_json(support: SentenceSupport, text: str) -> Json:

@@ -21,7 +21,7 @@ from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
 from rag_engine.protocols import Embedder, Generator, PassageReader
-from rag_engine.types import SentenceSupport, Source, SupportLabel
+from rag_engine.types import SentenceSupport, Source, SupportJudge, SupportLabel
 
 FITTED = DATA / "support.json"
 # Those that are decided by evidence, in the order in which ties fall.
@@ -41,6 +41,23 @@ class FittedSupport:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelJudge:
+    """A second language model: its name, and how it is reached, BackendError where it is not."""
+
+    name: str
+    reach: Callable[[], Generator]
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedSentences:
+    """The support of each sentence of an answer, warnings, and the judge that was asked."""
+
+    support: tuple[SentenceSupport, ...]
+    warnings: tuple[str, ...] = ()
+    judge: SupportJudge | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SupportModels:
     """Models that compare sentences with their sources: the encoder's scale, and a reader and a judge where asked.
 
@@ -51,7 +68,7 @@ class SupportModels:
     calibration: Calibration
     identify: Callable[[str], str] = lambda _: ""
     reader: PassageReader | None = None
-    judge: Generator | None = None
+    judge: LabelJudge | None = None
 
 
 @cache
@@ -66,14 +83,22 @@ def support_accuracy() -> str:
     return f"right in {int(fitted_support().right * 10)} of 10 cases in our tests"
 
 
-def support_summary(support: Sequence[SentenceSupport]) -> str:
-    """Return in one line how many sentences are supported and how often such labels are right; "" without a claim."""
+def support_summary(support: Sequence[SentenceSupport], judge: SupportJudge | None = None) -> str:
+    """Return in one line how many sentences are supported, and who says so; "" without a claim.
+
+    Labels that were made without a judge come with how often they are right.
+    """
     labels = [one.label for one in support if one.label != "no claim"]
     if not labels:
         return ""
     counted = f"{labels.count('supported')} of {len(labels)} sentences supported by the cited passages"
     others = [f"{labels.count(label)} {label}" for label in LABELS[1:] if label in labels]
-    return f"{'; '.join([counted, *others])}. Checked automatically: {support_accuracy()}."
+    if judge and not judge.failed:
+        by = f"Judged by a second model, {judge.name}"
+    else:
+        without = f" without the second model {judge.name}, which failed" if judge else ""
+        by = f"Checked automatically{without}: {support_accuracy()}"
+    return f"{'; '.join([counted, *others])}. {by}."
 
 
 def unsupported_sentences(text: str, support: Sequence[SentenceSupport]) -> Iterator[str]:
@@ -91,8 +116,8 @@ def assess(
     *,
     embedder: Embedder,
     models: SupportModels,
-) -> tuple[tuple[SentenceSupport, ...], tuple[str, ...]]:
-    """Return the support of each sentence of a checked answer, and warnings.
+) -> AssessedSentences:
+    """Return the support of each sentence of a checked answer, with warnings.
 
     `sources` are those that the model was given. A reader or a judge that fails is reported, and the labels are those
     without it.
@@ -106,12 +131,15 @@ def assess(
         except BackendError as error:
             warnings.append(f"The sentences were compared with their sources without the reader. {error}")
     found = [_support(one, language) for one in held]
-    if judge:
+    asked: SupportJudge | None = None
+    if judge and any(one.passage for one in held):
+        asked = SupportJudge(judge.name)
         try:
-            found = _judged(found, held, judge)
+            found = _judged(found, held, judge.reach())
         except BackendError as error:
+            asked = SupportJudge(judge.name, failed=True)
             warnings.append(f"{judge.name} did not judge whether the sources support the sentences. {error}")
-    return tuple(found), tuple(warnings)
+    return AssessedSentences(tuple(found), tuple(warnings), asked)
 
 
 def read_by(reader: PassageReader, held: HeldSentence) -> HeldSentence:
@@ -187,8 +215,6 @@ def _support(held: HeldSentence, language: str) -> SentenceSupport:
 def _judged(found: Sequence[SentenceSupport], held: Sequence[HeldSentence], judge: Generator) -> list[SentenceSupport]:
     """Return the labels of a judge, asked once for all sentences; BackendError when it leaves one out."""
     asked = [(one.sentence.text, one.passage.text) for one in held if one.passage]
-    if not asked:
-        return list(found)
     reply = judge.complete_json(SUPPORT_RULES, support_message(asked), SUPPORT_SCHEMA, seconds=_JUDGE_SECONDS)
     listed = reply.get("labels")
     labels = [label for label in listed if label in LABELS] if isinstance(listed, list) else []

@@ -227,7 +227,7 @@ def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say
     make_evidence: Callable[..., Evidence],
     ask: Callable[..., tuple[list[str], Answer]],
 ) -> None:
-    evidence = make_evidence("Which dykes were raised?", [make_source(1, "| 1 | 2 |")])
+    evidence = make_evidence("Which dykes were raised?", [make_source(1, " \n ")])
     _, failed = ask(evidence, Scripted((), BackendError("Away.")))
     assert (failed.text, failed.quotations, failed.citations) == ("Away.", "", ())
     assert any("no sentence to quote" in warning for warning in failed.warnings)

@@ -8,6 +8,7 @@ import pytest
 
 from rag_engine.answering.citations import answer_sentences
 from rag_engine.answering.support import (
+    LabelJudge,
     SupportModels,
     assess,
     fitted_support,
@@ -20,7 +21,7 @@ from rag_engine.answering.support_features import SupportEvidence
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores
-from rag_engine.types import PassageReading, Prompt, SentenceSupport, Source
+from rag_engine.types import PassageReading, Prompt, SentenceSupport, Source, SupportJudge
 from tests.rag_engine.conftest import CountingEmbedder
 
 # The scale of an encoder whose related texts share half of their words.
@@ -71,13 +72,18 @@ class BrokenReader:
 Labelled = Callable[..., tuple[tuple[SentenceSupport, ...], tuple[str, ...]]]
 
 
+def judged_by(judge: Judging) -> SupportModels:
+    return replace(MODELS, judge=LabelJudge("judge", lambda: judge))
+
+
 @pytest.fixture
 def labelled(embedder: CountingEmbedder, make_source: Callable[..., Source]) -> Labelled:
     def run(
         text: str, *texts: str, models: SupportModels = MODELS
     ) -> tuple[tuple[SentenceSupport, ...], tuple[str, ...]]:
         sources = [make_source(n, one) for n, one in enumerate(texts or (DYKES,), start=1)]
-        return assess(text, "en", sources, embedder=embedder, models=models)
+        found = assess(text, "en", sources, embedder=embedder, models=models)
+        return found.support, found.warnings
 
     return run
 
@@ -151,7 +157,7 @@ def test_the_encoder_reads_a_bounded_number_of_sentences(
 def test_the_label_of_a_judge_counts_and_it_is_asked_once(labelled: Labelled) -> None:
     judge = Judging(["unsupported", "supported"])
     text = "The dyke at Arnhem was raised [Source 1]. It is inspected every spring [Source 1]."
-    found, warnings = labelled(text, models=replace(MODELS, judge=judge))
+    found, warnings = labelled(text, models=judged_by(judge))
     assert [one.label for one in found] == ["unsupported", "supported"]
     assert found[0].reasons == ("judged unsupported by judge",)
     assert (len(judge.asked), warnings) == (1, ())
@@ -160,9 +166,29 @@ def test_the_label_of_a_judge_counts_and_it_is_asked_once(labelled: Labelled) ->
 @pytest.mark.parametrize("judge", [Judging(failure=BackendError("It is away.")), Judging([]), Judging(["perhaps"])])
 def test_a_judge_that_fails_is_reported_and_the_labels_stay(labelled: Labelled, judge: Judging) -> None:
     text = "The dyke at Arnhem was raised [Source 1]."
-    found, (warning,) = labelled(text, models=replace(MODELS, judge=judge))
+    found, (warning,) = labelled(text, models=judged_by(judge))
     assert found == labelled(text)[0]
     assert warning.startswith("judge did not judge")
+
+
+def test_a_judge_that_cannot_be_reached_is_named_as_failed(
+    embedder: CountingEmbedder, make_source: Callable[..., Source]
+) -> None:
+    def away() -> Never:
+        raise BackendError("Ollama has no model small.")
+
+    models = replace(MODELS, judge=LabelJudge("small", away))
+    found = assess("The dyke was raised [Source 1].", "en", [make_source(1, DYKES)], embedder=embedder, models=models)
+    assert found.judge == SupportJudge("small", failed=True)
+    assert found.warnings[0].endswith("Ollama has no model small.")
+
+
+def test_no_judge_is_asked_of_an_answer_without_a_claim(
+    embedder: CountingEmbedder, make_source: Callable[..., Source]
+) -> None:
+    judge = Judging()
+    found = assess("The sources say:", "en", [make_source(1, DYKES)], embedder=embedder, models=judged_by(judge))
+    assert (found.judge, judge.asked) == (None, [])
 
 
 def test_a_reader_that_fails_is_reported_and_the_labels_stay(labelled: Labelled) -> None:
@@ -184,6 +210,18 @@ def test_the_summary_counts_the_sentences_and_says_how_often_it_is_right() -> No
     assert list(unsupported_sentences("Rain 3 mm. Thus", support)) == [
         "Unsupported: 3 mm (number 3 is not in the passage)"
     ]
+
+
+def test_the_summary_names_the_judge_and_states_no_accuracy_for_it() -> None:
+    summary = support_summary((SentenceSupport(0, 4, "supported"),), SupportJudge("qwen3:8b"))
+    assert summary == "1 of 1 sentences supported by the cited passages. Judged by a second model, qwen3:8b."
+
+
+def test_the_summary_says_that_a_judge_failed_and_how_often_the_labels_without_it_are_right() -> None:
+    summary = support_summary((SentenceSupport(0, 4, "supported"),), SupportJudge("qwen3:8b", failed=True))
+    assert summary.endswith(
+        f" Checked automatically without the second model qwen3:8b, which failed: {support_accuracy()}."
+    )
 
 
 def test_nothing_is_summed_up_where_nothing_is_claimed() -> None:
