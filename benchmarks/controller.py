@@ -1,11 +1,13 @@
 """Questions of several parts: how often the sources of an answer have a right page for every part.
 
-    python benchmarks/controller.py [--workspace DIR] [--shared DIR] [--fit]
+    python benchmarks/controller.py [--workspace DIR] [--shared DIR] [--fit | --model]
 
 data/eval/multi_part.tsv has the questions, their parts and the pages that answer each. The single pass is the search
 that every question gets; the controller searches on for the parts that it leaves uncovered. Both are judged by the
 same number of sources. A question counts where the workspace has the documents of all of its parts. `--fit` tries
 other weights, thresholds and budgets on the development half, which is the only one that they may be chosen by.
+`--model` lets the language model that answers (SEXTANT_OLLAMA_MODEL, ...) take the questions apart and read, and counts
+its tokens.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from rag_engine.controller.merge import merge_evidence
 from rag_engine.controller.plan import plan_by_rules
 from rag_engine.controller.read import SentenceReader, StatementReading
 from rag_engine.engine import Engine, open_engine
-from rag_engine.types import Evidence, Source
+from rag_engine.types import Evidence, Source, TokenCount
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = DATA / "eval" / "multi_part.tsv"
@@ -92,7 +94,10 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the single pass and the controller found for a question, and the cost of the latter beyond the former."""
+    """What the single pass and the controller found for a question, and the cost of the latter beyond the former.
+
+    `tokens` are those of a language model, None without one and where its server counts none.
+    """
 
     question: MultiPartQuestion
     single: tuple[Source, ...]
@@ -101,6 +106,7 @@ class Outcome:
     searches: int
     gaps: int
     ran: bool
+    tokens: TokenCount | None = None
 
 
 def read_questions() -> list[MultiPartQuestion]:
@@ -203,8 +209,32 @@ def replayed(recorded: Recorded, settings: ControllerConfig) -> Outcome:
     )
 
 
-def table(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
-    """Yield the rows of a half, of both halves and of each language."""
+def asked_of_model(engine: Engine, question: MultiPartQuestion) -> Outcome:
+    """Return what the controller finds for a question with the language model that answers."""
+    started = time.perf_counter()
+    first = engine.search(question.text)
+    searched = time.perf_counter()
+    gathering, steps = engine.gather(first), []
+    while True:
+        try:
+            steps.append(next(gathering))
+        except StopIteration as ended:
+            evidence: Evidence = ended.value
+            break
+    return Outcome(
+        question,
+        first.sources,
+        evidence.sources,
+        (searched - started, time.perf_counter() - searched),
+        sum(step.kind == "retrieve" for step in steps),
+        len(evidence.gaps),
+        any(step.kind == "decide" for step in steps),
+        steps[-1].tokens if steps else None,
+    )
+
+
+def table(outcomes: Sequence[Outcome], *, counted: bool) -> Iterator[list[str]]:
+    """Yield the rows of a half, of both halves and of each language; with the tokens of a model where `counted`."""
     for name, chosen in groups(outcomes):
         for way in ("single pass", "controller"):
             cells = [name, way, str(len(chosen))]
@@ -216,7 +246,18 @@ def table(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
             sources = sum(len(sources_of(one, way)) for one in chosen) / len(chosen)
             searches = 1 + (sum(one.searches for one in chosen) / len(chosen) if way == "controller" else 0)
             spent = [one.seconds[0] + (one.seconds[1] if way == "controller" else 0) for one in chosen]
-            yield [*cells, f"{sources:.1f}", f"{searches:.1f}", f"{sorted(spent)[len(spent) // 2]:.2f} s"]
+            cells += [f"{sources:.1f}", f"{searches:.1f}", f"{sorted(spent)[len(spent) // 2]:.2f} s"]
+            tokens = tokens_of(chosen) if way == "controller" else ""
+            yield [*cells, tokens] if counted else cells
+
+
+def tokens_of(outcomes: Sequence[Outcome]) -> str:
+    """Return the mean tokens that a question cost, read and written, of those whose tokens are known."""
+    known = [one.tokens for one in outcomes if one.tokens]
+    if not known:
+        return "none"
+    read, written = sum(one.prompt for one in known), sum(one.reply for one in known)
+    return f"{read / len(known):,.0f} + {written / len(known):,.0f} ({len(known)})"
 
 
 def groups(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
@@ -257,7 +298,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
-    parser.add_argument("--fit", action="store_true", help="try other settings on the development half")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--fit", action="store_true", help="try other settings on the development half")
+    ways.add_argument("--model", action="store_true", help="with the language model that answers")
     arguments = parser.parse_args()
     with TemporaryDirectory(prefix="sextant-measure-") as folder:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
@@ -268,41 +311,38 @@ def main() -> None:
         questions = held(every, files)
         if arguments.fit:
             questions = [one for one in questions if one.half == "dev"]
-        recordings = []
+        settings, model = engine.config.controller, "No language model."
+        recordings, outcomes = [], []
+        if arguments.model:
+            model = f"{engine.require_language_model().name} takes the questions apart and reads; tokens are the mean "
+            model += "of those read and written for a question, in brackets the questions for which they are known."
         for one in questions:
+            if arguments.model:
+                outcomes.append(asked_of_model(engine, one))
+                continue
             recordings.append(record(engine, one))
             print(f"{one.id}: {len(recordings[-1].parts)} parts by rules for {len(one.parts)}", flush=True)
-        settings = engine.config.controller
         engine.close()
     if arguments.fit:
         fit(recordings, settings)
         return
-    outcomes = [replayed(one, settings) for one in recordings]
+    outcomes += [replayed(one, settings) for one in recordings]
     for one in outcomes:
         single, controlled = (met(one.question, sources[: SIZES[-1]]) for sources in (one.single, one.controlled))
         print(f"{one.question.id}: {single} and {controlled} of {len(one.question.parts)} parts", flush=True)
     ran = sum(one.ran for one in outcomes)
     write_table(
-        "controller",
-        "Questions of several parts, by how they are searched",
-        [
-            "questions",
-            "way",
-            "asked",
-            *(f"complete, first {size}" for size in SIZES),
-            "complete, all",
-            "sources",
-            "searches",
-            "median time",
-        ],
-        list(table(outcomes)),
+        "controller_model" if arguments.model else "controller",
+        f"Questions of several parts, by how they are searched{' with a language model' if arguments.model else ''}",
+        [*COLUMNS, *(["tokens"] if arguments.model else [])],
+        list(table(outcomes, counted=arguments.model)),
         [
             machine(),
             "`python benchmarks/controller.py`: complete is a question with a right page for every part among the "
             "sources; in brackets 95% Wilson intervals.",
             f"{len(questions)} of {len(every)} questions, those whose documents the collection of {len(files)} has; "
             f"the controller ran for {ran} of them and ended with {sum(one.gaps for one in outcomes)} parts uncovered. "
-            f"No language model. {settings}",
+            f"{model} {settings}",
         ],
     )
 

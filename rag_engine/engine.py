@@ -251,7 +251,7 @@ class Engine:
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
-        return self._judged(gathered) if gathered.steps else gathered
+        return gathered if gathered.hits is first.hits else self._judged(gathered)
 
     def part_search(
         self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None

@@ -357,11 +357,20 @@ class AbsentSection:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Tokens of a language model's prompts and replies, as its server counts them."""
+
+    prompt: int
+    reply: int
+
+
+@dataclass(frozen=True, slots=True)
 class ControllerStep:
     """A step of the controller, shown while it happens: what it does, in which iteration (0: the question itself).
 
     `subject` is the query, the sub-question or the reason to stop; `done` and `of` count what the step is about
-    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1.
+    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1. `tokens` are those
+    that the controller has spent until then, None where it asked no model or the server counts none.
     """
 
     kind: StepKind
@@ -370,6 +379,7 @@ class ControllerStep:
     done: int = 0
     of: int = 0
     confidence: float = 0.0
+    tokens: TokenCount | None = None
 
 
 @dataclass(frozen=True, slots=True)
