@@ -162,6 +162,11 @@ def _index(engine: Engine) -> Iterator[Check]:
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return
+    waiting = engine.collection.waiting()
+    if waiting is not None:
+        found = f"index {waiting.number} of {waiting.made} was held back"
+        remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
+        yield Check("Waiting index", "note", found, remedy)
     known = set(snapshot.keys.tolist())
     indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
         "Dense index (Chroma)": engine.collection.dense,

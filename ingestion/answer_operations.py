@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ingestion.dataset.answer_sheets import answers_workbook, write_answers
@@ -12,12 +12,17 @@ from ingestion.jobs.queue import Run
 from ingestion.operations import Desk, answered_forms, control, queue_action
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate, find_accepted, require_no_drop
+from rag_engine.evaluation.answers.accepted_run import KeptRun
+from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate, find_accepted
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.filters import answering_documents
 
 # Among so many runs an equal one is looked for.
 _LATEST = 100
+_WAITS = (
+    "The old index still answers and the new one waits: `sextant rebuild --accept` puts it in place, "
+    "`sextant rebuild --discard` removes it, as do the buttons on the Run tab."
+)
 
 
 # --- one question to each document
@@ -73,23 +78,53 @@ def rebuild(
     """Make both indexes anew, with `encode` the vectors too; return the number of passages in them.
 
     Where a run of answers was accepted, the new indexes are asked its questions before they are put in place:
-    WorkspaceError where a figure fell by more than chance explains or they cannot be asked, and the old ones stay.
-    `anyway` leaves that out.
+    WorkspaceError where a figure fell by more than chance explains or they cannot be asked; then the old ones stay and
+    the new ones wait until somebody accepts or discards them. `anyway` leaves that out.
     """
     accepted = None if anyway else find_accepted(desk.workspace)
+    held: list[WorkspaceError] = []
 
-    def check(engine: Engine) -> None:
-        if accepted is None:
-            return
-        try:
-            require_no_drop(engine, accepted, progress)
-        except (InputError, BackendError) as error:
-            raise WorkspaceError(
-                f"The new index could not be checked and did not go live: {error}",
-                help="To rebuild without the check, use --anyway, or the button on the Run tab.",
-            ) from error
+    def check(engine: Engine) -> bool:
+        if accepted is not None:
+            held.extend(_reasons_to_wait(engine, accepted, progress))
+        return not held
 
-    return desk.engine.rebuild(encode=encode, progress=progress, check=check)
+    children = desk.engine.rebuild(encode=encode, progress=progress, check=check)
+    if held:
+        raise held[0]
+    return children
+
+
+def _reasons_to_wait(
+    engine: Engine, accepted: KeptRun, progress: Callable[[int, int, str], None]
+) -> Iterator[WorkspaceError]:
+    """Yield why a new index is not put in place: what fell below the accepted run, or why it could not be asked."""
+    try:
+        result = ask_gate(engine, accepted, progress)
+    except (InputError, BackendError) as error:
+        yield WorkspaceError(f"The new index could not be checked and did not go live: {error}", help=_WAITS)
+        return
+    if result.dropped:
+        yield WorkspaceError(
+            f"The new index did not go live: {', '.join(result.dropped)} fell significantly below the accepted "
+            f"run on {result.questions} questions.",
+            help=_WAITS,
+        )
+
+
+def accept_index(desk: Desk) -> int:
+    """Put the index that waits in place and return its number of passages; WorkspaceError where none waits."""
+    return desk.engine.collection.accept_waiting()
+
+
+def discard_index(desk: Desk) -> None:
+    """Remove the index that waits; WorkspaceError where none does."""
+    desk.engine.collection.discard_waiting()
+
+
+def queue_decision(desk: Desk, *, accept: bool) -> Run:
+    """Have the worker put the index that waits in place, or remove it."""
+    return queue_action(desk, "decide", {"accept": accept})
 
 
 def queue_rebuild(desk: Desk, *, encode: bool = False, anyway: bool = False) -> Run:

@@ -411,12 +411,12 @@ class Engine:
         *,
         encode: bool = False,
         progress: RebuildProgress = lambda *_: None,
-        check: Callable[[Engine], None] = lambda _: None,
+        check: Callable[[Engine], bool] = lambda _: True,
     ) -> int:
-        """Make new indexes and return their number of children; with `encode` from documents encoded again.
+        """Make new indexes and return the number of children; with `encode` from documents encoded again.
 
-        `check` gets an engine that answers from the new indexes before they are put in place; a SextantError that it
-        raises keeps the old ones.
+        `check` gets an engine that answers from the new indexes before they are put in place; where it is false the
+        old ones stay and the new ones wait, and a SextantError that it raises removes the new ones.
         """
         embedder = self.embedder() if encode else None
         return self.collection.rebuild(
@@ -501,12 +501,12 @@ class _DiskBackends:
         shutil.rmtree(folder.parent, ignore_errors=True)
         return dense, open_sparse_index(folder, writable=True)
 
-    def keep_only(self, generation: int) -> None:
+    def keep_only(self, *generations: int) -> None:
         with self._lock:
-            self.dense(generation).keep_only(collection_name(self._id, generation))
-            kept = paths.sparse_index(self._config.workspace, generation).parent
-            for folder in kept.parent.iterdir():
-                if folder.name.isdigit() and folder != kept:
+            self.dense(generations[0]).keep_only(*(collection_name(self._id, one) for one in generations))
+            kept = [paths.sparse_index(self._config.workspace, one).parent for one in generations]
+            for folder in kept[0].parent.iterdir():
+                if folder.name.isdigit() and folder not in kept:
                     shutil.rmtree(folder)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.answer_operations import measure_gate, rebuild
+from ingestion.answer_operations import accept_index, discard_index, measure_gate, rebuild
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.answer_store import AnswerStore
@@ -33,7 +33,7 @@ from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
+_ATTEMPTS = {"add": 2, "ask": 10, "decide": 2, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
 _KEEPING = ("ask", "ground", "run")
 
@@ -207,6 +207,17 @@ def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"children": children}]
 
 
+def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    desk, accept = open_desk(engine), bool(run.arguments.get("accept"))
+    if pulse.again and engine.collection.waiting() is None:
+        # A worker before this one may have been killed when it was done, and before it could report it.
+        return []
+    if accept:
+        return [{"children": accept_index(desk)}]
+    discard_index(desk)
+    return []
+
+
 def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     accept = bool(run.arguments.get("accept"))
     try:
@@ -235,6 +246,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 _ACTIONS = {
     "add": _add,
     "ask": _ask,
+    "decide": _decide,
     "erase": _erase,
     "gate": _gate,
     "ground": _ground,

@@ -190,6 +190,8 @@ def _title(run: Run) -> str:
         return escape(run.request.describe())
     if run.action == "gate":
         return "Accepting the current answers" if run.arguments.get("accept") else "Checking the answers"
+    if run.action == "decide":
+        return "Putting the waiting index in place" if run.arguments.get("accept") else "Discarding the waiting index"
     if run.action == "rebuild":
         return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
     if run.action == "ask":

@@ -120,3 +120,13 @@ def test_a_judge_that_is_set_and_missing_is_wrong(workspace: Path, monkeypatch: 
     monkeypatch.setenv("SEXTANT_JUDGE_MODEL", "second")
     judge = checks(workspace)["Judge"]
     assert (judge.state, "127.0.0.1:9" in judge.found) == ("bad", True)
+
+
+def test_an_index_that_waits_is_named_with_both_decisions(workspace: Path) -> None:
+    engine = open_engine(read_config(workspace))
+    engine.collection.rebuild(check=lambda _: False)
+    engine.close()
+    waiting = checks(workspace)["Waiting index"]
+    assert (waiting.state, "was held back" in waiting.found) == ("note", True)
+    assert "--accept" in waiting.remedy
+    assert "--discard" in waiting.remedy
