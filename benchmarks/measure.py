@@ -9,7 +9,7 @@ command ends with 1. Parts: retrieval (what the default reaches on public sets, 
 (passages of real documents), sections, tables, named_sections, page_questions, quotations, refusals, index_tables,
 reranking, translations, choices (single ones of the search), copies, recipes (those of two papers), model_variants
 (from the kept queries of a model), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction,
-pipeline_model (the pipeline's questions to a small language model).
+pipeline_model (the pipeline's questions to a small language model), and answering_speed (how long answers take).
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ COMMANDS = (
     "topics",
     "extraction",
     "pipeline_model",
+    "answering_speed",
 )
 # Commands that find the documents by SEXTANT_SHARED, or need none.
-WITHOUT_SHARED = ("reranking", "licences", "metadata", "topics")
+WITHOUT_SHARED = ("reranking", "licences", "metadata", "topics", "answering_speed")
 PARTS = (*SEARCHED, "published", *COMMANDS)
 TITLES = {
     "retrieval": "Retrieval on public sets",
