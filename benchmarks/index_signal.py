@@ -25,7 +25,7 @@ from rag_engine.evaluation.metrics import per_query_metrics
 from rag_engine.evaluation.significance import Values, paired_difference
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.retrieval.ranking import rank
-from rag_engine.storage.index_entries import OWN_INDEX, IndexedEntry, replace_index, stored_entries
+from rag_engine.storage.index_entries import OWN_INDEX, OWN_SOURCES, IndexedEntry, replace_index, stored_entries
 from rag_engine.text.analyzer import surface
 from rag_engine.types import DocumentRecord
 
@@ -101,7 +101,7 @@ def named_share(engine: Engine, questions: Sequence[Asked], language: str) -> fl
 def measured(engine: Engine, book: str, language: str) -> Iterator[list[str]]:
     """Yield the rows of a book: each condition with and without the index."""
     [record] = engine.collection.documents()
-    listed = [one for one in stored_entries(engine.catalog, record.key) if one.source == OWN_INDEX]
+    listed = [one for one in stored_entries(engine.catalog, record.key) if one.source in OWN_SOURCES]
     entries = chosen_entries(listed)
     plain = [Asked(f"{term} {sub}".strip(), pages) for (term, sub), pages in entries.items()]
     asked = [Asked(TEMPLATES[language].format(one.text), one.pages) for one in plain]

@@ -254,16 +254,20 @@ def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
 def listed_in_index(sources: Sequence[Source], language: str) -> str:
     """Return a sentence on the entries under which an index lists the sources, in the language or else in English.
 
-    Empty where it lists none; of a source the first entry is named.
+    Another follows for those that a glossary explains. Empty where neither does; of a source the first entry is named.
     """
-    table = _SENTENCES["listed_entry"]
-    entries = [
-        table.get(language, table["en"]).format(entry=one_line(one.listed[0].entry), page=one.listed[0].page, n=one.n)
-        for one in sources
-        if one.listed
-    ]
-    sentence = _SENTENCES["listed"].get(language, _SENTENCES["listed"]["en"])
-    return sentence.format(entries="; ".join(entries)) if entries else ""
+    sentences = []
+    for kind, glossary in (("listed", False), ("explained", True)):
+        table = _SENTENCES["listed_entry"]
+        entries = [
+            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=one.n)
+            for one in sources
+            for first in one.listed[:1]
+            if first.glossary == glossary
+        ]
+        sentence = _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
+        sentences += [sentence.format(entries="; ".join(entries))] if entries else []
+    return " ".join(sentences)
 
 
 def entry_question(entry: str, language: str) -> str:

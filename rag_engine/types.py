@@ -303,17 +303,20 @@ class Linked:
 class IndexListing:
     """An entry of an index, and a page of a document that the index lists under it.
 
-    `via` is the entry that the question names and that refers to this one; empty where the question names this one.
+    `via` is the entry that the question names and that refers to this one; empty where the question names this one. A
+    `glossary` explains its entries on that page.
     """
 
     entry: str
     page: int
     via: str = ""
+    glossary: bool = False
 
     @property
     def explanation(self) -> str:
         """The listing in words: "listed in the index under “addressee”, page 14"."""
-        listed = f"listed in the index under “{self.entry}”, page {self.page}"
+        kind = "explained in the glossary" if self.glossary else "listed in the index"
+        listed = f"{kind} under “{self.entry}”, page {self.page}"
         return f"{listed}, to which “{self.via}” refers" if self.via else listed
 
 

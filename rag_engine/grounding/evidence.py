@@ -114,7 +114,7 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source
         bm25=None,
         sparse_rank=None,
         fused=0.0,
-        indexed_under=(IndexListing(entry.name, place.page).explanation,),
+        indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
     )
     return Source(n, document, place.start, place.end, text, place.page, place.page, (hit,), index_context=True)
 

@@ -371,6 +371,18 @@ def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
     assert result.text == f"The freeboard is half a metre [Source 6].\n\n{sentence}"
 
 
+def test_an_answer_says_that_a_glossary_explains_what_it_cites(
+    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    *others, context = led.sources
+    explained = replace(context, listed=(IndexListing("freeboard", 14, glossary=True),))
+    _, result = ask(
+        replace(led, sources=(*others, explained)),
+        Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768),
+    )
+    assert result.text.endswith("\n\nExplained in the glossary under “freeboard”, page 14 [Source 6].")
+
+
 def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(
     led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
 ) -> None:
