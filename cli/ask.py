@@ -183,9 +183,9 @@ def _ask_structured(engine: Engine, asked: _FormQuestion, *, as_json: bool) -> N
 def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, as_json: bool) -> None:
     """Have the worker fill in the form from each document, and write the workbook of what it has so far."""
     from cli.runs import watch
-    from ingestion.answer_operations import ask_documents, export_answers
     from ingestion.dataset.document_answers import DocumentsRequest
-    from ingestion.operations import open_desk
+    from ingestion.operations.answers import ask_documents, export_answers
+    from ingestion.operations.desk import open_desk
     from rag_engine.errors import BackendError
     from rag_engine.filters import parse_filters
 

@@ -26,7 +26,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Put files and folders into the collection; what has not changed is skipped."""
-    from ingestion.operations import add_files
+    from ingestion.operations.documents import add_files
 
     started = time.monotonic()
     with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
@@ -104,10 +104,10 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
 @app.command()
 def erase(document: str, note: Note = "", by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note."""
-    from ingestion import operations
+    from ingestion.operations import documents
 
     with desk_of(workspace, as_json) as desk:
-        erasure = operations.erase(desk, document, author_of(by), note)
+        erasure = documents.erase(desk, document, author_of(by), note)
     if as_json:
         print_json(asdict(erasure))
     else:
@@ -132,8 +132,8 @@ def rebuild(
     Where a run of answers was accepted (`sextant eval gate --accept`), the new indexes are measured against it first.
     Those that are held back wait for --accept or --discard, the next rebuild, or a change to the collection.
     """
-    from ingestion.answer_operations import accept_index, discard_index
-    from ingestion.answer_operations import rebuild as rebuild_indexes
+    from ingestion.operations.indexes import accept_index, discard_index
+    from ingestion.operations.indexes import rebuild as rebuild_indexes
     from rag_engine.errors import InputError
 
     if accept or discard:

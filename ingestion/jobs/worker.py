@@ -13,7 +13,6 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.answer_operations import accept_index, discard_index, measure_gate, rebuild
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.answer_store import AnswerStore
@@ -21,7 +20,10 @@ from ingestion.dataset.document_answers import ask_each_document, request_of
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
-from ingestion.operations import add_files, erase, open_desk
+from ingestion.operations.answers import measure_gate
+from ingestion.operations.desk import open_desk
+from ingestion.operations.documents import add_files, erase
+from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools

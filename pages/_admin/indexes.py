@@ -6,7 +6,8 @@ from datetime import datetime
 
 import streamlit as st
 
-from ingestion.answer_operations import queue_decision, queue_gate, queue_rebuild
+from ingestion.operations.answers import queue_gate
+from ingestion.operations.indexes import queue_decision, queue_rebuild
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import draw_table

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_bytes
-from ingestion.operations import ground
+from ingestion.operations.documents import ground
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import draw_table

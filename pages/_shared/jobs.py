@@ -11,7 +11,7 @@ import streamlit as st
 
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.operations import control
+from ingestion.operations.runs import control
 from ingestion.status.views import display_reason, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.operations import Desk
+from ingestion.operations.desk import Desk
 from pages._shared import resources
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
