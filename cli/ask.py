@@ -114,7 +114,7 @@ def ask(
     from rag_engine.answering.bundle import asked_question
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
-    from rag_engine.answering.support import support_summary, unsupported_sentences
+    from rag_engine.answering.support.summary import support_summary, unsupported_sentences
     from rag_engine.filters import parse_filters
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:

@@ -27,7 +27,7 @@ from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.answering.support import LabelJudge, SupportModels
+from rag_engine.answering.support.labels import LabelJudge, SupportModels
 from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
 from rag_engine.backends.language_identification import identify_language

@@ -17,7 +17,7 @@ from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.reference_list import licence_text, references_of
-from rag_engine.answering.support import support_summary, unsupported_sentences
+from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span

@@ -16,7 +16,7 @@ from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
 from rag_engine.answering.replies.embedding import AnswerEmbedder
 from rag_engine.answering.replies.language import language_warning, written_language
-from rag_engine.answering.support import SupportModels, assess
+from rag_engine.answering.support.labels import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer

@@ -9,7 +9,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from rag_engine import conversations
-from rag_engine.answering.support import support_accuracy
+from rag_engine.answering.support.summary import support_accuracy
 from rag_engine.conversations import Reply
 from rag_engine.types import SentenceSupport
 from tests.pages.test_conversations import REPLY

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import jsonschema
 
 from rag_engine.answering.json_contract import answer_json
-from rag_engine.answering.support import fitted_support
+from rag_engine.answering.support.labels import fitted_support
 from rag_engine.types import Answer, Evidence, SentenceSupport, Source, SupportJudge
 from tests.conftest import ROOT
 

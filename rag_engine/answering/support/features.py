@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from rag_engine.answering.claim_words import clauses, denies, denies_throughout, limits, universals
+from rag_engine.answering.support.claim_words import clauses, denies, denies_throughout, limits, universals
 from rag_engine.geography import GLOBAL, find_places, load_gazetteer
 from rag_engine.text.analyzer import analyse, shared_terms
 from rag_engine.text.folding import fold

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.answering.claim_words import clauses, denies, denies_throughout, limits, states_nothing, universals
+from rag_engine.answering.support.claim_words import (
+    clauses,
+    denies,
+    denies_throughout,
+    limits,
+    states_nothing,
+    universals,
+)
 
 
 @pytest.mark.parametrize(

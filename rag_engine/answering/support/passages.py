@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.answering.citations import AnswerSentence, answer_sentences, likely_sentences, shared_words, words
-from rag_engine.answering.claim_words import states_nothing
-from rag_engine.answering.support_features import CitedPassage, StatedFacts, facts_of
+from rag_engine.answering.support.claim_words import states_nothing
+from rag_engine.answering.support.features import CitedPassage, StatedFacts, facts_of
 from rag_engine.calibration import Calibration, languages_of
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span
