@@ -23,7 +23,7 @@ from report import machine, write_table
 from ingestion.add_files import add_paths
 from ingestion.book_index.find_pages import index_pages
 from rag_engine.config import DATA, read_config
-from rag_engine.engine import Engine, open_encoder, open_judge
+from rag_engine.engine import Engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.run_answers import answer_of
 from rag_engine.evaluation.answers.scoring import answer_match
@@ -33,6 +33,7 @@ from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.geography import load_gazetteer
 from rag_engine.grounding.entries import index_entries
 from rag_engine.grounding.evidence import cached_queries, entry_evidence
+from rag_engine.models import open_encoder, open_judge
 from rag_engine.planning.plan import plan_question
 from rag_engine.prompts import listed_in_index
 from rag_engine.protocols import Generator

@@ -79,7 +79,7 @@ def _language_model(engine: Engine) -> Check:
 def _judge(engine: Engine) -> Iterator[Check]:
     """Yield whether the second model that labels sentences answers, where one is set."""
     from rag_engine.config import label_judge_settings
-    from rag_engine.engine import open_judge
+    from rag_engine.models import open_judge
 
     generation = engine.config.generation
     if not generation.judge_model:
