@@ -106,6 +106,7 @@ def open_all(folder: Path, scratch: Path) -> dict[str, Encoder]:
         "ONNX int8 (dynamic)": RuntimeModel(scratch, open_onnx(scratch / "model.onnx")),
         "OpenVINO f32": RuntimeModel(folder, open_openvino(folder / "model.onnx", "f32")),
         "OpenVINO bf16": RuntimeModel(folder, open_openvino(folder / "model.onnx", "bf16")),
+        "OpenVINO int8": RuntimeModel(folder, open_openvino(folder / "model.onnx", "int8")),
     }
     torch = Encoder(MODEL, TorchModel(locate(MODEL), CACHE, "torch"))
     return {"torch f32": torch} | {name: Encoder(MODEL, model) for name, model in models.items()}

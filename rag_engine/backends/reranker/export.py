@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_engine.backends.model_export import CHECK, export_model, limits, open_quietly
+from rag_engine.backends.model_export import CHECK, PLAIN_ATTENTION, export_model, limits, open_quietly
 from rag_engine.backends.model_runtime import INPUTS
 from rag_engine.errors import InputError
 from rag_engine.protocols import Scores
@@ -66,7 +66,7 @@ def open_cross_encoder(location: str) -> CrossEncoder:
     model = open_quietly(
         "Reranker",
         location,
-        lambda: CrossEncoder(location, device="cpu").eval(),
+        lambda: CrossEncoder(location, device="cpu", model_kwargs=PLAIN_ATTENTION).eval(),
         "Give a sentence-transformers cross-encoder with its configuration, tokenizer and weights, or leave reranking "
         "off.",
     )

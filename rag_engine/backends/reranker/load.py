@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.backends import model_source
+from rag_engine.backends.exported_model import ExportedModel
 from rag_engine.backends.model_export import CHECK, build_once, first_line
 from rag_engine.backends.model_runtime import (
     INPUTS,
-    ExportedModel,
     Runtime,
     check_execution,
     describe_execution,

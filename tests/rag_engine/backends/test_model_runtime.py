@@ -4,23 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.backends.model_runtime import faster_precision
+from rag_engine.backends.model_runtime import fastest_precision
 
 
 @pytest.mark.parametrize(
     ("flags", "precision"),
     [
-        ("fpu avx512f avx512_bf16 avx512_vnni", "f32"),
+        ("fpu avx512f avx512_bf16 avx512_vnni", "int8"),
+        ("fpu avx512f avx512_bf16", "f32"),
         ("fpu avx512f avx512_bf16 amx_bf16 amx_tile amx_int8", "bf16"),
         ("fpu sse2 avx2", "f32"),
     ],
 )
-def test_bfloat16_is_used_only_where_the_processor_multiplies_matrices_in_it(
+def test_a_processor_computes_in_the_precision_that_it_has_instructions_for(
     flags: str, precision: str, tmp_path: Path
 ) -> None:
     (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\nbogomips\t: 4200.00\n")
-    assert faster_precision(tmp_path / "cpuinfo") == precision
+    assert fastest_precision(tmp_path / "cpuinfo") == precision
 
 
 def test_a_processor_that_is_not_described_computes_in_single_precision(tmp_path: Path) -> None:
-    assert faster_precision(tmp_path / "absent") == "f32"
+    assert fastest_precision(tmp_path / "absent") == "f32"

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.backends.encoder.load import load_encoder, locate
+from rag_engine.backends.exported_model import batches, room_for
 from rag_engine.backends.model_export import build_once
-from rag_engine.backends.model_runtime import batches
+from rag_engine.backends.reader.load import load_reader
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
 
@@ -296,3 +297,19 @@ def test_batches_hold_every_text_once_and_keep_the_limit(lengths: list[int], lim
     made = list(batches(lengths, limit))
     assert sorted(index for batch in made for index in batch) == list(range(len(lengths)))
     assert all(len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= limit for batch in made)
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(2, 40))
+def test_of_two_texts_that_are_too_long_the_longer_one_gives_way(first: int, second: int, room: int) -> None:
+    of_first, of_second = room_for(first, second, room)
+    assert of_first + of_second == min(room, first + second)
+    assert of_first >= min(first, room // 2)
+    assert of_second >= min(second, room // 2)
+
+
+def test_the_encoder_and_the_reader_share_one_tokenizer_and_read_as_much_as_each_can(encoder: Embedder) -> None:
+    """The reader stops at 384 tokens, the encoder at 512, whichever of them was loaded last."""
+    reader = load_reader()
+    passage = "word " * 400 + "flood " * 60
+    assert reader.read("flood", [passage])[0].tokens[-1][1] < len("word " * 400)
+    assert float(encoder.encode_passages([passage])[0] @ encoder.encode_passages(["word " * 400])[0]) < 0.999

@@ -1,0 +1,66 @@
+"""A graph as OpenVINO computes it: its words in a file of their own, its layers in 8 bit."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from rag_engine.backends.model_runtime import open_onnx, open_openvino
+from rag_engine.backends.openvino_graph import GraphPrecision, prepared_graph, read_words
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the graph of a look-up of 1,000 words and two layers, with random weights."""
+    torch.manual_seed(11)
+    layers = torch.nn.Sequential(
+        torch.nn.Embedding(1000, 128), torch.nn.Linear(128, 256), torch.nn.GELU(), torch.nn.Linear(256, 64)
+    )
+    file = tmp_path_factory.mktemp("graph") / "model.onnx"
+    with warnings.catch_warnings():
+        # As model_export.py does: the older exporter is meant.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            layers.eval(),
+            (torch.zeros(2, 8, dtype=torch.int64),),
+            str(file),
+            dynamo=False,
+            input_names=["input_ids"],
+            output_names=["read"],
+            dynamic_axes={"input_ids": {0: "batch", 1: "length"}},
+        )
+    return file
+
+
+@pytest.mark.parametrize(("precision", "difference"), [("f32", 1e-4), ("int8", 0.03)])
+def test_a_prepared_graph_computes_what_the_file_says(
+    graph: Path, precision: GraphPrecision, difference: float
+) -> None:
+    ids = np.random.default_rng(3).integers(0, 1000, (3, 16))
+    exact = open_onnx(graph).compute({"input_ids": ids})
+    found = open_openvino(graph, precision).compute({"input_ids": ids})
+    assert np.abs(found - exact).max() <= difference * np.ptp(exact)
+
+
+def test_the_words_lie_in_a_file_of_their_own_and_the_layers_in_8_bit(graph: Path) -> None:
+    whole, small = prepared_graph(graph, "f32"), prepared_graph(graph, "int8")
+    words = read_words(small)
+    assert words is not None
+    assert words.shape == (1000, 128)
+    assert isinstance(words, np.memmap)
+    weights = 128 * 256 + 256 * 64
+    assert (whole / "model.bin").stat().st_size >= 4 * weights
+    assert (small / "model.bin").stat().st_size < 2 * weights
+
+
+def test_a_graph_that_was_made_anew_is_prepared_anew(graph: Path) -> None:
+    first = prepared_graph(graph, "f32")
+    os.utime(first, (0, 0))
+    (first / "stale").touch()
+    os.utime(first, (0, 0))
+    assert not (prepared_graph(graph, "f32") / "stale").exists()
