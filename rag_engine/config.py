@@ -139,8 +139,8 @@ class ControllerConfig:
     `auto` lets it run where the first search leaves a part uncovered. Confidence is `coverage_weight` x coverage +
     `agreement_weight` x agreement, which make 1 together; it stops at `threshold`, and after `budget` searches of its
     own at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for each.
-    The values are among those with which most development questions were complete (`python benchmarks/controller.py
-    --fit`), at 1.4 searches a question.
+    The values are among those with which most development questions were complete (`python -m
+    benchmarks.answers.controller --fit`), at 1.4 searches a question.
     """
 
     mode: ControllerMode = "auto"

@@ -34,7 +34,7 @@ _WITHOUT_DELETED = (
 )
 # How long Chroma may be busy with its database before it is not compacted.
 _COMPACTION_SECONDS = 30
-# Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval_scale.py.
+# Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
 _SEARCH_EFFORT = 400
 
 

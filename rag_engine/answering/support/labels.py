@@ -2,8 +2,8 @@
 
 A sentence is held against the part of its sources that comes nearest to it. What of it the sources do not have
 (numbers, dates, places, names), what they deny, what claims more than they do, and how near the two are in words and
-meaning give a score for each label. The weights are fitted by benchmarks/support.py, which also measures how often the
-label is right. Where a judge model is asked as well, its label counts.
+meaning give a score for each label. The weights are fitted by benchmarks/answers/support.py, which also measures how
+often the label is right. Where a judge model is asked as well, its label counts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class SupportModels:
 
 @cache
 def fitted_support() -> FittedSupport:
-    """Return what benchmarks/support.py has fitted and measured."""
+    """Return what benchmarks/answers/support.py has fitted and measured."""
     values = json.loads(FITTED.read_text(encoding="utf-8"))
     return FittedSupport(values["weights"], values["right"])
 
