@@ -93,7 +93,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the single pass and the controller found for a question, and the cost of the latter beyond the former.
+    """Sources that the single pass and the controller found for a question, and what the latter cost beyond it.
 
     `tokens` are those of a language model, None without one and where its server counts none.
     """

@@ -1,4 +1,4 @@
-"""What a language model does for the pipeline: licences, links, kinds of page, descriptions; time and useful replies.
+"""A language model in the pipeline: licences, links, kinds of page, descriptions; time and useful replies.
 
     SEXTANT_OLLAMA_URL=http://127.0.0.1:11434 python -m benchmarks.models.pipeline_model [--documents 5] [--shared DIR]
 

@@ -1,4 +1,4 @@
-"""What the topic gate sets aside of the real documents, for a preset and for a scope in words.
+"""Real documents that the topic gate sets aside, for a preset and for a scope in words.
 
     python -m benchmarks.pipeline.topics      writes benchmarks/results/topics.md
 

@@ -1,4 +1,4 @@
-"""What single choices of the search are worth, each beside the search without it.
+"""Single choices of the search, each beside the search without it.
 
     python -m benchmarks.retrieval.choices [--shared DIR]
 

@@ -1,4 +1,4 @@
-"""What a question's candidates cost: from Chroma, scored again exactly, or by the cosine of every passage.
+"""The cost of a question's candidates: from Chroma, scored again exactly, or by the cosine of every passage.
 
     python -m benchmarks.retrieval.chroma_candidates [--passages 10000 100000 280000] [--questions 60] [--shared DIR]
 

@@ -1,4 +1,4 @@
-"""What the second and third query of a language model are worth, by their weight.
+"""The worth of the second and third query of a language model, by their weight.
 
     SEXTANT_OLLAMA_URL=http://127.0.0.1:11434 python -m benchmarks.retrieval.model_variants --ask [--shared DIR]
     python -m benchmarks.retrieval.model_variants [--shared DIR]

@@ -460,6 +460,18 @@ def _acts(folder: Path) -> dict[str, Act]:
             before=lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), indexes.rebuild),
+        "accept an index that waits": Act(
+            ["rebuild", "--accept"],
+            _press("run", "accept index"),
+            indexes.accept_index,
+            before=lambda desk: desk.engine.rebuild(encode=True, check=lambda _: False),
+        ),
+        "discard an index that waits": Act(
+            ["rebuild", "--discard"],
+            _press("run", "discard index"),
+            indexes.discard_index,
+            before=lambda desk: desk.engine.rebuild(encode=True, check=lambda _: False),
+        ),
         "apply an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--apply"],
             None,
