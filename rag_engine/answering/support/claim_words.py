@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rag_engine.config import DATA
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.folding import fold
+from rag_engine.text.tables import read_table
 
 _CLAUSE = re.compile(
     r"[.;:,!?()–—](?=\s|$)|[;:()–—]|(?<!\w)(?:and|but|e|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak)(?!\w)"
@@ -115,4 +114,4 @@ def _claim_words(language: str) -> _ClaimWords:
 
 @cache
 def _tables() -> dict[str, dict[str, str | Sequence[str]]]:
-    return tomllib.loads((DATA / "support_words.toml").read_text(encoding="utf-8"))
+    return read_table("support_words")
