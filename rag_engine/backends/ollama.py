@@ -209,7 +209,7 @@ def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendE
         )
     if isinstance(error, (ConnectionError, httpx.ConnectError)):
         return _away(config)
-    return BackendError(f"The connection to Ollama broke: {error}.", help="Ask again.", retryable=True)
+    return BackendError(f"The connection to Ollama broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True)
 
 
 def _no_models(error: Exception, config: GenerationConfig) -> BackendError:
