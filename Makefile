@@ -63,9 +63,9 @@ endef
 export WRITE_LOCK
 
 # Every table of benchmarks/results/ on retrieval, from the documents and sets under SEXTANT_SHARED (by default ../shared);
-# a part alone: $(BIN)/python benchmarks/measure.py --only retrieval.
+# a part alone: $(BIN)/python -m benchmarks.measure --only retrieval.
 measure: .venv/installed
-	$(BIN)/python benchmarks/measure.py
+	$(BIN)/python -m benchmarks.measure
 
 clean:
 	rm -rf .venv build *.egg-info

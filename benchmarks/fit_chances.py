@@ -22,11 +22,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from page_questions import own_questions
-from quotations import answers
-from report import machine, write_table
 from scipy.optimize import minimize
 
+from benchmarks.quotations import answers
+from benchmarks.report import machine, write_table
+from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
 from rag_engine.answering.chances import chance, signals_of
 from rag_engine.config import DATA, read_config

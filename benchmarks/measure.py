@@ -1,6 +1,6 @@
 """Every table from one command: `make measure`, or parts of it.
 
-    python benchmarks/measure.py [--only PART ...] [--skip PART ...] [--sets SET ...] [--split dev] [--shared DIR]
+    python -m benchmarks.measure [--only PART ...] [--skip PART ...] [--sets SET ...] [--split dev] [--shared DIR]
 
 The tables are printed and written to benchmarks/results/ with date, machine and versions. Vectors are kept in the
 cache from run to run. A part, or a set within a part, that breaks off is said in its place, the rest goes on, and the
@@ -9,7 +9,7 @@ command ends with 1. Parts: retrieval (what the default reaches on public sets, 
 (passages of real documents), sections, tables, named_sections, page_questions, quotations, refusals, index_tables,
 reranking, translations, choices (single ones of the search), copies, recipes (those of two papers), model_variants
 (from the kept queries of a model), chroma_candidates; and beyond retrieval licences, metadata, topics, extraction,
-pipeline_model (the pipeline's questions to a small language model).
+pipeline_model (the pipeline's questions to a small language model), and answering_speed (how long answers take).
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from measure_sets import SETS, STATUTES, MeasuredSet, measure_sets
-from measure_tables import (
+
+from benchmarks.report import RESULTS, machine, write_csv, write_table
+from benchmarks.retrieval.measure_sets import SETS, STATUTES, MeasuredSet, measure_sets
+from benchmarks.retrieval.measure_tables import (
     DEFAULT,
     NDCG,
     PAPER,
@@ -38,9 +40,7 @@ from measure_tables import (
     steps_table,
     warnings_of,
 )
-from published_bm25 import PUBLISHED_NDCG, published_bm25
-from report import RESULTS, machine, write_csv, write_table
-
+from benchmarks.retrieval.published_bm25 import PUBLISHED_NDCG, published_bm25
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import read_config
@@ -51,31 +51,33 @@ from rag_engine.evaluation.metrics import measure
 ROOT = Path(__file__).resolve().parents[1]
 # Tables of the same searches: the sets are indexed once for all that are asked for.
 SEARCHED = ("retrieval", "steps", "statutes")
-COMMANDS = (
-    "chunking",
-    "ablation",
-    "sections",
-    "tables",
-    "named_sections",
-    "page_questions",
-    "quotations",
-    "refusals",
-    "index_tables",
-    "reranking",
-    "translations",
-    "choices",
-    "copies",
-    "recipes",
-    "model_variants",
-    "chroma_candidates",
-    "licences",
-    "metadata",
-    "topics",
-    "extraction",
-    "pipeline_model",
-)
+# The parts with a command of their own, and the module that it runs; "" for one of `sextant eval`.
+COMMANDS = {
+    "chunking": "",
+    "ablation": "",
+    "sections": "benchmarks.pipeline.sections",
+    "tables": "benchmarks.pipeline.tables",
+    "named_sections": "benchmarks.retrieval.named_sections",
+    "page_questions": "benchmarks.retrieval.page_questions",
+    "quotations": "benchmarks.quotations",
+    "refusals": "benchmarks.refusals",
+    "index_tables": "benchmarks.pipeline.index_tables",
+    "reranking": "benchmarks.models.reranking",
+    "translations": "benchmarks.pipeline.translations",
+    "choices": "benchmarks.retrieval.choices",
+    "copies": "benchmarks.pipeline.copies",
+    "recipes": "benchmarks.retrieval.recipes",
+    "model_variants": "benchmarks.retrieval.model_variants",
+    "chroma_candidates": "benchmarks.retrieval.chroma_candidates",
+    "licences": "benchmarks.pipeline.licences",
+    "metadata": "benchmarks.pipeline.metadata",
+    "topics": "benchmarks.pipeline.topics",
+    "extraction": "benchmarks.pipeline.extraction",
+    "pipeline_model": "benchmarks.models.pipeline_model",
+    "answering_speed": "benchmarks.answers.answering_speed",
+}
 # Commands that find the documents by SEXTANT_SHARED, or need none.
-WITHOUT_SHARED = ("reranking", "licences", "metadata", "topics")
+WITHOUT_SHARED = ("reranking", "licences", "metadata", "topics", "answering_speed")
 PARTS = (*SEARCHED, "published", *COMMANDS)
 TITLES = {
     "retrieval": "Retrieval on public sets",
@@ -159,7 +161,7 @@ def notes_of(part: str, split: str, encoder: str) -> list[str]:
     """How the table was made, and how it is to be read."""
     said = [
         machine(),
-        f"`python benchmarks/measure.py --only {part} --split {split}`; encoder {encoder}; one default for all sets.",
+        f"`python -m benchmarks.measure --only {part} --split {split}`; encoder {encoder}; one default for all sets.",
     ]
     if part == "retrieval":
         said += [
@@ -206,7 +208,7 @@ def write_published(split: Split, shared: Path) -> list[str]:
         rows,
         [
             machine("PyStemmer"),
-            f"`python benchmarks/measure.py --only published --split {split}`; k1 = 0.9, b = 0.4, title and text.",
+            f"`python -m benchmarks.measure --only published --split {split}`; k1 = 0.9, b = 0.4, title and text.",
             "The published figure is that of all 300 test questions; on a part of them only the interval can be "
             "judged. With both halves in the folder `--split all` is the whole check, to within .01.",
             *notes,
@@ -217,10 +219,10 @@ def write_published(split: Split, shared: Path) -> list[str]:
 
 def command_of(part: str, split: str, shared: Path) -> list[str]:
     """Return the command that writes the table of a part."""
-    if part in ("chunking", "ablation"):
-        return [sys.executable, "cli/main.py", "eval", part, "--split", split, "--results", str(RESULTS)]
+    if not COMMANDS[part]:
+        return [sys.executable, "-m", "cli", "eval", part, "--split", split, "--results", str(RESULTS)]
     given = [] if part in WITHOUT_SHARED else ["--shared", str(shared)]
-    return [sys.executable, f"benchmarks/{part}.py", *given]
+    return [sys.executable, "-m", COMMANDS[part], *given]
 
 
 def _attempt(part: str, write: Callable[[], list[str]]) -> list[str]:

@@ -19,8 +19,7 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
-from report import machine, write_table
-
+from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE

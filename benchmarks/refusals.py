@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fit_chances import half_of
-from page_questions import own_questions
-from report import machine, write_table
-
+from benchmarks.fit_chances import half_of
+from benchmarks.report import machine, write_table
+from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine

@@ -114,7 +114,7 @@ def ask(
     from rag_engine.answering.bundle import asked_question
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.answering.reference_list import references_of
-    from rag_engine.answering.support import support_summary, unsupported_sentences
+    from rag_engine.answering.support.summary import support_summary, unsupported_sentences
     from rag_engine.filters import parse_filters
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
@@ -125,16 +125,20 @@ def ask(
     if as_json:
         print_json(answer_json(answer))
     else:
+        if answer.status == "error":
+            err.print(answer.text, style="red", markup=False)
+            out.print(emphasised(answer.quotations), soft_wrap=True)
         out.print("\n")
         for reference in references_of(answer.citations):
             out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
-        if summary := support_summary(answer.support):
+        if summary := support_summary(answer.support, answer.judge):
             print_line(summary, style="dim")
         warn(tuple(unsupported_sentences(answer.text, answer.support)))
         if answer.withheld:
             # The words are on the terminal already, as they came.
             warn((answer.text,))
-        warn(tuple(dict.fromkeys((*answer.evidence.warnings, *answer.warnings))))
+        warnings = dict.fromkeys((*answer.evidence.warnings, *answer.warnings))
+        warn(tuple(one for one in warnings if one != answer.text))
     raise typer.Exit(1 if answer.status == "error" else 0)
 
 
@@ -179,9 +183,9 @@ def _ask_structured(engine: Engine, asked: _FormQuestion, *, as_json: bool) -> N
 def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, as_json: bool) -> None:
     """Have the worker fill in the form from each document, and write the workbook of what it has so far."""
     from cli.runs import watch
-    from ingestion.answer_operations import ask_documents, export_answers
     from ingestion.dataset.document_answers import DocumentsRequest
-    from ingestion.operations import open_desk
+    from ingestion.operations.answers import ask_documents, export_answers
+    from ingestion.operations.desk import open_desk
     from rag_engine.errors import BackendError
     from rag_engine.filters import parse_filters
 

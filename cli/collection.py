@@ -26,7 +26,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Put files and folders into the collection; what has not changed is skipped."""
-    from ingestion.operations import add_files
+    from ingestion.operations.documents import add_files
 
     started = time.monotonic()
     with desk_of(workspace, as_json) as desk, bar("Adding") as advance:
@@ -104,10 +104,10 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
 @app.command()
 def erase(document: str, note: Note = "", by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note."""
-    from ingestion import operations
+    from ingestion.operations import documents
 
     with desk_of(workspace, as_json) as desk:
-        erasure = operations.erase(desk, document, author_of(by), note)
+        erasure = documents.erase(desk, document, author_of(by), note)
     if as_json:
         print_json(asdict(erasure))
     else:
@@ -122,15 +122,32 @@ def rebuild(
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Do not hold the answers of the new indexes against the accepted run.")
     ] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Put the index in place that was held back.")] = False,
+    discard: Annotated[bool, typer.Option("--discard", help="Remove the index that was held back.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole.
 
     Where a run of answers was accepted (`sextant eval gate --accept`), the new indexes are measured against it first.
+    Those that are held back wait for --accept or --discard, the next rebuild, or a change to the collection.
     """
-    from ingestion.answer_operations import rebuild as rebuild_indexes
+    from ingestion.operations.indexes import accept_index, discard_index
+    from ingestion.operations.indexes import rebuild as rebuild_indexes
+    from rag_engine.errors import InputError
 
+    if accept or discard:
+        with desk_of(workspace, as_json) as desk:
+            if accept + discard + encode + anyway > 1:
+                raise InputError("--accept and --discard make no new index.", help="Give one of them alone.")
+            if discard:
+                discard_index(desk)
+            children = accept_index(desk) if accept else len(desk.engine.collection.snapshot())
+        if as_json:
+            print_json({"children": children})
+        else:
+            out.print(f"The index in place holds {children} passages.", markup=False)
+        return
     with desk_of(workspace, as_json) as desk, bar("Rebuilding") as advance:
         children = rebuild_indexes(desk, encode=encode, anyway=anyway, progress=advance)
     if as_json:

@@ -15,10 +15,10 @@ app = typer.Typer()
 @app.command("export")
 def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the dataset: .xlsx (for editing and import), .csv, .jsonl, .bib or .ris."""
-    from ingestion import operations
+    from ingestion.operations import dataset
 
     with desk_of(workspace, as_json) as desk, spinner(f"Writing {path.name} …"):
-        written = operations.export_dataset(desk, path)
+        written = dataset.export_dataset(desk, path)
     if as_json:
         print_json(asdict(written) | {"path": str(path)})
     else:
@@ -29,7 +29,7 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 @app.command("import")
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Apply the corrections and licence decisions made in an exported workbook; they win over every extractor."""
-    from ingestion.operations import import_corrections
+    from ingestion.operations.decisions import import_corrections
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
         report = import_corrections(desk, path, author_of(by))

@@ -51,7 +51,7 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
-    models = _encoder(engine), _language_model(engine), *_ocr()
+    models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office()
     return [*models, *programs, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
 
@@ -74,6 +74,22 @@ def _language_model(engine: Engine) -> Check:
     found = warning or f"none answers at {config.openai_url or config.ollama_url}; answers are quotations"
     remedy = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
     return Check("Language model", "note", found, "" if warning else remedy)
+
+
+def _judge(engine: Engine) -> Iterator[Check]:
+    """Yield whether the second model that labels sentences answers, where one is set."""
+    from rag_engine.config import label_judge_settings
+    from rag_engine.models import open_judge
+
+    generation = engine.config.generation
+    if not generation.judge_model:
+        return
+    try:
+        judge = open_judge(engine.config, label_judge_settings(generation))
+    except SextantError as error:
+        yield Check("Judge", "bad", str(error), "Unset SEXTANT_JUDGE_MODEL to do without.")
+    else:
+        yield Check("Judge", "good", f"{judge.name} labels the sentences of answers")
 
 
 def _ocr() -> Iterator[Check]:
@@ -146,6 +162,11 @@ def _index(engine: Engine) -> Iterator[Check]:
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return
+    waiting = engine.collection.waiting()
+    if waiting is not None:
+        found = f"index {waiting.number} of {waiting.made} was held back"
+        remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
+        yield Check("Waiting index", "note", found, remedy)
     known = set(snapshot.keys.tolist())
     indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
         "Dense index (Chroma)": engine.collection.dense,

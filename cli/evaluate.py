@@ -91,10 +91,10 @@ def retrieval(
     as_json: AsJson = False,
 ) -> None:
     """Measure ranking on data sets in BEIR's form: nDCG@10, recall, MRR, MAP, with 95% intervals."""
-    from rag_engine.engine import open_encoder
     from rag_engine.evaluation.configurations import CONFIGURATIONS, chosen_of
     from rag_engine.evaluation.run_retrieval import run_retrieval
     from rag_engine.evaluation.vector_cache import vectors_folder
+    from rag_engine.models import open_encoder
 
     with _errors_reported(as_json), bar("Measuring") as advance:
         configurations = chosen_of(CONFIGURATIONS, names or ["default"])
@@ -164,12 +164,12 @@ def ablation(
     as_json: AsJson = False,
 ) -> None:
     """Measure what each step is worth: configurations side by side, with intervals and paired differences."""
-    from rag_engine.engine import open_encoder
     from rag_engine.evaluation import passage_metrics as chunk_scores
     from rag_engine.evaluation.configurations import chosen_of, configurations
     from rag_engine.evaluation.metrics import METRICS as RANKING
     from rag_engine.evaluation.run_retrieval import run_retrieval
     from rag_engine.evaluation.vector_cache import vectors_folder
+    from rag_engine.models import open_encoder
 
     with _errors_reported(as_json):
         config = read_config()
@@ -326,10 +326,10 @@ def _on_passages(
     All documents that the split's questions quote are searched, however few of the questions are asked.
     """
     from ingestion.add_files import read_documents
-    from rag_engine.engine import open_encoder
     from rag_engine.evaluation.gold import read_gold, spread
     from rag_engine.evaluation.run_passages import run_passages, subsets
     from rag_engine.evaluation.vector_cache import vectors_folder
+    from rag_engine.models import open_encoder
 
     config = read_config()
     questions = read_gold(gold, cast("Split", split))

@@ -46,7 +46,7 @@ def index_table(
 
 
 def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.operations import apply_index_table
+    from ingestion.operations.documents import apply_index_table
     from rag_engine.book_index.anchors import to_metadata_json
 
     with desk_of(workspace, as_json) as desk:
@@ -71,7 +71,7 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
 
 
 def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.operations import remove_index_table
+    from ingestion.operations.documents import remove_index_table
 
     with desk_of(workspace, as_json) as desk:
         documents = remove_index_table(desk, file.name)

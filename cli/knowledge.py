@@ -24,11 +24,11 @@ def build_knowledge_base(
     A language model writes the text where one answers; else it consists of quotations. `sextant pause`, `resume` and
     `cancel` control the run; what is done is kept.
     """
-    from ingestion import operations
+    from ingestion.operations import documents
     from rag_engine.grounding.build import GroundingSummary
 
     with desk_of(workspace, as_json) as desk:
-        ended = watch(desk, operations.ground(desk, again=again))
+        ended = watch(desk, documents.ground(desk, again=again))
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "summary": next(iter(ended.results), None)})
     else:
@@ -41,10 +41,10 @@ def build_knowledge_base(
 @app.command("export")
 def export_knowledge_base(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Write the grounded entries: .json for programs, .xlsx for people."""
-    from ingestion import operations
+    from ingestion.operations import documents
 
     with desk_of(workspace, as_json) as desk:
-        entries = operations.export_knowledge_base(desk, path)
+        entries = documents.export_knowledge_base(desk, path)
     if as_json:
         print_json({"path": str(path), "entries": entries})
     else:

@@ -14,7 +14,7 @@ from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, o
 
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
-    from ingestion.operations import Desk
+    from ingestion.operations.desk import Desk
     from ingestion.status.views import ReviewReport, UndecidedSource
 
 app = typer.Typer()
@@ -63,17 +63,17 @@ def correct(
     as_json: AsJson = False,
 ) -> None:
     """Correct a field of a document; your value wins over every extractor from then on."""
-    from ingestion import operations
+    from ingestion.operations import decisions
     from ingestion.types import check_field
 
     with desk_of(workspace, as_json) as desk:
         name = check_field(field)
         if undo:
-            operations.undo_correction(desk, code, name, author_of(by))
+            decisions.undo_correction(desk, code, name, author_of(by))
             changed = []
         else:
             changed = [
-                asdict(one) for one in operations.correct(desk, {code: {name: values or ()}}, author_of(by), note)
+                asdict(one) for one in decisions.correct(desk, {code: {name: values or ()}}, author_of(by), note)
             ]
     if as_json:
         print_json({"corrections": changed})
@@ -101,7 +101,7 @@ def _codes(waiting: Sequence[UndecidedSource], code: str, choice: str) -> list[s
 
 def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:
     """Record the decision, wait until a document that must leave the index has left it, and end the command."""
-    from ingestion.operations import decide
+    from ingestion.operations.decisions import decide
 
     decided = decide(desk, codes, choice, author, note)
     ended = watch(desk, decided.run) if decided.run else None

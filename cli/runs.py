@@ -14,7 +14,7 @@ from cli.terminal import AsJson, Workspace, desk_of, err, out, phase_bar, print_
 if TYPE_CHECKING:
     from ingestion.jobs.plain_language import Command
     from ingestion.jobs.queue import Run
-    from ingestion.operations import Desk
+    from ingestion.operations.desk import Desk
 
 app = typer.Typer()
 
@@ -41,23 +41,23 @@ def run(
     These are licence, acquisition, portals, extraction, quality, deduplication, metadata and indexing. What is done
     and unchanged is left alone; an interrupted run continues where it was.
     """
-    from ingestion import operations
+    from ingestion.operations import runs
     from ingestion.types import RunRequest, check_phases
 
     which: Any = "failed" if failed else "all" if every else "due"
     with desk_of(workspace, as_json) as desk:
         request = RunRequest(check_phases(phases or ()), tuple(code or ()), which, refresh)
-        _print_run(watch(desk, operations.run(desk, request)), as_json)
+        _print_run(watch(desk, runs.run(desk, request)), as_json)
 
 
 @app.command()
 def retry(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Try again what failed, and what waits for it."""
-    from ingestion import operations
+    from ingestion.operations import runs
     from ingestion.types import RunRequest
 
     with desk_of(workspace, as_json) as desk:
-        _print_run(watch(desk, operations.run(desk, RunRequest(which="failed"))), as_json)
+        _print_run(watch(desk, runs.run(desk, RunRequest(which="failed"))), as_json)
 
 
 @app.command("do")
@@ -70,7 +70,7 @@ def do_words(
     as_json: AsJson = False,
 ) -> None:
     """Say what to run in words, or pick from the menu; the request is shown and run when you agree."""
-    from ingestion import operations
+    from ingestion.operations import runs
 
     if not words and not as_json:
         words = choose_from_menu()
@@ -84,7 +84,7 @@ def do_words(
             out.print(described, markup=False)
         if not yes and not typer.confirm("Do it?", default=False):
             raise typer.Exit(1)
-        _print_run(watch(desk, operations.run(desk, command.request)), as_json)
+        _print_run(watch(desk, runs.run(desk, command.request)), as_json)
 
 
 @app.command()
@@ -113,28 +113,28 @@ def runs(
 @app.command()
 def pause(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Pause a run after the sources it is at."""
-    from ingestion import operations
+    from ingestion.operations import runs
 
     with desk_of(workspace, as_json) as desk:
-        _print_signal(operations.control(desk, "pause", id), "`sextant resume` continues it.", as_json)
+        _print_signal(runs.control(desk, "pause", id), "`sextant resume` continues it.", as_json)
 
 
 @app.command()
 def resume(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Continue a paused run, and show how far it is."""
-    from ingestion import operations
+    from ingestion.operations import runs
 
     with desk_of(workspace, as_json) as desk:
-        _print_run(watch(desk, operations.control(desk, "resume", id)), as_json)
+        _print_run(watch(desk, runs.control(desk, "resume", id)), as_json)
 
 
 @app.command()
 def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """End a run for good; completed work is kept."""
-    from ingestion import operations
+    from ingestion.operations import runs
 
     with desk_of(workspace, as_json) as desk:
-        run = operations.control(desk, "cancel", id)
+        run = runs.control(desk, "cancel", id)
         rest = "asking the same again" if run.action == "ask" else "`sextant run`"
         _print_signal(run, f"Completed work is kept; {rest} does the rest.", as_json)
 
@@ -151,10 +151,10 @@ def choose_from_menu() -> str:
 
 def understand(desk: Desk, words: str) -> Command:
     """Return the request that words ask for; InputError where they are not understood."""
-    from ingestion import operations
+    from ingestion.operations import runs
     from rag_engine.errors import InputError
 
-    command = operations.understand(desk, words)
+    command = runs.understand(desk, words)
     if command is None:
         raise InputError(f"{words!r} was not understood.", help='Say it like "check the licences of the new rows".')
     return command
@@ -163,7 +163,7 @@ def understand(desk: Desk, words: str) -> Command:
 def watch(desk: Desk, queued: Run) -> Run:
     """Show what a run waits for and its progress until it has ended, and return it; Ctrl-C cancels it."""
     from ingestion.jobs.process import follow
-    from ingestion.operations import control
+    from ingestion.operations.runs import control
 
     last = ""
     _print_turn(desk, queued)

@@ -26,7 +26,8 @@ def serve(
 ) -> None:
     """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
     from cli.servers import serving
-    from ingestion.operations import add_sample, open_desk
+    from ingestion.operations.desk import open_desk
+    from ingestion.operations.documents import add_sample
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

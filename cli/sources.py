@@ -37,7 +37,7 @@ seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add
 @seeds.command("add")
 def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Put the rows of a workbook, CSV, sitemap, feed or list, or the files of a folder, on the list of sources."""
-    from ingestion.operations import add_list
+    from ingestion.operations.sources import add_list
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
         report = add_list(desk, path)
@@ -55,7 +55,7 @@ def discover_seeds(
     as_json: AsJson = False,
 ) -> None:
     """Propose the addresses of a feed, a sitemap or a page that names one; nothing is added without --accept."""
-    from ingestion.operations import add_sources, discover_sources
+    from ingestion.operations.sources import add_sources, discover_sources
 
     with desk_of(workspace, as_json) as desk, spinner("Looking …"):
         report = discover_sources(desk, url, contains or ())
@@ -92,7 +92,7 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
 @seeds.command("remove")
 def remove_seeds(codes: list[str], by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Take sources off the list, and their documents out of the index; decisions and corrections are kept."""
-    from ingestion.operations import remove_sources
+    from ingestion.operations.sources import remove_sources
 
     with desk_of(workspace, as_json) as desk:
         removed = remove_sources(desk, codes, author_of(by))

@@ -22,7 +22,7 @@ from rag_engine.errors import SextantError
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
-    from ingestion.operations import Desk
+    from ingestion.operations.desk import Desk
     from rag_engine.engine import Engine
 
 Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
@@ -73,7 +73,7 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
 @contextmanager
 def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
     """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
-    from ingestion.operations import open_desk
+    from ingestion.operations.desk import open_desk
 
     with engine_of(workspace, as_json) as engine:
         yield open_desk(engine)
@@ -81,7 +81,7 @@ def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
 
 def author_of(by: str) -> str:
     """Return who decides: the name given, else the system's user."""
-    from ingestion.operations import system_user
+    from ingestion.operations.desk import system_user
 
     return by or system_user()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 from ingestion.types import ExtractionLimits
+from rag_engine.config import number_setting
 from rag_engine.errors import InputError
 
 ProfileName = Literal["default", "paper"]
@@ -119,9 +120,9 @@ def read_ingestion_config() -> IngestionConfig:
     intranet = tuple(part.strip() for part in env.get("SEXTANT_INTRANET", "").split(",") if part.strip())
     web = WebConfig(
         intranet=intranet,
-        host_seconds=_number("SEXTANT_HOST_SECONDS", 1.0),
-        total_seconds=_number("SEXTANT_WEB_SECONDS", 120.0),
-        max_bytes=int(_number("SEXTANT_WEB_MEGABYTES", 200.0) * 1e6),
+        host_seconds=number_setting("SEXTANT_HOST_SECONDS", 1.0),
+        total_seconds=number_setting("SEXTANT_WEB_SECONDS", 120.0),
+        max_bytes=int(number_setting("SEXTANT_WEB_MEGABYTES", 200.0) * 1e6),
     )
     languages = tuple(env.get("SEXTANT_PREFERRED_LANGUAGES", "en").replace(",", " ").lower().split())
     return IngestionConfig(
@@ -130,7 +131,7 @@ def read_ingestion_config() -> IngestionConfig:
         profile=profile,
         deduplication=DeduplicationConfig(preferred_languages=languages),
         scope=env.get("SEXTANT_SCOPE", ""),
-        model_seconds=_number("SEXTANT_MODEL_SECONDS", 90.0),
+        model_seconds=number_setting("SEXTANT_MODEL_SECONDS", 90.0),
     )
 
 
@@ -143,20 +144,9 @@ def _quality(profile: QualityConfig) -> QualityConfig:
     """Return the profile with the thresholds that are set one by one."""
     set_ = {
         one.name: type(getattr(profile, one.name))(
-            _number(f"SEXTANT_{one.name.upper()}", float(getattr(profile, one.name)))
+            number_setting(f"SEXTANT_{one.name.upper()}", float(getattr(profile, one.name)))
         )
         for one in fields(profile)
         if one.name.startswith("minimum_")
     }
     return replace(profile, **set_)
-
-
-def _number(name: str, default: float) -> float:
-    text = os.environ.get(name, "")
-    try:
-        value = float(text) if text else default
-    except ValueError:
-        value = -1.0
-    if value < 0:
-        raise InputError(f"{name} is {text!r}.", help="Give a number, such as 1.5.")
-    return value

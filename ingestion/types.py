@@ -493,7 +493,7 @@ class OcrEngine(Protocol):
 
     @property
     def note(self) -> str:
-        """What the analyst should know of the engine that read; "" for nothing."""
+        """Return a note for the analyst on the engine that read; "" for none."""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         """For each picture of one document its lines in reading order; BackendError when the engine is unavailable."""

@@ -12,8 +12,8 @@ documents in seven languages (data/calibration.jsonl) give five anchors, and sim
 | .70        | 25th percentile of the related pairs           | strong: as near as most true answers  |
 | 1          | 99th percentile of the related pairs           |                                       |
 
-The unrelated pairs are hard, being from the same field; `python benchmarks/encoders.py --calibration` shows what the
-floor and the tiers let through on questions that took no part.
+The unrelated pairs are hard, being from the same field; `python -m benchmarks.models.encoders --calibration` shows what
+the floor and the tiers let through on questions that took no part.
 """
 
 from __future__ import annotations

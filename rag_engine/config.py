@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from dataclasses import dataclass, field, fields, replace
+from math import inf, nan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -138,8 +139,8 @@ class ControllerConfig:
     `auto` lets it run where the first search leaves a part uncovered. Confidence is `coverage_weight` x coverage +
     `agreement_weight` x agreement, which make 1 together; it stops at `threshold`, and after `budget` searches of its
     own at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for each.
-    The values are among those with which most development questions were complete (`python benchmarks/controller.py
-    --fit`), at 1.4 searches a question.
+    The values are among those with which most development questions were complete (`python -m
+    benchmarks.answers.controller --fit`), at 1.4 searches a question.
     """
 
     mode: ControllerMode = "auto"
@@ -153,7 +154,11 @@ class ControllerConfig:
 
 @dataclass(frozen=True, slots=True)
 class GenerationConfig:
-    """Which model writes, and how. An empty `openai_url` means no such endpoint is used."""
+    """Which model writes, and how. An empty `openai_url` means no such endpoint is used.
+
+    `planner_seconds` is how long a model may take to plan or to rephrase a question, `answer_seconds` how long to
+    answer it. `judge_model` is a second model of the same server that labels the sentences of answers, "" for none.
+    """
 
     ollama_url: str = "http://127.0.0.1:11434"
     ollama_model: str = ""
@@ -164,6 +169,7 @@ class GenerationConfig:
     answer_tokens: int = 1024
     planner_seconds: float = 30.0
     answer_seconds: float = 300.0
+    judge_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +243,18 @@ def read_config(workspace: Path | str | None = None, profile: str = "", mmr: flo
             openai_url=env.get("SEXTANT_OPENAI_URL", ""),
             openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
             openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
+            planner_seconds=number_setting("SEXTANT_PLANNER_SECONDS", 30.0, least=1.0),
+            answer_seconds=number_setting("SEXTANT_ANSWER_SECONDS", 300.0, least=1.0),
+            judge_model=env.get("SEXTANT_JUDGE_MODEL", ""),
         ),
         controller=ControllerConfig(_one_of("SEXTANT_CONTROLLER", get_args(ControllerMode))),
     )
+
+
+def label_judge_settings(generation: GenerationConfig) -> GenerationConfig:
+    """Return the settings of the model that labels the sentences of answers, on the server of the one that writes."""
+    name = generation.judge_model
+    return replace(generation, openai_model=name) if generation.openai_url else replace(generation, ollama_model=name)
 
 
 def judge_settings(generation: GenerationConfig, model: str, url: str = "") -> GenerationConfig:
@@ -291,6 +306,18 @@ def _share(variable: str) -> float | None:
         value = -1.0
     if not 0 <= value <= 1:
         raise InputError(f"{variable}={given!r} is no number from 0 to 1.", help="Use .5, or do not set it.")
+    return value
+
+
+def number_setting(variable: str, default: float, *, least: float = 0.0) -> float:
+    """Return the variable's number, the default where it is not set; InputError for less than the least."""
+    given = os.environ.get(variable, "")
+    try:
+        value = float(given) if given else default
+    except ValueError:
+        value = nan
+    if not least <= value < inf:
+        raise InputError(f"{variable}={given!r} is no number from {least:g} on.", help=f"Use {default:g}, for example.")
     return value
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections import abc
@@ -11,8 +10,8 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 
-from rag_engine import workspace as paths
 from rag_engine.answering.chances import judge
 from rag_engine.answering.circumstances import (
     Circumstances,
@@ -26,29 +25,27 @@ from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.answering.support import SupportModels
-from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
-from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
+from rag_engine.answering.support.labels import LabelJudge, SupportModels
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
-from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.calibration import languages_of
 from rag_engine.config import (
     REPLY_TOKENS,
     Config,
-    GenerationConfig,
     RetrievalConfig,
     RetrievalProfile,
     changed,
+    label_judge_settings,
     recipe_chunking,
 )
 from rag_engine.controller.gather import ControllerTools, gather
-from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
+from rag_engine.disk_backends import open_backends
+from rag_engine.errors import BackendError, InputError, SextantError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
-from rag_engine.models import Models
+from rag_engine.models import Models, open_judge
 from rag_engine.planning.plan import plan_question
 from rag_engine.planning.rewriting import Exchange, FollowUp, rewrite
 from rag_engine.protocols import (
@@ -70,7 +67,6 @@ from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.storage.vector_file import VectorStore
 from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
@@ -181,15 +177,25 @@ class Engine:
     ) -> Iterator[str | Answer]:
         """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None."""
         embedder, manifest = self.embedder(), self.collection.manifest()
+        quoting = partial(self._extractive, embedder, evidence.plan.language)
         yield from answer(
             evidence,
-            generator or self._extractive(embedder, evidence.plan.language),
+            generator or quoting(),
             embedder=embedder,
             page_of=self._page_of,
             config=self.config.generation,
-            support=SupportModels(manifest.calibration, self.language_of) if manifest else None,
+            support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
+            quoting=quoting,
         )
+
+    def _judge(self) -> LabelJudge | None:
+        """Return the model that labels the sentences of answers, None where none is set."""
+        generation = self.config.generation
+        if not generation.judge_model:
+            return None
+        settings = label_judge_settings(generation)
+        return LabelJudge(generation.judge_model, lambda: open_judge(self.config, settings))
 
     def _extractive(self, embedder: Embedder, language: str) -> ExtractiveAnswerer:
         """Return the answerer that quotes; it warns of a reader or reranker that is unavailable."""
@@ -239,7 +245,7 @@ class Engine:
             return first
         search = self.part_search(first.plan.language, wanted, retrieval)
         gathered = yield from gather(first, search, self.controller_tools(), self.config.controller)
-        return self._judged(gathered) if gathered.steps else gathered
+        return gathered if gathered.hits is first.hits else self._judged(gathered)
 
     def part_search(
         self, language: str, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None
@@ -399,12 +405,12 @@ class Engine:
         *,
         encode: bool = False,
         progress: RebuildProgress = lambda *_: None,
-        check: Callable[[Engine], None] = lambda _: None,
+        check: Callable[[Engine], bool] = lambda _: True,
     ) -> int:
-        """Make new indexes and return their number of children; with `encode` from documents encoded again.
+        """Make new indexes and return the number of children; with `encode` from documents encoded again.
 
-        `check` gets an engine that answers from the new indexes before they are put in place; a SextantError that it
-        raises keeps the old ones.
+        `check` gets an engine that answers from the new indexes before they are put in place; where it is false the
+        old ones stay and the new ones wait, and a SextantError that it raises removes the new ones.
         """
         embedder = self.embedder() if encode else None
         return self.collection.rebuild(
@@ -443,84 +449,6 @@ class Engine:
         return embedder
 
 
-class _DiskBackends:
-    """Chroma, tantivy and vector files of one workspace, as StorageBackends."""
-
-    def __init__(self, config: Config, workspace_id: str) -> None:
-        # The id tells this workspace's collections from those of others on a shared Chroma server.
-        self._config, self._id = config, workspace_id
-        self._lock = threading.RLock()
-        self._dense: tuple[str, ChromaIndex] | None = None
-        self._sparse: tuple[int, TantivyIndex] | None = None
-
-    def vectors(self, model: str, dimension: int) -> VectorStore:
-        return VectorStore(paths.vectors(self._config.workspace), model, dimension)
-
-    def dense(self, generation: int) -> ChromaIndex:
-        with self._lock:
-            name, url = collection_name(self._id, generation), self._chroma_url()
-            if self._dense is None or (self._dense[0], self._dense[1].name) != (url, name):
-                self._close_dense()
-                self._require_turn(url)
-                folder, elsewhere = paths.chroma(self._config.workspace), bool(self._config.chroma_url)
-                self._dense = url, open_chroma(folder, name, url=url, elsewhere=elsewhere)
-            return self._dense[1]
-
-    def sparse(self, generation: int, *, writable: bool = False) -> TantivyIndex:
-        folder = paths.sparse_index(self._config.workspace, generation)
-        if writable:
-            return open_sparse_index(folder, writable=True)
-        with self._lock:
-            if self._sparse is None or self._sparse[0] != generation:
-                self._sparse = generation, open_sparse_index(folder, writable=False)
-            return self._sparse[1]
-
-    def new_indexes(self, generation: int) -> tuple[ChromaIndex, TantivyIndex]:
-        name = collection_name(self._id, generation)
-        try:
-            dense = self.dense(generation - 1).sibling(name)
-        except BackendError:
-            if self._chroma_url():
-                raise
-            # An embedded Chroma that cannot even be opened is made anew.
-            shutil.rmtree(paths.chroma(self._config.workspace), ignore_errors=True)
-            dense = self.dense(generation - 1).sibling(name)
-        folder = paths.sparse_index(self._config.workspace, generation)
-        shutil.rmtree(folder.parent, ignore_errors=True)
-        return dense, open_sparse_index(folder, writable=True)
-
-    def keep_only(self, generation: int) -> None:
-        with self._lock:
-            self.dense(generation).keep_only(collection_name(self._id, generation))
-            kept = paths.sparse_index(self._config.workspace, generation).parent
-            for folder in kept.parent.iterdir():
-                if folder.name.isdigit() and folder != kept:
-                    shutil.rmtree(folder)
-
-    def close(self) -> None:
-        with self._lock:
-            self._close_dense()
-
-    def _close_dense(self) -> None:
-        if self._dense is not None:
-            self._dense[1].close()
-            self._dense = None
-
-    def _require_turn(self, url: str) -> None:
-        """Raise WorkspaceError where the folder is about to be served: opened here, it would keep the server out."""
-        if not url and paths.find_serving(self._config.workspace) is not None:
-            raise WorkspaceError(
-                f"Chroma of {self._config.workspace} starts when the process that writes the collection has ended.",
-                help="Wait until it is done.",
-                retryable=True,
-            )
-
-    def _chroma_url(self) -> str:
-        """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
-        serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
-        return serving.chroma_url if serving else self._config.chroma_url
-
-
 def _not_read(error: BackendError) -> str:
     """Return the warning for passages that no reader has read."""
     return f"The passages were not read closely: {error}"
@@ -535,39 +463,6 @@ def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) 
             f"{sum(others)} of {len(others)} documents are not cut as the recipe {name!r} cuts them: "
             f"set SEXTANT_RETRIEVAL={name} and run `sextant rebuild --encode` for that."
         )
-
-
-def open_backends(config: Config, workspace_id: str) -> StorageBackends:
-    """Return the stores that the configuration chooses for a workspace; another vector store goes here."""
-    return _DiskBackends(config, workspace_id)
-
-
-def open_judge(config: Config, generation: GenerationConfig) -> Generator:
-    """Return the language model of other settings than the workspace's; BackendError where none answers."""
-    model, warning = Models(replace(config, generation=generation)).language_model()
-    if model is None:
-        raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
-    return model
-
-
-def token_score_model() -> str:
-    """Return the model and the layer of it that BERTScore compares by."""
-    return token_score_name()
-
-
-def open_token_score() -> Callable[[str, str], float]:
-    """Return BERTScore of a text against a reference, 0 to 1; InputError where its library is not installed."""
-    return load_token_score()
-
-
-def open_encoder(config: Config) -> Embedder:
-    """Return the configured encoder, whatever any workspace was indexed with."""
-    return Models(config).embedder("")
-
-
-def paper_keywords() -> SparseIndex:
-    """Return an empty keyword index of the paper, in memory: BM25 over the words between spaces."""
-    return PaperSparseIndex()
 
 
 def open_engine(config: Config) -> Engine:

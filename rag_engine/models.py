@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
 from rag_engine.backends.ollama import find_ollama
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE
-from rag_engine.config import Config
+from rag_engine.config import Config, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
 
@@ -88,3 +91,26 @@ class Models:
                 found = None, f"No language model was asked: {error}"
             self._language = time.monotonic(), found
         return found
+
+
+def open_encoder(config: Config) -> Embedder:
+    """Return the configured encoder, whatever any workspace was indexed with."""
+    return Models(config).embedder("")
+
+
+def open_judge(config: Config, generation: GenerationConfig) -> Generator:
+    """Return the language model of other settings than the workspace's; BackendError where none answers."""
+    model, warning = Models(replace(config, generation=generation)).language_model()
+    if model is None:
+        raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
+    return model
+
+
+def token_score_model() -> str:
+    """Return the model and the layer of it that BERTScore compares by."""
+    return token_score_name()
+
+
+def open_token_score() -> Callable[[str, str], float]:
+    """Return BERTScore of a text against a reference, 0 to 1; InputError where its library is not installed."""
+    return load_token_score()

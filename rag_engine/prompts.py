@@ -207,9 +207,14 @@ def insufficient(language: str) -> str:
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
 
 
-def quotations_heading(language: str, *, sure: bool) -> str:
-    """Return the line above quotations, which calls them relevant or merely the closest, else in English."""
+def quotations_heading(language: str, *, sure: bool, failed: bool = False) -> str:
+    """Return the line above quotations, which calls them relevant or merely the closest, else in English.
+
+    It says that there is no language model, or that the one there is `failed`.
+    """
     sentences = QUOTATIONS_ONLY if sure else CLOSEST
+    if failed:
+        sentences = _SENTENCES["relevant_after_failure" if sure else "closest_after_failure"]
     return sentences.get(language, sentences["en"])
 
 
@@ -249,16 +254,20 @@ def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
 def listed_in_index(sources: Sequence[Source], language: str) -> str:
     """Return a sentence on the entries under which an index lists the sources, in the language or else in English.
 
-    Empty where it lists none; of a source the first entry is named.
+    Another follows for those that a glossary explains. Empty where neither does; of a source the first entry is named.
     """
-    table = _SENTENCES["listed_entry"]
-    entries = [
-        table.get(language, table["en"]).format(entry=one_line(one.listed[0].entry), page=one.listed[0].page, n=one.n)
-        for one in sources
-        if one.listed
-    ]
-    sentence = _SENTENCES["listed"].get(language, _SENTENCES["listed"]["en"])
-    return sentence.format(entries="; ".join(entries)) if entries else ""
+    sentences = []
+    for kind, glossary in (("listed", False), ("explained", True)):
+        table = _SENTENCES["listed_entry"]
+        entries = [
+            table.get(language, table["en"]).format(entry=one_line(first.entry), page=first.page, n=one.n)
+            for one in sources
+            for first in one.listed[:1]
+            if first.glossary == glossary
+        ]
+        sentence = _SENTENCES[kind].get(language, _SENTENCES[kind]["en"])
+        sentences += [sentence.format(entries="; ".join(entries))] if entries else []
+    return " ".join(sentences)
 
 
 def entry_question(entry: str, language: str) -> str:

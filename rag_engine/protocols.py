@@ -142,8 +142,8 @@ class StorageBackends(Protocol):
     def new_indexes(self, generation: int) -> tuple[VectorIndex, SparseIndex]:
         """Return two empty, writable indexes for a generation, even where the present ones are damaged."""
 
-    def keep_only(self, generation: int) -> None:
-        """Remove the indexes of every other generation."""
+    def keep_only(self, *generations: int) -> None:
+        """Remove the indexes of every other generation; the first is the one that answers."""
 
     def close(self) -> None:
         """Release locks and connections."""

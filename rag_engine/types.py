@@ -303,17 +303,20 @@ class Linked:
 class IndexListing:
     """An entry of an index, and a page of a document that the index lists under it.
 
-    `via` is the entry that the question names and that refers to this one; empty where the question names this one.
+    `via` is the entry that the question names and that refers to this one; empty where the question names this one. A
+    `glossary` explains its entries on that page.
     """
 
     entry: str
     page: int
     via: str = ""
+    glossary: bool = False
 
     @property
     def explanation(self) -> str:
         """The listing in words: "listed in the index under “addressee”, page 14"."""
-        listed = f"listed in the index under “{self.entry}”, page {self.page}"
+        kind = "explained in the glossary" if self.glossary else "listed in the index"
+        listed = f"{kind} under “{self.entry}”, page {self.page}"
         return f"{listed}, to which “{self.via}” refers" if self.via else listed
 
 
@@ -357,11 +360,20 @@ class AbsentSection:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Tokens of a language model's prompts and replies, as its server counts them."""
+
+    prompt: int
+    reply: int
+
+
+@dataclass(frozen=True, slots=True)
 class ControllerStep:
     """A step of the controller, shown while it happens: what it does, in which iteration (0: the question itself).
 
     `subject` is the query, the sub-question or the reason to stop; `done` and `of` count what the step is about
-    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1.
+    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1. `tokens` are those
+    that the controller has spent until then, None where it asked no model or the server counts none.
     """
 
     kind: StepKind
@@ -370,6 +382,7 @@ class ControllerStep:
     done: int = 0
     of: int = 0
     confidence: float = 0.0
+    tokens: TokenCount | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,11 +466,21 @@ class SentenceSupport:
 
 
 @dataclass(frozen=True, slots=True)
+class SupportJudge:
+    """Second model that was asked to label an answer's sentences; where it `failed` the labels are those without it."""
+
+    name: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The whole of a reply; the text cites sources as [Source n] and every one of them exists.
 
-    `support` has the sentences of a language model's answer in order, and nothing for quotations. `withheld` is what a
-    model wrote without naming a source, which is no answer.
+    `support` has the sentences of a language model's answer in order, and nothing for quotations; `judge` is the model
+    that was asked for their labels, None where none is set. `withheld` is what a
+    model wrote without naming a source, which is no answer. Where a model failed before its first word the text is the
+    error, and `quotations` are what there is without a model; the citations are theirs.
     """
 
     status: AnswerStatus
@@ -469,6 +492,8 @@ class Answer:
     seconds: Mapping[str, float] = field(default_factory=dict)
     support: tuple[SentenceSupport, ...] = ()
     withheld: str = ""
+    quotations: str = ""
+    judge: SupportJudge | None = None
 
 
 @dataclass(frozen=True, slots=True)

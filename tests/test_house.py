@@ -85,7 +85,8 @@ def test_a_docstring_says_what_there_is_or_what_is_done() -> None:
         f"{_name(path)}: {text.splitlines()[0]}"
         for path, tree in TREES.items()
         for node, text in _docstrings(tree)
-        if text.startswith("Nothing") or (isinstance(node, ast.Module) and re.match("What|Where|Whether|How ", text))
+        if text.startswith(("Nothing", "What "))
+        or (isinstance(node, ast.Module) and re.match("What|Where|Whether|How ", text))
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,9 +19,6 @@ from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import parse_filters
-
-if TYPE_CHECKING:
-    from ingestion.operations import Desk
 
 EXIT = "/exit"
 # A value may have blanks: "hazard=Climate change year=2019" are two.
@@ -153,15 +149,16 @@ def _menu(session: ChatSession, _: str) -> None:
 def _carry_out(session: ChatSession, words: str) -> None:
     """Show the request that words ask for, and run it when the person agrees."""
     from cli.runs import print_summary, understand, watch
-    from ingestion import operations
+    from ingestion.operations import runs
+    from ingestion.operations.desk import open_desk
 
     # The worker writes the indexes, of which one may be open here.
     session.reopen()
-    desk: Desk = operations.open_desk(session.engine)
+    desk = open_desk(session.engine)
     request = understand(desk, words).request
     out.print(request.describe(len(request.codes)), markup=False)
     if typer.confirm("Do it?", default=False):
-        print_summary(watch(desk, operations.run(desk, request)))
+        print_summary(watch(desk, runs.run(desk, request)))
 
 
 def _help(session: ChatSession, _: str) -> None:

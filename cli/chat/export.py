@@ -37,9 +37,9 @@ def _turn(turn: Turn, number: int) -> Iterator[str]:
 
 
 def _answer(reply: Reply, number: int) -> str:
-    """Return an answer's text with each mark of a cited source as a footnote's."""
+    """Return an answer's text and quotations with each mark of a cited source as a footnote's."""
     cited = {citation.n for citation in reply.citations}
-    pieces = _MARK.split(reply.text)
+    pieces = _MARK.split("\n\n".join(filter(None, (reply.text, reply.quotations))))
     text = _ACTIVE.sub(r"\\\g<0>", pieces[0])
     for n, piece in zip(pieces[1::2], pieces[2::2], strict=True):
         mark = f"[^{number}-{n}]" if int(n) in cited else f"\\[Source {n}\\]"

@@ -97,12 +97,17 @@ def _print_parts(parts: Generator[object]) -> None:
 
 
 def _print_end(reply: Reply) -> None:
-    """Print what follows an answer's words, its references and warnings, or why there is no answer."""
+    """Print what follows an answer's words, its references and warnings, or why there is no answer.
+
+    Where a model failed, the quotations that there are without it come first.
+    """
     if reply.status == "error":
         err.print(reply.text, style="red", markup=False)
-        return
+        if not reply.quotations:
+            return
+        out.print(emphasised(reply.quotations), end="", soft_wrap=True)
     out.print("\n")
     for reference in references_of(reply.citations):
         shown = f"{reference.marks} {reference.text} ({reference.file})"
         out.print(shown, style="dim", markup=False, soft_wrap=True)
-    warn(reply.warnings)
+    warn(tuple(one for one in reply.warnings if one != reply.text))

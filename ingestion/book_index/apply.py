@@ -17,7 +17,7 @@ from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, 
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import ChildRecord
-from rag_engine.storage.index_entries import OWN_INDEX, IndexedEntry, entries_at, index_sources, replace_index
+from rag_engine.storage.index_entries import OWN_SOURCES, IndexedEntry, entries_at, index_sources, replace_index
 from rag_engine.types import Child, DocumentRecord, Parent
 
 _PDF = "application/pdf"
@@ -85,7 +85,7 @@ def remove_index(name: str, engine: Engine) -> int:
     with paths.write_lock(engine.config.workspace):
         sources = index_sources(engine.catalog)
         # The index that a document carries goes with the document alone.
-        sources.pop(OWN_INDEX, None)
+        sources = {name: count for name, count in sources.items() if name not in OWN_SOURCES}
         if name not in sources:
             known = f"Applied are: {', '.join(sources)}." if sources else "No table is applied."
             raise InputError(f"No table called {name!r} is applied to this collection.", help=known)

@@ -18,7 +18,7 @@ CHOICES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LicenceChoice:
-    """What a person decided on the licence of a source, and why."""
+    """A person's decision on the licence of a source, with the reason."""
 
     code: str
     choice: str

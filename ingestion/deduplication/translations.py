@@ -22,8 +22,8 @@ _LEAST_LENGTH_RATIO = 0.5
 _FEW_NUMBERS = 8
 # Pairs of numbers that two texts share at the least: far fewer are shared by other documents of one body.
 _NUMBERS_AGREE = 0.3
-# Of samples in the order of the text (`benchmarks/translations.py`): how much nearer a sample is to that of its own
-# place than to those of other places, and how many are nearest to it.
+# Of samples in the order of the text (`benchmarks/pipeline/translations.py`): how much nearer a sample is to that of
+# its own place than to those of other places, and how many are nearest to it.
 _LEAST_MARGIN = 0.035
 _LEAST_IN_PLACE = 0.75
 # Translations drift: the same place is one sample before or after as well.

@@ -53,7 +53,7 @@ def _picked(numbers: Collection[int]) -> Command | None:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a text names: phases, codes, and whether it speaks of failures, of newer files, of all, or of a run."""
+    """All that a text names: phases, codes, and whether it speaks of failures, of newer files, of all, or of a run."""
 
     phases: tuple[Phase, ...]
     codes: tuple[str, ...]

@@ -13,7 +13,6 @@ from typing import Any
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.answer_operations import measure_gate, rebuild
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.answer_store import AnswerStore
@@ -21,7 +20,10 @@ from ingestion.dataset.document_answers import ask_each_document, request_of
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
-from ingestion.operations import add_files, erase, open_desk
+from ingestion.operations.answers import measure_gate
+from ingestion.operations.desk import open_desk
+from ingestion.operations.documents import add_files, erase
+from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
@@ -33,7 +35,7 @@ from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "ask": 10, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
+_ATTEMPTS = {"add": 2, "ask": 10, "decide": 2, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
 _KEEPING = ("ask", "ground", "run")
 
@@ -207,6 +209,17 @@ def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"children": children}]
 
 
+def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    desk, accept = open_desk(engine), bool(run.arguments.get("accept"))
+    if pulse.again and engine.collection.waiting() is None:
+        # A worker before this one may have been killed when it was done, and before it could report it.
+        return []
+    if accept:
+        return [{"children": accept_index(desk)}]
+    discard_index(desk)
+    return []
+
+
 def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     accept = bool(run.arguments.get("accept"))
     try:
@@ -235,6 +248,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 _ACTIONS = {
     "add": _add,
     "ask": _ask,
+    "decide": _decide,
     "erase": _erase,
     "gate": _gate,
     "ground": _ground,

@@ -33,7 +33,7 @@ _LEAST_LETTERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What documents must be about: in a sentence, and by words of which a folded text's words begin."""
+    """The subject that documents must have: in a sentence, and by words of which a folded text's words begin."""
 
     about: str
     words: tuple[str, ...]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from ingestion import operations
+from ingestion.operations import sources
 from ingestion.seeds.merge import SeedReport
 from ingestion.spreadsheets.row import RejectedRow
 from ingestion.status.views import pluralised
@@ -73,7 +73,7 @@ def _addresses(count: int) -> str:
 
 def add_sources(new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
     """Add the sources to the list, correct the addresses of others, and report it at the next drawing."""
-    operations.add_sources(resources.desk(), new, corrected)
+    sources.add_sources(resources.desk(), new, corrected)
     _remember_added(len(new), len(corrected))
 
 
@@ -103,7 +103,7 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
 # A list is large and its report is not changed: it is read once for each state of the source store.
 @st.cache_resource(max_entries=4, show_spinner="Reading the list …")
 def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedReport:  # noqa: ARG001 part of the key
-    return operations.read_list(resources.desk(), Path(path))
+    return sources.read_list(resources.desk(), Path(path))
 
 
 def _go_to_run() -> None:
@@ -141,7 +141,7 @@ def draw_discovery() -> None:
         st.session_state.pop(_FOUND, None)
         with show_errors(), st.spinner(f"Asking {escape(address)} (at most a minute) …", show_time=True):
             contains = [word.strip() for word in words.split(",") if word.strip()]
-            st.session_state[_FOUND] = operations.discover_sources(resources.desk(), address.strip(), contains)
+            st.session_state[_FOUND] = sources.discover_sources(resources.desk(), address.strip(), contains)
     if _FOUND in st.session_state:
         _draw_found(st.session_state[_FOUND])
 
@@ -192,7 +192,7 @@ def draw_document_upload() -> None:
     label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
     if st.button(label, type="primary", icon=":material/note_add:", disabled=not files):
         with show_errors():
-            report = operations.add_own_files(resources.desk(), [(file.name, file) for file in files])
+            report = sources.add_own_files(resources.desk(), [(file.name, file) for file in files])
             _remember_added(len(report.new))
             st.session_state[_REJECTED] = report.rejected
             st.session_state["document batch"] = batch + 1

@@ -6,10 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.answer_operations import ask_documents, exported_answers, remove_answers
 from ingestion.dataset.answer_store import AnsweredForm
 from ingestion.dataset.document_answers import DocumentsRequest
-from ingestion.operations import answered_forms
+from ingestion.operations.answers import ask_documents, exported_answers, remove_answers
+from ingestion.operations.dataset import answered_forms
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.errors import show_errors

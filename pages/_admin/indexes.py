@@ -6,13 +6,15 @@ from datetime import datetime
 
 import streamlit as st
 
-from ingestion.answer_operations import queue_gate, queue_rebuild
+from ingestion.operations.answers import queue_gate
+from ingestion.operations.indexes import queue_decision, queue_rebuild
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.gate import GateResult, find_accepted, find_result
+from rag_engine.storage.rebuild import WaitingGeneration
 
 _NAMES = {
     "abstention": "Answers or refuses rightly",
@@ -34,9 +36,12 @@ def draw_indexes() -> None:
         accepted, result = find_accepted(resources.workspace()), find_result(resources.workspace())
         with st.container(border=True):
             _draw_check(accepted, result)
-        held_back = result is not None and result.dropped and result.generation > engine.collection.generation()
+        waiting = engine.collection.waiting()
+        if waiting is not None:
+            with st.container(border=True):
+                _draw_waiting(waiting)
         with st.container(border=True):
-            _draw_rebuild(accepted, held_back=bool(held_back))
+            _draw_rebuild(accepted)
 
 
 def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
@@ -89,15 +94,29 @@ def _draw_result(result: GateResult) -> None:
         st.caption(f"The two runs differ in: {', '.join(result.differing)}.")
 
 
-def _draw_rebuild(accepted: KeptRun | None, *, held_back: bool) -> None:
+def _draw_waiting(waiting: WaitingGeneration) -> None:
+    """Draw the index that did not go live, and how to decide on it."""
+    when = datetime.fromisoformat(waiting.made).astimezone().strftime("%d %b %H:%M")
+    st.markdown(
+        f":material/warning: **Index {waiting.number} of {when} did not go live.** The old index keeps answering."
+    )
+    st.caption("It waits until you decide, the next rebuild, or a change to the collection.")
+    with st.container(horizontal=True):
+        if st.button("Accept this index", icon=":material/verified:", key="accept index"):
+            queue_decision(resources.desk(), accept=True)
+            st.rerun()
+        if st.button("Discard it", icon=":material/delete:", key="discard index"):
+            queue_decision(resources.desk(), accept=False)
+            st.rerun()
+
+
+def _draw_rebuild(accepted: KeptRun | None) -> None:
     """Draw the rebuilding, with the check and without it."""
     encode = st.checkbox(
         "Encode every document again",
         key="rebuild encode",
         help="Needed after a change of the encoder or of the chunking. It takes as long as adding the documents did.",
     )
-    if held_back:
-        st.markdown(":material/warning: The last new index did not go live. The old index keeps answering.")
     with st.container(horizontal=True):
         if st.button("Rebuild the indexes", icon=":material/build:", key="rebuild"):
             queue_rebuild(resources.desk(), encode=encode)

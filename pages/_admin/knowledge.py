@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_bytes
-from ingestion.operations import ground
+from ingestion.operations.documents import ground
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import draw_table
@@ -16,7 +16,7 @@ from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from rag_engine.grounding.knowledge import GroundedEntry
-from rag_engine.storage.index_entries import OWN_INDEX, index_sources
+from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, index_sources
 
 _FORMATS = {
     ".xlsx": ("Excel workbook", ":material/table_view:", "One row per entry, with its passages beside each other."),
@@ -57,7 +57,8 @@ def _build(*, again: bool) -> None:
 
 def _index(name: str, documents: int) -> str:
     counted = pluralised(documents, "document")
-    return f"{counted} with an index inside" if name == OWN_INDEX else f"{escape(name)}: {counted}"
+    inside = {OWN_INDEX: "an index", OWN_GLOSSARY: "a glossary"}
+    return f"{counted} with {inside[name]} inside" if name in inside else f"{escape(name)}: {counted}"
 
 
 def _draw_entries(entries: Sequence[GroundedEntry]) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import streamlit as st
 
-from ingestion.operations import decide
+from ingestion.operations.decisions import decide
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import display_reason, in_quarantine, title_beside_code
 from ingestion.types import RunRequest

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from ingestion.operations import decide
+from ingestion.operations.decisions import decide
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import state_of
 from ingestion.status.views import (

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.jobs.plain_language import Command
-from ingestion.operations import run, understand
+from ingestion.operations.runs import run, understand
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import display_reason, next_due

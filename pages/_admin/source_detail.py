@@ -6,7 +6,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from ingestion.operations import correct_address
+from ingestion.operations.sources import correct_address
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
 from ingestion.status.views import display_reason, marks_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import remove_sources
+from ingestion.operations.sources import remove_sources
 from ingestion.status.source_status import STATES, State
 from ingestion.status.views import SourceRow, display_reason, find_rows, source_rows
 from ingestion.types import RunRequest

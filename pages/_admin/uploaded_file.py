@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ingestion.operations import discard_upload, preview_upload
+from ingestion.operations.documents import discard_upload, preview_upload
 from pages._shared import resources
 
 

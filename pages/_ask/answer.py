@@ -17,7 +17,7 @@ from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.reference_list import licence_text, references_of
-from rag_engine.answering.support import support_summary, unsupported_sentences
+from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.text.sentences import Span
@@ -62,7 +62,7 @@ def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
     numbers = {source.n for source in reply.sources}
     quoted = {citation.n: citation for citation in reversed(reply.citations)}
     _draw_text(reply, lambda n: _mark(n, turn, linked=latest and n in numbers, quoted=quoted.get(n)))
-    if reply.citations and reply.status == "answered":
+    if reply.citations and reply.status != "insufficient_evidence":
         _draw_references(reply.citations, turn)
     for warning in reply.warnings:
         if warning != reply.text:
@@ -77,6 +77,8 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
         show_error(reply.text)
+        if reply.quotations:
+            st.markdown(answer_markdown(reply.quotations, mark))
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
@@ -85,7 +87,7 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
                 st.markdown(escape_paragraphs(reply.withheld))
     else:
         st.markdown(answer_markdown(reply.text, mark))
-    if summary := support_summary(reply.support):
+    if summary := support_summary(reply.support, reply.judge):
         _draw_support(reply, summary)
     if reply.records:
         draw_records(reply, mark)
@@ -302,7 +304,7 @@ def _draw_details(reply: Reply) -> None:
             lines.append(f"Exact terms: {' · '.join(map(escape, reply.keywords))}")
         if reply.places:
             lines.append(f"Places: {', '.join(map(escape, reply.places))}")
-        generator = _GENERATORS.get(reply.generator, reply.generator)
+        generator = _GENERATORS["extractive"] if reply.quotations else _GENERATORS.get(reply.generator, reply.generator)
         lines.append(f"Query analysis: {escape(reply.planner)}. Answer: {escape(generator) or 'none'}.")
         steps = ", ".join(
             f"{name} {reply.seconds[step]:.2f} s" for step, name in _STEPS.items() if step in reply.seconds

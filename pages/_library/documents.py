@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.extraction.file_type import UPLOAD_SUFFIXES
-from ingestion.operations import is_listed, queue_erasure, queue_uploads
+from ingestion.operations.documents import is_listed, queue_erasure, queue_uploads
 from ingestion.status.views import pluralised
 from pages._ask.answer import badges, draw_original, draw_page
 from pages._shared import resources

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations import system_user
+from ingestion.operations.desk import system_user
 from pages._shared.markdown import escape
 
 _AUTHOR, _KNOWN_AUTHOR = "admin author", "admin author known"

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.operations import control
+from ingestion.operations.runs import control
 from ingestion.status.views import display_reason, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
@@ -190,6 +190,8 @@ def _title(run: Run) -> str:
         return escape(run.request.describe())
     if run.action == "gate":
         return "Accepting the current answers" if run.arguments.get("accept") else "Checking the answers"
+    if run.action == "decide":
+        return "Putting the waiting index in place" if run.arguments.get("accept") else "Discarding the waiting index"
     if run.action == "rebuild":
         return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
     if run.action == "ask":

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations import Desk
+from ingestion.operations.desk import Desk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from rag_engine.config import read_config

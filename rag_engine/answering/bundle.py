@@ -73,6 +73,7 @@ class KeptAnswer:
     citations: tuple[Citation, ...]
     generator: str
     warnings: tuple[str, ...]
+    quotations: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def bundle_of(
             citations=answer.citations,
             generator=shareable(answer.generator, config),
             warnings=without_machine((*answer.evidence.warnings, *answer.warnings)),
+            quotations=answer.quotations,
         ),
         circumstances=circumstances,
     )

@@ -65,6 +65,7 @@ def shareable_settings(config: Config) -> dict[str, Any]:
         "answer_tokens": generation.answer_tokens,
         "planner_seconds": generation.planner_seconds,
         "answer_seconds": generation.answer_seconds,
+        "judge_model": generation.judge_model,
     }
 
 

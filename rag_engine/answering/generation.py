@@ -16,7 +16,7 @@ from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
 from rag_engine.answering.replies.embedding import AnswerEmbedder
 from rag_engine.answering.replies.language import language_warning, written_language
-from rag_engine.answering.support import SupportModels, assess
+from rag_engine.answering.support.labels import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
@@ -29,6 +29,7 @@ from rag_engine.prompts import (
     names_no_source,
     not_covered,
     nothing_on,
+    quotations_heading,
     source_block,
     user_message,
 )
@@ -89,16 +90,18 @@ def answer(
     config: GenerationConfig,
     support: SupportModels | None = None,
     prompted: Callable[[Prompt], None] = lambda _: None,
+    quoting: Callable[[], ExtractiveAnswerer] | None = None,
 ) -> Iterator[str | Answer]:
     """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
 
     `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
 
-    A generator that fails does not raise: before the first word the Answer has status "error" and says what to do,
-    later it keeps what came and warns that it broke off. What a language model writes without naming a source is
-    withheld; the sentences of its answer are labelled with the models for `support`, and not without them. `seconds`
-    counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece, "answer" until the
-    last citation was checked; "support" is what labelling the sentences took.
+    A generator that fails does not raise: before the first word the Answer has status "error", says what to do and has
+    the quotations of what `quoting` returns; later it keeps what came and warns that it broke off. What a language
+    model writes without naming a source is withheld; the sentences of its answer are labelled with the models for
+    `support`, and not without them. `seconds` counts from the call: "prompt" until the prompt was packed,
+    "first_words" until the first piece, "answer" until the last citation was checked; "support" is what labelling the
+    sentences took.
     """
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
@@ -109,7 +112,7 @@ def answer(
     elif isinstance(generator, ExtractiveAnswerer):
         yield from _quoted(evidence, generator, absent, page_of, started)
     else:
-        models = WritingTools(embedder, page_of, config, support, prompted)
+        models = WritingTools(embedder, page_of, config, support, prompted, quoting)
         yield from _written(evidence, generator, absent, started, models)
 
 
@@ -122,6 +125,7 @@ class WritingTools:
     config: GenerationConfig
     support: SupportModels | None
     prompted: Callable[[Prompt], None]
+    quoting: Callable[[], ExtractiveAnswerer] | None
 
 
 def _quoted(
@@ -170,10 +174,12 @@ def _written(
     except SextantError as error:
         failure = error
     text = written[: repetition_start(written)].strip()
-    if not text:
+    if not text.removeprefix(absent).strip():
         failure = failure or BackendError(f"{generator.name} wrote nothing.", help="Ask again, or use another model.")
+        failed = Answer("error", str(failure), (), evidence, generator.name, (*warnings, str(failure)), seconds)
+        failed = _with_quotations(failed, absent, tools)
         seconds["answer"] = perf_counter() - started
-        yield Answer("error", str(failure), (), evidence, generator.name, (*warnings, str(failure)), seconds)
+        yield failed
         return
     if failure:
         warnings.append(f"The answer broke off. {failure}")
@@ -189,6 +195,26 @@ def _written(
             yield f"\n\n{notes}"
             found = replace(found, text=f"{found.text}\n\n{notes}")
     yield found
+
+
+def _with_quotations(failed: Answer, absent: str, tools: WritingTools) -> Answer:
+    """Return the answer of a model that failed with the quotations that there are without a model."""
+    if tools.quoting is None:
+        return failed
+    evidence, language = failed.evidence, failed.evidence.plan.language
+    try:
+        text, citations, warnings = quote(evidence, tools.quoting(), tools.page_of)
+    except SextantError as error:
+        return replace(failed, warnings=(*failed.warnings, str(error)))
+    sure = evidence.ground == "enough"
+    lines = text.removeprefix(quotations_heading(language, sure=sure))
+    text = f"{quotations_heading(language, sure=sure, failed=True)}{lines}"
+    return replace(
+        failed,
+        quotations="\n\n".join(filter(None, (absent, text, _notes(evidence, citations)))),
+        citations=citations,
+        warnings=(*failed.warnings, *warnings),
+    )
 
 
 def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
@@ -210,10 +236,11 @@ def _labelled(
     """Return the answer with the label of each of its sentences."""
     plan = found.evidence.plan
     language = written_language(found.text, plan, models.identify)
-    assessed, notes = assess(found.text, language, sources, embedder=embedder, models=models)
+    assessed = assess(found.text, language, sources, embedder=embedder, models=models)
     # What is said of a section that does not exist is not the model's.
-    assessed = tuple(one for one in assessed if not found.text.startswith(absent) or one.start >= len(absent))
-    return replace(found, support=assessed, warnings=(*found.warnings, *language_warning(language, plan), *notes))
+    own = tuple(one for one in assessed.support if not found.text.startswith(absent) or one.start >= len(absent))
+    warnings = (*found.warnings, *language_warning(language, plan), *assessed.warnings)
+    return replace(found, support=own, warnings=warnings, judge=assessed.judge)
 
 
 def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
-from rag_engine.answering.support import fitted_support
+from rag_engine.answering.support.labels import fitted_support
 from rag_engine.prompts import absent_sections
 from rag_engine.types import (
     Answer,
@@ -45,8 +45,10 @@ def answer_json(answer: Answer) -> Json:
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": [source_json(source) for source in answer.evidence.sources],
         "support": [support_json(one, answer.text) for one in answer.support],
-        "support_accuracy": fitted_support().right if answer.support else None,
+        "support_accuracy": None if not answer.support or _is_judged(answer) else fitted_support().right,
+        "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
+        "quotations": answer.quotations,
         "plan": plan_json(answer.evidence.plan),
         "steps": [asdict(step) for step in answer.evidence.steps],
         "gaps": [asdict(gap) for gap in answer.evidence.gaps],
@@ -79,13 +81,20 @@ def error_json(message: str) -> Json:
         "evidence": [],
         "support": [],
         "support_accuracy": None,
+        "judge": None,
         "withheld": "",
+        "quotations": "",
         "plan": None,
         "steps": [],
         "gaps": [],
         "warnings": [],
         "seconds": {},
     }
+
+
+def _is_judged(answer: Answer) -> bool:
+    """Whether a second model labelled the sentences, whose labels nobody has measured."""
+    return answer.judge is not None and not answer.judge.failed
 
 
 def support_json(support: SentenceSupport, text: str) -> Json:

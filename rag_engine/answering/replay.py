@@ -107,7 +107,8 @@ def _index(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
 
 def _answer(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
     before, after = kept.answer, now.answer
-    yield from _fields("", {"status": before.status, "text": before.text}, {"status": after.status, "text": after.text})
+    values = [{"status": one.status, "text": one.text, "quotations": one.quotations} for one in (before, after)]
+    yield from _fields("", *values)
     cited, cited_now = _places(before), _places(after)
     yield from (f"not cited any more: {place}" for place in cited if place not in cited_now)
     yield from (f"cited now, not before: {place}" for place in cited_now if place not in cited)

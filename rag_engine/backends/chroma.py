@@ -34,7 +34,7 @@ _WITHOUT_DELETED = (
 )
 # How long Chroma may be busy with its database before it is not compacted.
 _COMPACTION_SECONDS = 30
-# Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval_scale.py.
+# Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
 _SEARCH_EFFORT = 400
 
 
@@ -123,12 +123,12 @@ class ChromaIndex:
                 self._client.delete_collection(name)
         return ChromaIndex(self._client, name, database=self._database)
 
-    def keep_only(self, name: str) -> None:
+    def keep_only(self, *names: str) -> None:
         """Remove every other generation of this collection: those named alike but for the number at the end."""
         family = self.name.rpartition("-")[0] + "-"
         with _reported(self.name):
             for other in self._names():
-                if other != name and other.startswith(family) and other.removeprefix(family).isdigit():
+                if other not in names and other.startswith(family) and other.removeprefix(family).isdigit():
                     self._client.delete_collection(other)
         self.compact()
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import stopwords
+from rag_engine.text.tables import read_table
 
 if TYPE_CHECKING:
     from lingua import LanguageDetector
@@ -126,7 +125,7 @@ def _identifier() -> _Identifier:
     from lingua import IsoCode639_1, Language, LanguageDetectorBuilder
 
     languages = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in _LANGUAGES]
-    table = tomllib.loads((DATA / "function_words.toml").read_text(encoding="utf-8"))
+    table = read_table("function_words")
     more = {code: frozenset(map(fold, listed.split())) for code, listed in table.items()}
     words = {code: listed for code in _LANGUAGES if (listed := stopwords(code) or more.get(code, frozenset()))}
     shared_by = Counter(word for listed in words.values() for word in listed)

@@ -75,7 +75,7 @@ def fastest_precision(processor: Path = Path("/proc/cpuinfo")) -> GraphPrecision
 
     That is bfloat16 with matrix instructions (AMX), 8 bit with AVX512-VNNI alone, else single precision. OpenVINO
     itself counts AVX512-BF16 as enough for bfloat16, which takes more time there than single precision does;
-    benchmarks/encoders.py times all three. A processor that is not described there computes in single precision.
+    benchmarks/models/encoders.py times all three. A processor that is not described there computes in single precision.
     """
     try:
         flags = processor.read_text(encoding="utf-8").split()

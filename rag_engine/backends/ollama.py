@@ -14,6 +14,7 @@ from rag_engine.backends.llm_reply import is_loopback, joined, read_object
 from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
+from rag_engine.token_usage import report_tokens
 from rag_engine.types import Prompt
 
 _DEFAULT_URL = GenerationConfig().ollama_url
@@ -83,6 +84,8 @@ class OllamaGenerator:
                 if part.message.content:
                     yield part.message.content
                 reason = part.done_reason if part.done else None
+                if part.done:
+                    report_tokens(part.prompt_eval_count, part.eval_count)
                 if monotonic() > deadline and not part.done:
                     raise self._slow(seconds)
         except (TimeoutError, httpx.TimeoutException) as error:
@@ -122,7 +125,7 @@ class OllamaGenerator:
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
             f"{self.name} was not done within {seconds:g} seconds.",
-            help="Use a smaller model, fewer sources, or a machine with more power.",
+            help="Use a smaller model or fewer sources, or allow more time with SEXTANT_ANSWER_SECONDS.",
             retryable=True,
         )
 
@@ -206,7 +209,7 @@ def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendE
         )
     if isinstance(error, (ConnectionError, httpx.ConnectError)):
         return _away(config)
-    return BackendError(f"The connection to Ollama broke: {error}.", help="Ask again.", retryable=True)
+    return BackendError(f"The connection to Ollama broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True)
 
 
 def _no_models(error: Exception, config: GenerationConfig) -> BackendError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from rag_engine.backends.llm_reply import is_loopback, joined, read_object
 from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
+from rag_engine.token_usage import report_tokens
 from rag_engine.types import Prompt
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class OpenAIGenerator:
         self.name = f"openai/{config.openai_model}"
         self.context_window = context_window
         self._config = config
+        self._counts = True
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Pieces of the answer; BackendError when the endpoint is down, breaks off or stops at the token limit."""
@@ -85,6 +88,7 @@ class OpenAIGenerator:
                     reason = choice.finish_reason or reason
                     if choice.delta.content:
                         yield choice.delta.content
+                _report_usage(chunk)
                 if monotonic() > deadline and reason is None:
                     raise self._slow(seconds)
         except (TimeoutError, openai.APITimeoutError, httpx.TimeoutException) as error:
@@ -117,21 +121,41 @@ class OpenAIGenerator:
         transport = openai.DefaultAsyncHttpxClient(timeout=settings["timeout"], trust_env=_trusts_proxy(self._config))
         async with openai.AsyncOpenAI(http_client=transport, **settings) as client:
             client.organization = client.project = None
-            reply = await client.chat.completions.create(
-                model=self._config.openai_model,
-                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                temperature=temperature,
-                max_tokens=tokens,
-                stream=True,
-                extra_body={"response_format": response_format} if response_format else None,
-            )
+            body: dict[str, object] = {"response_format": response_format} if response_format else {}
+            begin = partial(self._begin, client, system, user, tokens, temperature)
+            try:
+                reply = await begin(body | ({"stream_options": {"include_usage": True}} if self._counts else {}))
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                # Some endpoints refuse to be asked for the number of tokens.
+                if "stream_options" not in str(error):
+                    raise
+                self._counts = False
+                reply = await begin(body)
             async for chunk in reply:
                 yield chunk
+
+    async def _begin(
+        self,
+        client: openai.AsyncOpenAI,
+        system: str,
+        user: str,
+        tokens: int,
+        temperature: float,
+        body: Mapping[str, object],
+    ) -> openai.AsyncStream[ChatCompletionChunk]:
+        return await client.chat.completions.create(
+            model=self._config.openai_model,
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
+            temperature=temperature,
+            max_tokens=tokens,
+            stream=True,
+            extra_body=body,
+        )
 
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
             f"{self.name} was not done within {seconds:g} seconds.",
-            help="Ask again, or use another model.",
+            help="Ask again, use another model, or allow more time with SEXTANT_ANSWER_SECONDS.",
             retryable=True,
         )
 
@@ -159,7 +183,13 @@ class OpenAIGenerator:
                 help="Start the server or check SEXTANT_OPENAI_URL.",
                 retryable=True,
             )
-        return BackendError(f"The connection to {url} broke: {error}.", help="Ask again.", retryable=True)
+        return BackendError(f"The connection to {url} broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True)
+
+
+def _report_usage(chunk: ChatCompletionChunk) -> None:
+    """Report the tokens that the endpoint tells with the last chunk, where it does."""
+    if chunk.usage:
+        report_tokens(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
 
 
 def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:

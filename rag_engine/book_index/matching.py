@@ -132,7 +132,7 @@ class IndexedPassage:
     """One passage that an index lists: its entry, its place, and the language of the index.
 
     `start` and `end` are the sentences that it leads to, as offsets in the document's text. `see` are the entries that
-    this one refers to; an entry that only refers has no child (empty) and page 0.
+    this one refers to; an entry that only refers has no child (empty) and page 0. A `glossary` explains its entries.
     """
 
     term: str
@@ -144,6 +144,7 @@ class IndexedPassage:
     see: tuple[str, ...] = ()
     start: int = 0
     end: int = 0
+    glossary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,9 @@ class MatchedEntry:
         return tuple(dict.fromkeys((one.document_id, one.page) for one in self.passages))
 
     def listing(self, page: int) -> IndexListing:
-        """Return what the index says of one of its pages."""
-        return IndexListing(entry_name(self.term, self.subterm), page, self.via)
+        """Return what the index says of one of its pages, or the glossary where no index lists it."""
+        glossary = all(one.glossary for one in self.passages if one.page == page)
+        return IndexListing(entry_name(self.term, self.subterm), page, self.via, glossary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def describe_step(step: ControllerStep) -> str:
     """Return one line of plain text that says what the step does."""
     match step.kind:
         case "plan":
-            return f"{step.of} parts in this question, {step.done} covered by the first search"
+            return f"{step.of} parts in this question, {step.done} covered by the first search{_spent(step)}"
         case "retrieve":
             return f"Search {step.iteration}: {step.subject}"
         case "read":
@@ -25,4 +25,12 @@ def describe_step(step: ControllerStep) -> str:
         case "reflect":
             return f"{step.done} of {step.of} parts covered, confidence {step.confidence:.2f}"
         case "decide":
-            return f"Search finished: {_ENDS.get(step.subject, step.subject)}, {step.done} of {step.of} parts covered"
+            covered = f"{step.done} of {step.of} parts covered"
+            return f"Search finished: {_ENDS.get(step.subject, step.subject)}, {covered}{_spent(step)}"
+
+
+def _spent(step: ControllerStep) -> str:
+    """Return the tokens of the language model, where they are known."""
+    if step.tokens is None:
+        return ""
+    return f"; language model: {step.tokens.prompt:,} tokens read, {step.tokens.reply:,} written"

@@ -16,6 +16,7 @@ from rag_engine.controller.read import Read, SentenceReader, Similarity
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.token_usage import CountedModel
 from rag_engine.types import ControllerStep, Evidence
 
 
@@ -39,22 +40,28 @@ def gather(
     """Yield the steps of the controller and return the evidence of all parts of the question.
 
     The first search's own evidence comes back as it is, without a step, where the question has a single part, where
-    nothing was found to begin with, or where every part is covered.
+    nothing was found to begin with, or where every part is covered; in the last case with the first step if that tells
+    the tokens of a model.
     """
     parts = plan_by_rules(first.plan, tools.gazetteer)
     if config.mode == "off" or len(parts) < 2 or not first.sources:
         return first
     started = time.perf_counter()
-    parts, read, warnings = _with_model(first, parts, tools)
+    model = CountedModel(tools.generator) if tools.generator and not tools.generator.quotes_only else None
+    parts, read, warnings = _with_model(first, parts, tools, model)
     memory = begin(first, parts, read, config)
     memory = replace(memory, warnings=(*warnings, *memory.warnings))
-    if not memory.unresolved:
-        return replace(first, warnings=tuple(dict.fromkeys((*first.warnings, *memory.warnings))))
     steps: list[ControllerStep] = []
     loop = search_on(memory, retrieve, read, config)
+    if not memory.unresolved:
+        # What a model was asked is kept, although nothing has to be searched for.
+        steps += [replace(next(loop), tokens=model.tokens)] if model and model.tokens else []
+        yield from steps
+        warned = tuple(dict.fromkeys((*first.warnings, *memory.warnings)))
+        return replace(first, warnings=warned, steps=tuple(steps))
     while True:
         try:
-            step = next(loop)
+            step = replace(next(loop), tokens=model.tokens if model else None)
         except StopIteration as ended:
             return merge_evidence(ended.value, steps, seconds=time.perf_counter() - started)
         steps.append(step)
@@ -62,15 +69,14 @@ def gather(
 
 
 def _with_model(
-    first: Evidence, parts: tuple[SubQuestion, ...], tools: ControllerTools
+    first: Evidence, parts: tuple[SubQuestion, ...], tools: ControllerTools, model: Generator | None
 ) -> tuple[tuple[SubQuestion, ...], Read, tuple[str, ...]]:
     """Return the parts and the reader, those of the language model where there is one and its reply can be used."""
     rules = SentenceReader(tools.embedder, tools.similarity, tools.gazetteer)
-    generator = tools.generator
-    if generator is None or generator.quotes_only:
+    if model is None:
         return parts, rules, ()
-    read = ModelReader(generator, rules, seconds=tools.seconds)
+    read = ModelReader(model, rules, seconds=tools.seconds)
     try:
-        return plan_by_model(first.plan, generator, tools.gazetteer, seconds=tools.seconds), read, ()
+        return plan_by_model(first.plan, model, tools.gazetteer, seconds=tools.seconds), read, ()
     except BackendError as error:
         return parts, read, (f"The question was taken apart by rules: {error}",)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rag_engine.config import DATA
+from rag_engine.text.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class PartWords:
 @cache
 def part_words(language: str) -> PartWords | None:
     """Return the words of a language; None for one that the table does not have."""
-    table = tomllib.loads((DATA / "sub_questions.toml").read_text(encoding="utf-8")).get(language)
+    table = read_table("sub_questions").get(language)
     if table is None:
         return None
     joins = _any_of(table["joins"])

@@ -17,6 +17,7 @@ from rag_engine.types import (
     SentenceSupport,
     Source,
     StructuredAnswer,
+    SupportJudge,
     Tier,
 )
 
@@ -91,6 +92,8 @@ class Reply:
     withheld: str = ""
     entities: tuple[Attribute, ...] = ()
     records: tuple[CitedRecord, ...] = ()
+    quotations: str = ""
+    judge: SupportJudge | None = None
 
 
 def reply_of(answer: Answer) -> Reply:
@@ -111,6 +114,8 @@ def reply_of(answer: Answer) -> Reply:
         steps=answer.evidence.steps,
         support=answer.support,
         withheld=answer.withheld,
+        quotations=answer.quotations,
+        judge=answer.judge,
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal, get_args
 
-from rag_engine.config import DATA, ChunkingConfig, Config, Strategy, changed
+from rag_engine.config import ChunkingConfig, Config, Strategy, changed
 from rag_engine.errors import InputError
+from rag_engine.text.tables import read_table
 
 # Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
 # documents, or Lucene's BM25 over whole documents. The last two search by nothing else.
@@ -47,7 +47,7 @@ class Configuration:
 
 def configurations_of(table: str) -> list[Configuration]:
     """Return the rows of a table of data/configurations.toml."""
-    rows = tomllib.loads((DATA / "configurations.toml").read_text(encoding="utf-8"))[table]
+    rows = read_table("configurations")[table]
     return [Configuration(**row) for row in rows]
 
 

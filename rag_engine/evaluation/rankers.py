@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from benchmarks.published_bm25 import published_bm25
+from benchmarks.retrieval.published_bm25 import published_bm25
 from rag_engine.config import RetrievalConfig, changed
-from rag_engine.engine import paper_keywords
+from rag_engine.disk_backends import paper_keywords
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import CorpusDocument

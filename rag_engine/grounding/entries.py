@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag_engine.book_index.matching import entry_name
 from rag_engine.storage.catalog import Catalog
-from rag_engine.storage.index_entries import OWN_INDEX, stored_entries
+from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, OWN_SOURCES, stored_entries
 from rag_engine.types import DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """The sentences [start, end) of a document's text, on a page, to which an entry leads."""
+    """The sentences [start, end) of a document's text, on a page, to which an entry of an index or glossary leads."""
 
     document: DocumentRecord
     page: int
     start: int
     end: int
+    glossary: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,12 @@ def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
     places = defaultdict(lambda: defaultdict(list))
     for key, document in documents.items():
         for one in stored_entries(catalog, key):
-            index = (one.source, document.source if one.source == OWN_INDEX else "")
+            own = one.source in OWN_SOURCES
+            # A document's index and its glossary are one.
+            index = (OWN_INDEX if own else one.source, document.source if own else "")
             if one.page:
-                places[index][one.term, one.subterm].append(EntryPlace(document, one.page, one.start, one.end))
+                place = EntryPlace(document, one.page, one.start, one.end, one.source == OWN_GLOSSARY)
+                places[index][one.term, one.subterm].append(place)
     found: list[ListedEntry] = []
     for (source, document_source), entries in sorted(places.items()):
         work = {place.document.key: place.document for several in entries.values() for place in several}

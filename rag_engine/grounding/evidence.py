@@ -7,13 +7,14 @@ are those of the entry, whichever of its queries they are nearest to, and pages 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from rag_engine.calibration import languages_of
-from rag_engine.chunking.indexed_text import child_id
 from rag_engine.grounding.entries import EntryPlace, ListedEntry
 from rag_engine.prompts import entry_question, entry_wish
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.exact_search import nearest
+from rag_engine.retrieval.retrieve import hit_of, source_of
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.types import DocumentRecord, Evidence, Hit, IndexListing, QueryPlan, Source
@@ -66,35 +67,16 @@ def entry_evidence(
 def _passage(
     n: int, entry: ListedEntry, record: ChildRecord, document: DocumentRecord, cosine: float, view: CollectionView
 ) -> Source:
-    parent, language = record.parent, document.metadata.language
-    start, end = parent.start + record.start, parent.start + record.end
-    hit = Hit(
-        child_id=child_id(document.sha256, parent.index, record.index),
-        document=document,
-        start=start,
-        end=end,
-        text=record.text,
-        page=record.page,
-        last_page=record.last_page,
-        cosine=cosine,
-        similarity=view.manifest.calibration.similarity(cosine, languages_of(entry.language, language)),
-        dense_rank=n,
-        bm25=None,
-        sparse_rank=None,
-        fused=cosine,
-    )
-    return Source(
-        n=n,
-        document=document,
-        start=start,
-        end=end,
-        text=record.text,
-        page=record.page,
-        last_page=record.last_page,
-        hits=(hit,),
-        act=parent.act,
-        section=parent.section,
-        headings=parent.headings,
+    similarity = view.manifest.calibration.similarity(cosine, languages_of(entry.language, document.metadata.language))
+    hit = replace(hit_of(record, document, cosine=cosine, similarity=similarity), dense_rank=n, fused=cosine)
+    # The child itself, not its parent: an entry is about few sentences.
+    return replace(
+        source_of(n, record.parent, (hit,)),
+        start=hit.start,
+        end=hit.end,
+        text=hit.text,
+        page=hit.page,
+        last_page=hit.last_page,
     )
 
 
@@ -114,7 +96,7 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source
         bm25=None,
         sparse_rank=None,
         fused=0.0,
-        indexed_under=(IndexListing(entry.name, place.page).explanation,),
+        indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
     )
     return Source(n, document, place.start, place.end, text, place.page, place.page, (hit,), index_context=True)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import listed_stopwords, stopwords
+from rag_engine.text.tables import read_table
 
 _BRACKETS = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 _SENTENCE_END = re.compile(r"[.?!…。？！]+[\"'»”’)\]]*\s+|\n+")
@@ -45,7 +44,7 @@ class Separated:
 @cache
 def load_phrasing() -> Phrasing:
     """Return the phrasing tables, read once."""
-    table = tomllib.loads((DATA / "phrasing.toml").read_text(encoding="utf-8"))
+    table = read_table("phrasing")
     acronyms = table.pop("acronyms")
     number = "(?:[0-9]+|" + "|".join(word for entry in table.values() for word in entry["numbers"].split()) + ")"
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from rag_engine.config import DATA
 from rag_engine.geography import Gazetteer, place_mentions
 from rag_engine.planning.question_parts import MARKS
 from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import stopwords
+from rag_engine.text.tables import read_table
 
 _WORD = re.compile(r"[^\W_]+")
 _NEVER = "(?!)"
@@ -80,7 +79,7 @@ class PlacePhrase:
 @cache
 def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
     """Return the patterns of every language by its ISO 639-1 code, read once."""
-    table = tomllib.loads((DATA / "follow_ups.toml").read_text(encoding="utf-8"))
+    table = read_table("follow_ups")
     return {language: _patterns(language, entry) for language, entry in table.items()}
 
 

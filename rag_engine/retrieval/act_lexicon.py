@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from rag_engine.chunking.sections.rules import section_words
-from rag_engine.config import DATA
 from rag_engine.geography import load_gazetteer, place_mentions
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.text.stopwords import stopwords
+from rag_engine.text.tables import read_table
 
 _WORD = re.compile(r"\w+(?:[./]\w+)*")
 # Plurals and genitives; what Turkish hangs on a word, with or without an apostrophe.
@@ -68,7 +67,7 @@ class ActLexicon:
 @cache
 def load_lexicon() -> ActLexicon:
     """Return the lexicon of the committed table."""
-    table = tomllib.loads((DATA / "act_names.toml").read_text(encoding="utf-8"))
+    table = read_table("act_names")
     # "Lei" is a law in one language and a pronoun in another.
     kinds = {fold(word) for written in table["kinds"].values() for word in written}
     dropped = frozenset(word for language in READ_LANGUAGES for word in stopwords(language)) - kinds

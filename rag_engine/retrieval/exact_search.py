@@ -43,7 +43,7 @@ def _cosines(vectors: Vectors, queries: Vectors, rows: Keys | None) -> Vectors:
     """Cosines of shape (queries, rows), of all rows for None.
 
     Block by block, so that a block is read from memory once for all queries, which is what the time goes into
-    (benchmarks/retrieval_scale.py shows the step).
+    (benchmarks/retrieval/retrieval_scale.py shows the step).
     """
     total = len(vectors) if rows is None else len(rows)
     scores = np.empty((len(queries), total), np.float32)

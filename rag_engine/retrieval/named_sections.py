@@ -33,7 +33,7 @@ _JOINED = 15
 
 @dataclass(frozen=True, slots=True)
 class NamedSections:
-    """What a question names of the collection.
+    """The acts and sections of the collection that a question names.
 
     `places` are those of sections that it means, in its order; `acts` the names of acts; `labels` those of sections of
     an act that is not known; `absent` the sections that a named act does not have.

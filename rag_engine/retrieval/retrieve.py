@@ -18,7 +18,7 @@ from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import linked_passages
-from rag_engine.types import Evidence, Hit, Linked, QueryPlan, Source
+from rag_engine.types import DocumentRecord, Evidence, Hit, Linked, QueryPlan, Source
 
 
 def retrieve(
@@ -73,7 +73,7 @@ def retrieve(
         )
         if hits:
             record = next(records[one.key].parent for one in group if one.key in records)
-            sources.append(_source(len(sources) + 1, record, hits, linked.get(parent, ())))
+            sources.append(source_of(len(sources) + 1, record, hits, linked.get(parent, ())))
     worth = [key for key in keys if similarity[key] >= keyword_floor or not found.queries.size]
     sources = [*_with_listings(sources, ranked, view), *_contexts(sources, worth, similarity, ranked, view)]
     ended = time.perf_counter()
@@ -118,7 +118,7 @@ def _contexts(
         child = Candidate(key, owners[key], record.parent.key, similarity[key], by_keyword=True)
         hit = _hit(places[key], child, similarity[key], record, ranked, view)
         hit = replace(hit, start=start, end=end, text=text, page=page, last_page=page)
-        source = _source(n, record.parent, (hit,), ())
+        source = source_of(n, record.parent, (hit,))
         yield replace(
             source,
             start=start,
@@ -159,7 +159,24 @@ def _floors(profile: Profile, config: RetrievalConfig) -> tuple[float, float]:
 def _hit(
     place: int, candidate: Candidate, similarity: float, record: ChildRecord, ranked: Ranked, view: CollectionView
 ) -> Hit:
-    key, document, parent = candidate.key, view.snapshot.documents[candidate.document_key], record.parent
+    key, document = candidate.key, view.snapshot.documents[candidate.document_key]
+    return replace(
+        hit_of(record, document, cosine=float(ranked.cosines[place]), similarity=similarity),
+        dense_rank=ranked.found.dense_rank(key),
+        bm25=ranked.found.bm25(key),
+        sparse_rank=ranked.found.sparse_rank(key),
+        fused=float(ranked.scores[place]),
+        geographic_boost=ranked.boosts[candidate.document_key],
+        indexed_under=tuple(dict.fromkeys(one.listing.explanation for one in ranked.listed.get(key, ()))),
+        reranked=ranked.reranked.get(key),
+        provenance=ranked.provenance.get(key, 0.0),
+        named=candidate.named,
+    )
+
+
+def hit_of(record: ChildRecord, document: DocumentRecord, *, cosine: float, similarity: float) -> Hit:
+    """Return a child as a hit that no retriever has ranked."""
+    parent = record.parent
     return Hit(
         child_id=child_id(document.sha256, parent.index, record.index),
         document=document,
@@ -168,25 +185,21 @@ def _hit(
         text=record.text,
         page=record.page,
         last_page=record.last_page,
-        cosine=float(ranked.cosines[place]),
+        cosine=cosine,
         similarity=similarity,
-        dense_rank=ranked.found.dense_rank(key),
-        bm25=ranked.found.bm25(key),
-        sparse_rank=ranked.found.sparse_rank(key),
-        fused=float(ranked.scores[place]),
-        geographic_boost=ranked.boosts[candidate.document_key],
+        dense_rank=None,
+        bm25=None,
+        sparse_rank=None,
+        fused=0.0,
         act=parent.act,
         section=parent.section,
         clause=record.clause,
         headings=parent.headings,
-        indexed_under=tuple(dict.fromkeys(one.listing.explanation for one in ranked.listed.get(key, ()))),
-        reranked=ranked.reranked.get(key),
-        provenance=ranked.provenance.get(key, 0.0),
-        named=candidate.named,
     )
 
 
-def _source(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...]) -> Source:
+def source_of(n: int, parent: ParentRecord, hits: tuple[Hit, ...], linked: tuple[Linked, ...] = ()) -> Source:
+    """Return a parent as a source, with the hits that brought it and the passages that it refers to."""
     return Source(
         n=n,
         document=hits[0].document,

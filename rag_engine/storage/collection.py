@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -17,9 +18,20 @@ from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorF
 from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.deletion import Erasure, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
-from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.indexer import Indexer, activate
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
-from rag_engine.storage.rebuild import CandidateBackends, RebuildProgress, encode_again, refill, switch_generation
+from rag_engine.storage.rebuild import (
+    CandidateBackends,
+    RebuildProgress,
+    WaitingGeneration,
+    encode_again,
+    forget_waiting,
+    keep_waiting,
+    read_waiting,
+    refill,
+    switch_generation,
+    waiting_documents,
+)
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.section_index import Act, read_acts
 from rag_engine.storage.snapshot import (
@@ -164,13 +176,19 @@ class Collection:
             stores = self._stores(embedder.name, embedder.dimension)
             self._repair(stores)
             self._store_manifest(embedder)
+            waiting = self.waiting()
             yield Indexer(stores, embedder, chunking)
+            if waiting != self.waiting():
+                # What was replaced is not to stay in an index that nobody can accept any more.
+                self._repair(stores)
 
     def erase(self, document: DocumentRecord) -> Erasure:
         """Remove a document everywhere and return what was removed."""
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
+            # It holds the document as well.
+            self._forget_waiting()
             self._repair(stores)
             return erase(stores, document)
 
@@ -180,25 +198,27 @@ class Collection:
         *,
         embedder: Embedder | None = None,
         chunking: ChunkingConfig | None = None,
-        check: Callable[[Collection], None] = lambda _: None,
+        check: Callable[[Collection], bool] = lambda _: True,
     ) -> int:
-        """Make a new generation of both indexes, while the old one answers, and return its number of children.
+        """Make a new generation of both indexes, while the old one answers, and return the number of children.
 
         It is made from the catalog and the vectors; with an embedder the documents are also chunked and encoded anew.
         The old indexes are not read, so that damaged ones are repaired. `check` gets the collection as it will be,
-        before it answers: where it raises a SextantError, the new generation is removed and the old one stays.
+        before it answers: where it is false the new generation waits in place of the one that waited before, and where
+        it raises a SextantError the new generation is removed; in both cases the old one stays.
         """
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
+            self._forget_waiting()
             generation = self.generation() + 1
             indexes = self._backends.new_indexes(generation)
             old = self._stores(manifest.name, manifest.dimension, indexes)
             recover(old)
             if embedder is None:
                 refill(old, progress)
-                self._check(check, generation, indexes, old)
-                with self.catalog.begin() as connection:
-                    switch_generation(connection, generation)
+                if self._check(check, generation, indexes, old):
+                    with self.catalog.begin() as connection:
+                        switch_generation(connection, generation)
                 self._repair(old)
             else:
                 stores = self._stores(embedder.name, embedder.dimension, indexes)
@@ -206,29 +226,79 @@ class Collection:
                 made_by = manifest_of(embedder).to_json()
                 encode_again(old, indexer, progress)
                 indexer.prepare()
-                self._check(check, generation, indexes, old, made_by)
-                indexer.flush(lambda connection: switch_generation(connection, generation, made_by))
-                self._repair(stores)
-                sweep(stores)
+                if self._check(check, generation, indexes, old, made_by):
+                    indexer.flush(lambda connection: switch_generation(connection, generation, made_by))
+                    self._repair(stores)
+                    sweep(stores)
+                else:
+                    self._repair(old)
         return len(self.snapshot())
+
+    def waiting(self) -> WaitingGeneration | None:
+        """Return the generation that was held back, None where none waits."""
+        return read_waiting(self.catalog)
+
+    def accept_waiting(self) -> int:
+        """Let the generation that waits answer, and return its number of children; WorkspaceError where none waits."""
+        with paths.write_lock(self.workspace):
+            waiting = self._require_waiting()
+            with self.catalog.begin() as connection:
+                activate(connection, waiting_documents(connection))
+                forget_waiting(connection)
+                switch_generation(connection, waiting.number, waiting.encoder)
+            manifest = self._require_manifest()
+            stores = self._stores(manifest.name, manifest.dimension)
+            self._repair(stores)
+            sweep(stores)
+        return len(self.snapshot())
+
+    def discard_waiting(self) -> None:
+        """Remove the generation that waits; WorkspaceError where none does."""
+        manifest = self._require_manifest()
+        with paths.write_lock(self.workspace):
+            self._require_waiting()
+            self._forget_waiting()
+            self._repair(self._stores(manifest.name, manifest.dimension))
+
+    def _require_waiting(self) -> WaitingGeneration:
+        waiting = self.waiting()
+        if waiting is None:
+            raise WorkspaceError(
+                "No index waits to be accepted; one that did was removed when the collection changed.",
+                help="Make a new one with `sextant rebuild`.",
+            )
+        return waiting
+
+    def _forget_waiting(self) -> None:
+        """Let no generation wait; the next repair removes it."""
+        with self.catalog.begin() as connection:
+            forget_waiting(connection)
 
     def _check(
         self,
-        check: Callable[[Collection], None],
+        check: Callable[[Collection], bool],
         generation: int,
         indexes: tuple[VectorIndex, SparseIndex],
         old: Stores,
         made_by: str = "",
-    ) -> None:
-        """Have a new generation checked, and remove it where the check fails; `made_by` is a new encoder's manifest."""
+    ) -> bool:
+        """Whether a new generation may answer; else it waits, and is removed where the check ends with an error.
+
+        `made_by` is a new encoder's manifest.
+        """
         values = {"generation": str(generation)} | ({"encoder": made_by} if made_by else {})
         # Documents that are encoded again are pending until the generation answers.
         catalog = self.catalog.candidate("pending" if made_by else "active", values)
         try:
-            check(Collection(self.workspace, catalog, CandidateBackends(self._backends, generation, indexes)))
+            good = check(Collection(self.workspace, catalog, CandidateBackends(self._backends, generation, indexes)))
         except SextantError:
             self._repair(old)
             raise
+        if not good:
+            made = datetime.now(UTC).isoformat(timespec="seconds")
+            with self.catalog.begin() as connection:
+                keep_waiting(connection, WaitingGeneration(generation, made, self.catalog.change(), made_by))
+        return good
 
     def close(self) -> None:
         """Release every lock and connection."""
@@ -237,9 +307,12 @@ class Collection:
             self.catalog.close()
 
     def _repair(self, stores: Stores) -> None:
-        """Finish or undo what was interrupted, and remove generations that do not answer."""
+        """Finish or undo what was interrupted, and remove generations that neither answer nor wait."""
+        waiting = self.waiting()
+        if waiting is None:
+            self._forget_waiting()
         recover(stores)
-        self._backends.keep_only(self.generation())
+        self._backends.keep_only(self.generation(), *([waiting.number] if waiting else []))
 
     def _stores(self, model: str, dimension: int, indexes: tuple[VectorIndex, SparseIndex] | None = None) -> Stores:
         """Return the stores for a writer: with the indexes that answer, unless others are given."""

@@ -27,8 +27,8 @@ _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "pa
 class IndexedEntry:
     """One entry of an index and a place [start, end) of a document's text, on a page, that it leads to.
 
-    `source` is the index: OWN_INDEX or the name of another file. `see` are the entries that this one refers to; one
-    that only refers has page 0 and no place.
+    `source` is the index: one of OWN_SOURCES or the name of another file. `see` are the entries that this one refers
+    to; one that only refers has page 0 and no place.
     """
 
     term: str
@@ -40,20 +40,25 @@ class IndexedEntry:
     see: tuple[str, ...] = ()
 
 
-# The source of an index that a document carries itself.
-OWN_INDEX = "own"
+# The sources of an index and of a glossary that a document carries itself.
+OWN_INDEX, OWN_GLOSSARY = "own", "own glossary"
+OWN_SOURCES = (OWN_INDEX, OWN_GLOSSARY)
 
 
 def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:
     """Yield what the index `source` lists of a document, where the anchors of its records are known.
 
-    A place for each record and page, and the entries that only refer to others.
+    A place for each record and page, and the entries that only refer to others. What a document's own index explains
+    is in its glossary.
     """
+    explained = {(one.term, one.subterm, page) for one in records if one.definition for page in one.pages}
     see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
     for record in records:
         see[record.term, record.subterm] += record.see
     for one in found:
-        yield IndexedEntry(one.term, one.subterm, source, one.page, one.start, one.end, see[one.term, one.subterm])
+        is_glossary = source == OWN_INDEX and (one.term, one.subterm, one.page) in explained
+        place = OWN_GLOSSARY if is_glossary else source
+        yield IndexedEntry(one.term, one.subterm, place, one.page, one.start, one.end, see[one.term, one.subterm])
     for record in records:
         if record.see and not record.pages:
             yield IndexedEntry(record.term, record.subterm, source, see=record.see)
@@ -109,13 +114,13 @@ def entries_to_keep(catalog: Catalog, document: Document) -> tuple[IndexedEntry,
     """Return what indexes other than its own list of the version of a document with the same text."""
     a, d = tables.anchors.c, tables.documents.c
     statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
-    found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source != OWN_INDEX)))
+    found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source.not_in(OWN_SOURCES))))
     return tuple(
         one
         for (key,) in found
         if catalog.text(key) == document.extracted.text
         for one in stored_entries(catalog, key)
-        if one.source != OWN_INDEX
+        if one.source not in OWN_SOURCES
     )
 
 
@@ -139,7 +144,7 @@ def indexed_terms(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
     """Return the entries over the given documents, in each document's language, with the keys of their children."""
     a = tables.anchors.c
     rows = catalog.read(
-        sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see, a.start, a.end).order_by(
+        sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see, a.start, a.end, a.source).order_by(
             a.document_key, a.key
         )
     )
@@ -154,8 +159,9 @@ def indexed_terms(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> 
             see=tuple(json.loads(see)),
             start=start,
             end=end,
+            glossary=source == OWN_GLOSSARY,
         )
-        for key, child, term, subterm, page, see, start, end in rows
+        for key, child, term, subterm, page, see, start, end, source in rows
         if key in documents
     ]
 

@@ -175,7 +175,7 @@ class Indexer:
         self.prepare()
         with self._stores.catalog.begin() as connection:
             _keep(connection, self._former)
-            _activate(connection, self._group)
+            activate(connection, self._group)
             also(connection)
         kept, self._former = self._former, []
         for one in kept:
@@ -314,7 +314,8 @@ def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:
         connection.execute(sql.update(d).where(d.c.key == one.record.key).values(values))
 
 
-def _activate(connection: Connection, keys: Iterable[int]) -> None:
+def activate(connection: Connection, keys: Iterable[int]) -> None:
+    """Make documents visible, each in the place of the one of the same source."""
     d = tables.documents
     for key in keys:
         source = connection.execute(sql.select(d.c.source).where(d.c.key == key)).scalar_one()

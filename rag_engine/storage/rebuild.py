@@ -1,19 +1,31 @@
-"""A new generation of the indexes, made while the old one answers."""
+"""A new generation of the indexes, made while the old one answers; one that is held back waits for a decision.
+
+What waits belongs to the collection as it was when it was made. As soon as that changes, it is stale and the next
+writer removes it: put in place, it would lack what was added and bring back what was erased.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
+import sqlalchemy as sql
+from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection
 
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorFile, VectorIndex
-from rag_engine.storage.catalog import set_state
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense
 
 RebuildProgress = Callable[[int, int, str], None]
+
+# Of documents that were encoded again for it, which take the place of the active ones when it is accepted.
+WAITING = "waiting"
+_STATE = "waiting generation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +54,7 @@ class CandidateBackends:
         """Return two empty indexes for another generation."""
         return self.backends.new_indexes(generation)
 
-    def keep_only(self, generation: int) -> None:
+    def keep_only(self, *generations: int) -> None:
         """Keep everything: the collection that is being rebuilt decides what goes."""
 
     def close(self) -> None:
@@ -79,3 +91,47 @@ def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> in
         indexer.index(replace(record, key=0), old.catalog.extracted(record), fingerprint, listed)
     progress(len(records), len(records), "")
     return len(records)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingGeneration:
+    """The number of the generation, when it was made and at which change of the catalog.
+
+    `encoder` is the manifest of what it was encoded with, empty where nothing was encoded again.
+    """
+
+    number: int
+    made: str
+    change: int
+    encoder: str = ""
+
+
+_CODEC = TypeAdapter(WaitingGeneration)
+
+
+def read_waiting(catalog: Catalog) -> WaitingGeneration | None:
+    """Return the generation that waits, None where none does or the collection has changed since it was made."""
+    kept = catalog.state(_STATE)
+    waiting = _CODEC.validate_json(kept) if kept else None
+    return waiting if waiting and waiting.change == catalog.change() else None
+
+
+def keep_waiting(connection: Connection, waiting: WaitingGeneration) -> None:
+    """Note the generation, and keep the documents that were encoded for it from being undone."""
+    d = tables.documents
+    set_state(connection, _STATE, json.dumps(asdict(waiting)))
+    if waiting.encoder:
+        connection.execute(sql.update(d).where(d.c.status == "pending").values(status=WAITING))
+
+
+def waiting_documents(connection: Connection) -> list[int]:
+    """Return the keys of the documents that were encoded for the generation that waits."""
+    d = tables.documents.c
+    return [int(key) for (key,) in connection.execute(sql.select(d.key).where(d.status == WAITING).order_by(d.key))]
+
+
+def forget_waiting(connection: Connection) -> None:
+    """Note that no generation waits; what was encoded for it is undone by the next recovery."""
+    d = tables.documents
+    set_state(connection, _STATE, "")
+    connection.execute(sql.update(d).where(d.c.status == WAITING).values(status="pending"))

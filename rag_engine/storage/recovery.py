@@ -8,6 +8,7 @@ import sqlalchemy as sql
 
 from rag_engine.storage import schema as tables
 from rag_engine.storage.deletion import purge
+from rag_engine.storage.rebuild import WAITING
 from rag_engine.storage.stores import Stores, stored_file
 from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows
 
@@ -16,10 +17,12 @@ def recover(stores: Stores) -> int:
     """Undo half additions, finish half deletions, and return the number of documents concerned.
 
     Vectors of an interrupted addition stay, so that the next one finds them; those of a model that no document uses,
-    copies of files that no document names, and names of vectors that are not on the disk are removed.
+    copies of files that no document names, and names of vectors that are not on the disk are removed. What was encoded
+    for a generation that waits stays.
     """
     d = tables.documents.c
-    half = [str(row[0]) for row in stores.catalog.read(sql.select(d.status).where(d.status != "active"))]
+    unfinished = d.status.not_in(("active", WAITING))
+    half = [str(row[0]) for row in stores.catalog.read(sql.select(d.status).where(unfinished))]
     purge(stores, *{*half} - {"pending"})
     purge(stores, "pending", keep_vectors=True)
     forget_unused_models(stores)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 from itertools import pairwise
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold
+from rag_engine.text.tables import read_table
 
 # One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
 _LETTERS_A_SLIP = 10
@@ -16,7 +15,7 @@ _LETTERS_A_SLIP = 10
 @cache
 def usual_pairs() -> dict[str, frozenset[str]]:
     """Return the usual pairs of letters by language."""
-    table: dict[str, str] = tomllib.loads((DATA / "letter_pairs.toml").read_text(encoding="utf-8"))
+    table: dict[str, str] = read_table("letter_pairs")
     # "t:ho" is th and to.
     return {
         language: frozenset(entry[0] + second for entry in listed.split() for second in entry[2:])

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold, fold_in_place
+from rag_engine.text.tables import read_table
 
 _SPACES = "\u00a0\u2009\u202f "
 _DIGITS = (
@@ -227,9 +226,7 @@ def _split(word: str, numerals: _Numerals) -> Iterator[int | None]:
 @cache
 def _numerals(language: str) -> _Numerals:
     """Return the words of a language that state numbers; none where there is no table of it."""
-    tables: dict[str, dict[str, str | list[str]]] = tomllib.loads(
-        (DATA / "quantities.toml").read_text(encoding="utf-8")
-    )
+    tables: dict[str, dict[str, str | list[str]]] = read_table("quantities")
     table = tables.get(language, {})
     joiners = frozenset(map(fold, _text(table, "joiners").split()))
     values = {**_valued(_text(table, "numbers")), **_valued(_text(table, "scales"))}

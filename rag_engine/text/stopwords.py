@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold
+from rag_engine.text.tables import read_table
 
 
 @cache
 def listed_stopwords() -> Mapping[str, tuple[str, ...]]:
     """Return the words of each language (ISO 639-1) as they are listed."""
-    lists: dict[str, str] = tomllib.loads((DATA / "stopwords.toml").read_text(encoding="utf-8"))
+    lists: dict[str, str] = read_table("stopwords")
     return {language: tuple(words.split()) for language, words in lists.items()}
 
 

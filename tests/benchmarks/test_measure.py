@@ -6,12 +6,12 @@ import csv
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.evaluation.conftest import QRELS, QUESTIONS, TEXTS, WriteDataset, write_dataset
 
@@ -36,10 +36,9 @@ Table = list[dict[str, str]]
 @pytest.fixture
 def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """Return the command; what it writes goes to a folder "results"."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    module = importlib.import_module("measure")
-    monkeypatch.setattr("report.RESULTS", tmp_path / "results")
-    monkeypatch.setattr("measure_sets.vectors_folder", lambda: tmp_path / "cache")
+    module = importlib.import_module("benchmarks.measure")
+    monkeypatch.setattr("benchmarks.report.RESULTS", tmp_path / "results")
+    monkeypatch.setattr("benchmarks.retrieval.measure_sets.vectors_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(module, "load_encoder", lambda *_: CountingEmbedder())
     return module
 
@@ -68,7 +67,7 @@ def markdown(path: Path) -> list[list[str]]:
 def test_every_set_has_its_figures_beside_what_is_to_be_reached(
     measure: ModuleType, shared: Path, tmp_path: Path
 ) -> None:
-    row = importlib.import_module("measure_sets").MeasuredSet
+    row = importlib.import_module("benchmarks.retrieval.measure_sets").MeasuredSet
     sets = [row("English", ("plans",), 0.9, 1.5), row("some of it", ("plans",), kinds=("q1", "q3"))]
     assert measure.run_parts(["retrieval"], sets, "dev", shared) == []
     columns, whole, part = markdown(tmp_path / "results" / "retrieval.md")
@@ -92,7 +91,7 @@ def test_every_set_has_its_figures_beside_what_is_to_be_reached(
 def test_questions_in_another_language_and_corpora_in_one_index(
     measure: ModuleType, shared: Path, tmp_path: Path
 ) -> None:
-    row = importlib.import_module("measure_sets").MeasuredSet
+    row = importlib.import_module("benchmarks.retrieval.measure_sets").MeasuredSet
     sets = [
         row("German on English", ("plans",), asked_by="plaene"),
         row("English", ("plans",)),
@@ -110,7 +109,7 @@ def test_questions_in_another_language_and_corpora_in_one_index(
 def test_a_broken_set_is_said_in_its_place_and_the_others_are_measured(
     measure: ModuleType, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = importlib.import_module("measure_sets").MeasuredSet
+    row = importlib.import_module("benchmarks.retrieval.measure_sets").MeasuredSet
     sets = [row("broken", ("broken",), 0.9, 0.95), row("missing", ("nothing",)), row("English", ("plans",))]
     broken = measure.run_parts(["retrieval", "steps"], sets, "dev", shared)
     assert [one.partition(":")[0] for one in broken] == ["broken", "missing"]
@@ -126,7 +125,7 @@ def test_a_broken_set_is_said_in_its_place_and_the_others_are_measured(
 
 
 def test_every_step_has_its_difference_from_the_default(measure: ModuleType, shared: Path, tmp_path: Path) -> None:
-    row = importlib.import_module("measure_sets").MeasuredSet
+    row = importlib.import_module("benchmarks.retrieval.measure_sets").MeasuredSet
     assert measure.run_parts(["steps"], [row("English", ("plans",))], "dev", shared) == []
     columns, figures = markdown(tmp_path / "results" / "steps.md")
     assert columns[:2] == ["set", "default"]
@@ -141,7 +140,7 @@ def test_citations_are_counted_by_kind_of_question(
     qrels = {("section-1", "flood"): 1, ("policy-1", "heat"): 1, ("policy-1", "quake"): 1}
     folder = write_dataset("tr_kmk_statute", split="dev", texts=TEXTS, questions=questions, qrels=qrels)
     folder.rename(shared / "data" / "benchmarks" / folder.name)
-    whole = importlib.import_module("measure_sets").MeasuredSet("all", ("tr_kmk_statute",))
+    whole = importlib.import_module("benchmarks.retrieval.measure_sets").MeasuredSet("all", ("tr_kmk_statute",))
     sets = [whole, replace(whole, name="policy", kinds=("policy-",)), replace(whole, name="plans", corpora=("plans",))]
     assert measure.run_parts(["statutes"], sets, "dev", shared) == []
     rows = markdown(tmp_path / "results" / "statutes.md")[1:]
@@ -174,6 +173,8 @@ def test_published_bm25_is_compared_with_the_published_figure(
     assert row[:6] == ["plans", "3", "1.000 [1.000, 1.000]", "0.700", "+0.300", "no"]
 
 
-def test_every_part_that_is_a_script_names_one_that_there_is(measure: ModuleType, shared: Path) -> None:
+def test_every_part_with_a_command_names_a_module_that_there_is(measure: ModuleType, shared: Path) -> None:
     for part in measure.COMMANDS:
-        assert (ROOT / measure.command_of(part, "dev", shared)[1]).is_file()
+        _, option, module, *_ = measure.command_of(part, "dev", shared)
+        assert option == "-m"
+        assert find_spec(module) is not None

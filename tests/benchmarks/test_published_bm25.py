@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.published_bm25 import lucene_length, lucene_terms, published_bm25
+from benchmarks.retrieval.published_bm25 import lucene_length, lucene_terms, published_bm25
 from rag_engine.evaluation.datasets import CorpusDocument
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.statutes import (
+from benchmarks.retrieval.statutes import (
     assemble_statutes,
     complete_right,
     primary_right,

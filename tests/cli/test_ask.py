@@ -127,6 +127,42 @@ def test_a_schema_that_cannot_be_used_is_named_before_a_model_is_asked(
     assert model.asked == []
 
 
+def test_the_error_of_a_model_is_followed_by_what_is_quoted_without_one(small_workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
+    result = run(small_workspace, "--json")
+    reply = json.loads(result.stdout)
+    jsonschema.validate(reply, {"$ref": "#/$defs/ask", "$defs": CONTRACT["$defs"]})
+    assert (result.exit_code, reply["status"]) == (1, "error")
+    assert "out of memory" in reply["text"]
+    assert "(the language model did not answer):" in reply["quotations"]
+    assert "dyke" in reply["citations"][0]["quote"]
+
+
+def test_the_error_of_a_model_is_printed_above_the_quotations_once(small_workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
+    output = " ".join(run(small_workspace).output.split())
+    assert output.count("out of memory") == 1
+    assert output.index("out of memory") < output.index("(the language model did not answer):")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "line"),
+    [
+        (said({"labels": ["unsupported"]}), "1 unsupported. Judged by a second model, second."),
+        (Reply((b"{}",), status=500), "Checked automatically without the second model second, which failed:"),
+    ],
+)
+def test_a_second_model_labels_the_sentences_and_the_answer_says_so(
+    small_workspace: Path, model: Script, monkeypatch: pytest.MonkeyPatch, verdict: Reply, line: str
+) -> None:
+    monkeypatch.setenv("SEXTANT_JUDGE_MODEL", "second")
+    written = "Residents within 300 metres of the dyke leave their homes [Source 1]."
+    model.replies[CHAT] = [said(PLAN), Reply(words(written)), verdict]
+    result = run(small_workspace)
+    assert line in " ".join(result.output.split())
+    assert [body["model"] for path, body in model.asked if path == CHAT] == ["m", "m", "second"]
+
+
 def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> None:
     result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
     assert result.exit_code == 2

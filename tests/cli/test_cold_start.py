@@ -1,4 +1,4 @@
-"""What a question with quotations loads: starting is most of what it takes, so nothing heavy may creep in."""
+"""The modules that a question with quotations loads: starting takes most of the time, so nothing heavy may creep in."""
 
 from __future__ import annotations
 

@@ -112,3 +112,21 @@ def test_a_configured_chroma_that_is_away_is_bad_and_the_rest_is_examined(
     assert "SEXTANT_CHROMA_URL" in found["Servers"].remedy
     assert found["Dense index (Chroma)"].state != "good"
     assert found["Keyword index (tantivy)"].state == "good"
+
+
+def test_a_judge_that_is_set_and_missing_is_wrong(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    assert "Judge" not in checks(workspace)
+    monkeypatch.setenv("SEXTANT_JUDGE_MODEL", "second")
+    judge = checks(workspace)["Judge"]
+    assert (judge.state, "127.0.0.1:9" in judge.found) == ("bad", True)
+
+
+def test_an_index_that_waits_is_named_with_both_decisions(workspace: Path) -> None:
+    engine = open_engine(read_config(workspace))
+    engine.collection.rebuild(check=lambda _: False)
+    engine.close()
+    waiting = checks(workspace)["Waiting index"]
+    assert (waiting.state, "was held back" in waiting.found) == ("note", True)
+    assert "--accept" in waiting.remedy
+    assert "--discard" in waiting.remedy

@@ -168,6 +168,16 @@ def test_a_rebuilt_index_answers_as_before(own_workspace: Path) -> None:
     assert run_json("search", *question)["hits"] == before
 
 
+def test_an_index_that_was_held_back_is_accepted_once(own_workspace: Path) -> None:
+    engine = open_engine(read_config(own_workspace))
+    engine.collection.rebuild(check=lambda _: False)
+    engine.close()
+    assert "Give one of them alone" in run("rebuild", "--accept", "--encode", "-w", own_workspace).output
+    assert run("rebuild", "--accept", "-w", own_workspace).exit_code == 0
+    again = run("rebuild", "--discard", "-w", own_workspace)
+    assert (again.exit_code, "No index waits" in again.output) == (2, True)
+
+
 def test_a_lost_keyword_index_is_reported_and_the_dense_leg_goes_on(own_workspace: Path) -> None:
     shutil.rmtree(own_workspace / "index")
     reply = run_json("search", "search", "When do residents near the dyke have to leave?", "-w", own_workspace)

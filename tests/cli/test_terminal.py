@@ -1,4 +1,4 @@
-"""What a terminal shows while a model is slow."""
+"""The sign of a terminal while a model is slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the product reads in the real documents that questions quote, read once for all tests of questions."""
+"""Texts of the real documents that questions quote, read once for all tests of questions."""
 
 from __future__ import annotations
 

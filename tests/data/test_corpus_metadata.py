@@ -79,9 +79,8 @@ def test_dates_are_iso_dates_or_their_beginnings() -> None:
 
 
 @pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    return importlib.import_module("metadata")
+def benchmark() -> ModuleType:
+    return importlib.import_module("benchmarks.pipeline.metadata")
 
 
 def test_an_answer_counts_only_where_the_document_gives_it(benchmark: ModuleType) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.statutes import read_statutes
+from benchmarks.retrieval.statutes import read_statutes
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "data" / "eval" / "statutes_in"

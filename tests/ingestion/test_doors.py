@@ -20,10 +20,10 @@ from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from cli.main import app as terminal
-from ingestion import answer_operations, operations
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
-from ingestion.operations import Desk, open_desk
+from ingestion.operations import dataset, decisions, documents, indexes, runs, sources
+from ingestion.operations.desk import Desk, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
 from pages._shared import resources
@@ -188,8 +188,8 @@ def _prepare(workspace: Path, folder: Path) -> None:
         desk = _desk(engine)
         for path in sorted(plans.iterdir()):
             desk.store.add([SeedSource(f"A{path.stem[-1]}", path=str(path), origin="by hand")])
-        operations.add_files(desk, [folder / "own.md"])
-        operations.run(desk, RunRequest())
+        documents.add_files(desk, [folder / "own.md"])
+        runs.run(desk, RunRequest())
         work(engine)
         assert len(engine.collection.documents()) == 4, engine.collection.documents()
         _put(desk.store, "A4", "licence", Outcome("rejected", "licence_unclear", "", LicenceVerdict("YELLOW", "", ())))
@@ -197,7 +197,7 @@ def _prepare(workspace: Path, folder: Path) -> None:
         _put(desk.store, "A6", "extraction", Outcome("failed", "too_slow", "It took too long.", None, True))
         desk.jobs.queue("run", {"phases": ["licence"], "codes": ["A1"]})
         desk.jobs.pause(desk.jobs.runs()[0].id)
-        operations.export_dataset(desk, folder / "dataset.xlsx")
+        dataset.export_dataset(desk, folder / "dataset.xlsx")
     book = load_workbook(folder / "dataset.xlsx")
     header = [cell.value for cell in book.worksheets[0][1]]
     book.worksheets[0].cell(2, header.index("Description") + 1).value = "What a person wrote."
@@ -373,76 +373,76 @@ _DECIDE = ("--note", WHY, "--by", ADA)
 
 def _acts(folder: Path) -> dict[str, Act]:
     def by_queue(desk: Desk) -> None:
-        operations.queue_files(desk, [folder / "more.md"])
+        documents.queue_files(desk, [folder / "more.md"])
 
     return {
         "add a file": Act(["add", str(folder / "more.md")], None, by_queue),
         "add an upload": Act(
             (),
             _upload,
-            lambda desk: operations.queue_uploads(desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))]),
+            lambda desk: documents.queue_uploads(desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))]),
             [folder / "more.md"],
         ),
         "erase a document of the list": Act(
             ["erase", "list:A2", *_DECIDE],
             _delete("list:A2"),
-            lambda desk: operations.queue_erasure(desk, "list:A2", ADA, WHY),
+            lambda desk: documents.queue_erasure(desk, "list:A2", ADA, WHY),
         ),
         "erase another document": Act(
-            ["erase", "own.md"], _delete("own.md"), lambda desk: operations.queue_erasure(desk, "own.md")
+            ["erase", "own.md"], _delete("own.md"), lambda desk: documents.queue_erasure(desk, "own.md")
         ),
         "approve a licence": Act(
             ["review", "A4", "GREEN", *_DECIDE],
             _review("green"),
-            lambda desk: operations.decide(desk, ["A4"], "GREEN", ADA, WHY),
+            lambda desk: decisions.decide(desk, ["A4"], "GREEN", ADA, WHY),
         ),
         "reject a licence": Act(
             ["review", "A4", "RED", *_DECIDE],
             _review("red"),
-            lambda desk: operations.decide(desk, ["A4"], "RED", ADA, WHY),
+            lambda desk: decisions.decide(desk, ["A4"], "RED", ADA, WHY),
         ),
         "restore a source": Act(
             ["review", "A5", "restore", *_DECIDE],
             _restore("A5"),
-            lambda desk: operations.decide(desk, ["A5"], "restore", ADA, WHY),
+            lambda desk: decisions.decide(desk, ["A5"], "restore", ADA, WHY),
         ),
         "remove a source": Act(
             ["seeds", "remove", "A2", "--by", ADA],
             _remove,
-            lambda desk: operations.remove_sources(desk, ["A2"], ADA),
+            lambda desk: sources.remove_sources(desk, ["A2"], ADA),
         ),
         "correct a field": Act(
             ["correct", "A2", "date", "2021-06", *_DECIDE],
             _correct,
-            lambda desk: operations.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "import corrections": Act(
             ["import", str(folder / "dataset.xlsx"), "--by", ADA],
             _press("dataset", "apply"),
-            lambda desk: operations.import_corrections(desk, folder / "dataset.xlsx", ADA),
+            lambda desk: decisions.import_corrections(desk, folder / "dataset.xlsx", ADA),
             [folder / "dataset.xlsx"],
         ),
         "add a list": Act(
             ["seeds", "add", str(folder / "more.csv")],
             _add_list,
-            lambda desk: operations.add_list(desk, folder / "more.csv"),
+            lambda desk: sources.add_list(desk, folder / "more.csv"),
             [folder / "more.csv"],
         ),
         "add own documents": Act(
             (),
             _add_own,
-            lambda desk: operations.add_own_files(desk, [("bay.txt", io.BytesIO((folder / "bay.txt").read_bytes()))]),
+            lambda desk: sources.add_own_files(desk, [("bay.txt", io.BytesIO((folder / "bay.txt").read_bytes()))]),
             [folder / "bay.txt"],
         ),
         "replace a document by a file": Act(
             ["add", str(folder / "more.md"), "--replaces", "own.md"],
             None,
-            lambda desk: operations.queue_files(desk, [folder / "more.md"], replaces="own.md"),
+            lambda desk: documents.queue_files(desk, [folder / "more.md"], replaces="own.md"),
         ),
         "replace a document by an upload": Act(
             (),
             _upload_version,
-            lambda desk: operations.queue_uploads(
+            lambda desk: documents.queue_uploads(
                 desk, [("more.md", io.BytesIO((folder / "more.md").read_bytes()))], replaces="own.md"
             ),
             [folder / "more.md"],
@@ -450,31 +450,41 @@ def _acts(folder: Path) -> dict[str, Act]:
         "undo a decision": Act(
             ["review", "A4", "undo", "--by", ADA],
             _press("review", "undo A4"),
-            lambda desk: operations.decide(desk, ["A4"], "undo", ADA),
-            before=lambda desk: operations.decide(desk, ["A4"], "GREEN", ADA, WHY),
+            lambda desk: decisions.decide(desk, ["A4"], "undo", ADA),
+            before=lambda desk: decisions.decide(desk, ["A4"], "GREEN", ADA, WHY),
         ),
         "undo a correction": Act(
             ["correct", "A2", "date", "--undo", "--by", ADA],
             lambda app: _date_of_a2(app).button(key="revert").click().run(),
-            lambda desk: operations.undo_correction(desk, "A2", "date", ADA),
-            before=lambda desk: operations.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda desk: decisions.undo_correction(desk, "A2", "date", ADA),
+            before=lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
-        "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), answer_operations.rebuild),
+        "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), indexes.rebuild),
+        "accept an index that waits": Act(
+            ["rebuild", "--accept"],
+            _press("run", "accept index"),
+            indexes.accept_index,
+            before=lambda desk: desk.engine.rebuild(encode=True, check=lambda _: False),
+        ),
+        "discard an index that waits": Act(
+            ["rebuild", "--discard"],
+            _press("run", "discard index"),
+            indexes.discard_index,
+            before=lambda desk: desk.engine.rebuild(encode=True, check=lambda _: False),
+        ),
         "apply an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--apply"],
             None,
-            lambda desk: operations.apply_index_table(desk, folder / "terms.csv"),
+            lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
         ),
         "remove an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--remove"],
             None,
-            lambda desk: operations.remove_index_table(desk, "terms.csv"),
-            before=lambda desk: operations.apply_index_table(desk, folder / "terms.csv"),
+            lambda desk: documents.remove_index_table(desk, "terms.csv"),
+            before=lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
         ),
-        "run a phase": Act(["run", "quality"], None, lambda desk: operations.run(desk, RunRequest(("quality",)))),
-        "retry": Act(
-            ["retry"], _press("run", "run failed"), lambda desk: operations.run(desk, RunRequest(which="failed"))
-        ),
+        "run a phase": Act(["run", "quality"], None, lambda desk: runs.run(desk, RunRequest(("quality",)))),
+        "retry": Act(["retry"], _press("run", "run failed"), lambda desk: runs.run(desk, RunRequest(which="failed"))),
     }
 
 
@@ -513,7 +523,7 @@ def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: 
         act = Act(
             ["seeds", "discover", address, "--accept"],
             by_page,
-            lambda desk: operations.add_sources(desk, operations.discover_sources(desk, address).new),
+            lambda desk: sources.add_sources(desk, sources.discover_sources(desk, address).new),
         )
         states = [doors.through(door, act) for door in ("worker", "terminal", "page")]
     assert states[0] == states[1] == states[2]
@@ -541,7 +551,7 @@ def test_a_dataset_is_the_same_in_every_door(doors: Doors, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("what", ["pause", "resume", "cancel"])
-def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: operations.Control) -> None:
+def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: runs.Control) -> None:
     statuses = []
 
     def note(desk: Desk) -> None:
@@ -558,7 +568,7 @@ def test_a_run_is_controlled_alike_in_every_door(doors: Doors, what: operations.
             act = Act(
                 [what],
                 lambda app: _admin(app, "run").button(key=f"{what} {resources.jobs().runs()[0].id}").click().run(),
-                lambda desk: operations.control(desk, what),
+                lambda desk: runs.control(desk, what),
                 before=wait if what == "pause" else None,
             )
             doors.through(door, act)
@@ -579,9 +589,9 @@ def test_an_erased_source_takes_its_own_files_and_no_others(doors: Doors, tmp_pa
             desk.store.add([SeedSource(code, f"https://example.org/{code}")])
             download = replace(one, path=f"downloads/{code}_plan.md", sha256=code * 10)
             desk.store.record(code, "acquisition", Outcome("done", "", "", download), fingerprint="f")
-        operations.erase(desk, "list:A1", ADA, WHY)
+        documents.erase(desk, "list:A1", ADA, WHY)
         assert not (workspace / one.path).exists()
         assert sorted(path.name for path in (workspace / "downloads").glob("A1*")) == ["A1_1_plan.md", "A1_x_plan.md"]
-        operations.run(desk, RunRequest())
+        runs.run(desk, RunRequest())
         work(engine)
         assert "list:A1" not in {document.source for document in engine.collection.documents()}

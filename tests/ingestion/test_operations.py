@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from ingestion import operations
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations import Desk, add_own_files, add_sources, check_codes, decide
+from ingestion.operations import runs, sources
+from ingestion.operations.decisions import decide
+from ingestion.operations.desk import Desk
+from ingestion.operations.sources import add_own_files, add_sources, check_codes
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.status.views import review_report, source_report, source_rows, status_report
@@ -164,7 +166,7 @@ def test_own_files_are_put_on_the_list_without_those_that_others_add_meanwhile(d
 
 
 def test_a_removed_source_leaves_the_index_at_once(desk: Desk) -> None:
-    removed = operations.remove_sources(desk, ["A1"], "Ada")
+    removed = sources.remove_sources(desk, ["A1"], "Ada")
     assert removed.run is not None
     assert removed.run.request == RunRequest(("indexing",), ("A1",))
 
@@ -173,7 +175,7 @@ def test_a_request_survives_the_queue_and_is_described_in_a_short_sentence(desk:
     codes = tuple(f"A{n}" for n in range(50))
     desk.store.add([SeedSource(code, f"https://example.org/{code}") for code in codes])
     request = RunRequest(("quality",), codes, "all", True)
-    assert operations.run(desk, request).request == request
+    assert runs.run(desk, request).request == request
     assert "of 50 sources" in request.describe()
     assert RunRequest(codes=("A1",)).describe().endswith("of A1.")
 
@@ -193,7 +195,7 @@ def test_a_list_corrects_an_address_and_drops_the_decision_on_the_former_one(des
     add_sources(desk, [SeedSource("B1", "https://a.example/wrong", title="Plan")])
     decide(desk, ["B1"], "GREEN", "Ada", "seen")
     (tmp_path / "list.csv").write_text("Code,URL\nB1,https://a.example/right\n", encoding="utf-8")
-    report = operations.add_list(desk, tmp_path / "list.csv")
+    report = sources.add_list(desk, tmp_path / "list.csv")
     assert [one.url for one in report.corrected] == ["https://a.example/right"]
     record = desk.store.records()["B1"]
     assert (record.source.url, record.source.title, record.decisions) == ("https://a.example/right", "Plan", ())
@@ -202,7 +204,7 @@ def test_a_list_corrects_an_address_and_drops_the_decision_on_the_former_one(des
 def test_a_person_corrects_an_address(desk: Desk) -> None:
     add_sources(desk, [SeedSource("B1", "https://a.example/wrong"), SeedSource("B2", "https://a.example/other")])
     decide(desk, ["B1"], "GREEN", "Ada", "seen")
-    record = operations.correct_address(desk, "B1", " www.a.example/right ", "Ada")
+    record = sources.correct_address(desk, "B1", " www.a.example/right ", "Ada")
     assert (record.source.url, record.decisions) == ("http://www.a.example/right", ())
     [event] = [one for one in desk.store.history("B1") if one.event == "address"]
     assert (event.message, event.author) == ("http://www.a.example/right", "Ada")
@@ -213,30 +215,30 @@ def test_a_person_corrects_an_address(desk: Desk) -> None:
         ("https://a.example/1; https://a.example/2", "is not one web address"),
     ):
         with pytest.raises(InputError, match=why):
-            operations.correct_address(desk, "B1", address, "Ada")
+            sources.correct_address(desk, "B1", address, "Ada")
     assert desk.store.records()["B1"].source.url == "http://www.a.example/right"
 
 
 def test_what_a_portal_offers_has_no_address_to_be_corrected(desk: Desk) -> None:
     add_sources(desk, [SeedSource("B1.1", "https://a.example/found", parent="B1")])
     with pytest.raises(InputError, match="it was found under B1"):
-        operations.correct_address(desk, "B1.1", "https://a.example/right", "Ada")
+        sources.correct_address(desk, "B1.1", "https://a.example/right", "Ada")
 
 
 def test_a_repeated_run_joins_an_equal_one_that_is_queued(desk: Desk) -> None:
-    asked = operations.run(desk, RunRequest(("licence",)))
-    assert operations.run(desk, RunRequest(("licence",))).id == asked.id
-    assert operations.run(desk, RunRequest(("quality",))).id != asked.id
+    asked = runs.run(desk, RunRequest(("licence",)))
+    assert runs.run(desk, RunRequest(("licence",))).id == asked.id
+    assert runs.run(desk, RunRequest(("quality",))).id != asked.id
     desk.jobs.cancel(asked.id)
-    assert operations.run(desk, RunRequest(("licence",))).id != asked.id
+    assert runs.run(desk, RunRequest(("licence",))).id != asked.id
 
 
 def test_a_run_under_way_serves_until_a_person_changes_something(desk: Desk) -> None:
-    asked = operations.run(desk, RunRequest(("licence",)))
+    asked = runs.run(desk, RunRequest(("licence",)))
     desk.jobs.next()
     # The list was written in the second in which it began.
     assert desk.store.changed_since(desk.jobs.runs()[0].started)
-    assert operations.run(desk, RunRequest(("licence",))).id != asked.id
+    assert runs.run(desk, RunRequest(("licence",))).id != asked.id
 
 
 def test_what_a_run_finds_itself_is_no_change_by_a_person(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_files_that_could_not_be_added_are_kept_and_the_reason_is_shown(
         raise WorkspaceError("The disk is full.")
 
     monkeypatch.setattr(st, "file_uploader", uploader)
-    monkeypatch.setattr("ingestion.operations.add_own_files", refuse)
+    monkeypatch.setattr("ingestion.operations.sources.add_own_files", refuse)
     app = admin(start(changed), "sources")
 
     next(one for one in app.button if one.label == "Add document").click().run()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import threading
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.config import IngestionConfig
@@ -31,6 +34,8 @@ from rag_engine.conversations.store import (
 )
 from rag_engine.engine import open_engine
 from tests.portal.texts import FLOOD, FLOOD_REVISED
+from tests.rag_engine.backends.scripted_server import Reply, Script, serving
+from tests.rag_engine.backends.test_openai import CHAT, words
 from tests.rag_engine.conversations.test_store import REPLY
 
 Start = Callable[..., AppTest]
@@ -324,3 +329,21 @@ def test_a_new_conversation_knows_nothing_of_another(start: Start, collection: P
     assert not app.exception
     assert "Asked as" not in texts(app)
     assert "Norway" not in texts(app)
+
+
+def test_a_model_that_fails_leaves_its_error_and_the_quotations_below(
+    start: Start, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = {"query_1": "flood plan", "query_2": "council", "query_3": "plan", "output_instructions": ""}
+    failure = Reply((b'{"error": {"message": "out of memory"}}',), status=500)
+    replies = [Reply(words(json.dumps(plan | {"geographic_scope": []}))), failure]
+    # Copied: the server then looks for its model again.
+    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
+    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',)), CHAT: replies})) as script:
+        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
+        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+        app = ask(start(workspace), "How long does a local flood plan remain valid?")
+    assert not app.exception
+    assert "out of memory" in app.error[0].value
+    assert any("six years" in one.value and "did not answer" in one.value for one in app.markdown)
+    assert "again 0" in [one.key for one in app.button]

@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.dataset.answer_store import AnswerStore, DocumentAnswer
-from ingestion.operations import Desk, answered_forms, open_desk
+from ingestion.operations.dataset import answered_forms
+from ingestion.operations.desk import Desk, open_desk
 from pages._shared import resources
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import DATA

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.operations import Desk
+from ingestion.operations.desk import Desk
 from pages._shared import resources
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
 from rag_engine.evaluation.answers.gate import GateResult, compare_runs, keep_result
 from tests.pages.test_admin import admin, words
@@ -49,7 +51,6 @@ def test_a_drop_is_named_and_a_person_may_switch_all_the_same(start: Start, own:
     assert accept(own, current=0.0).dropped == ("answer_match",)
     app = admin(start(own), "run")
     assert "Significantly lower: Answer has the key words." in words(app)
-    assert "The last new index did not go live." in words(app)
     app.button(key="rebuild anyway").click().run()
     [run] = resources.jobs().runs()
     assert (run.action, run.arguments) == ("rebuild", {"encode": False, "anyway": True})
@@ -60,3 +61,17 @@ def test_without_a_drop_there_is_nothing_to_decide(start: Start, own: Path) -> N
     app = admin(start(own), "run")
     assert "No significant drop." in words(app)
     assert "did not go live" not in words(app)
+
+
+@pytest.mark.parametrize(("button", "accepted"), [("accept index", True), ("discard index", False)])
+def test_an_index_that_waits_is_accepted_or_discarded_by_the_worker(
+    start: Start, own: Path, button: str, accepted: bool
+) -> None:
+    engine = open_engine(read_config(own))
+    engine.collection.rebuild(check=lambda _: False)
+    engine.close()
+    app = admin(start(own), "run")
+    assert "did not go live.** The old index keeps answering." in words(app)
+    app.button(key=button).click().run()
+    [run] = resources.jobs().runs()
+    assert (run.action, run.arguments) == ("decide", {"accept": accepted})

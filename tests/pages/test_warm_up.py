@@ -1,4 +1,4 @@
-"""What is ready before a server answers its first visitor."""
+"""Models and pages are ready before a server answers its first visitor."""
 
 from __future__ import annotations
 

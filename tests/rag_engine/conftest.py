@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rag_engine.config import read_config
-from rag_engine.engine import open_backends
+from rag_engine.disk_backends import open_backends
 from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.stores import Stores

@@ -90,8 +90,8 @@ class MemoryBackends:
         self._dense.pop(generation, None)
         return self.dense(generation), self.sparse(generation, writable=True)
 
-    def keep_only(self, generation: int) -> None:
-        self._dense = {number: held for number, held in self._dense.items() if number == generation}
+    def keep_only(self, *generations: int) -> None:
+        self._dense = {number: held for number, held in self._dense.items() if number in generations}
 
     def close(self) -> None:
         self._vectors, self._dense = {}, {}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.config import GenerationConfig, judge_settings
+from rag_engine.config import GenerationConfig, judge_settings, read_config
 from rag_engine.errors import InputError
 
 SET = GenerationConfig(openai_url="https://api.example/v1", openai_model="writer", openai_key="key")
@@ -27,3 +27,19 @@ def test_the_key_does_not_go_to_another_address() -> None:
 def test_a_name_that_tells_no_server_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="ollama/NAME"):
         judge_settings(SET, name)
+
+
+def test_how_long_a_model_may_take_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_ANSWER_SECONDS", "900")
+    monkeypatch.setenv("SEXTANT_PLANNER_SECONDS", "7.5")
+    generation = read_config().generation
+    assert (generation.answer_seconds, generation.planner_seconds) == (900, 7.5)
+
+
+@pytest.mark.parametrize("given", ["soon", "0", "-3", "nan", "inf"])
+def test_a_time_that_is_none_is_refused_by_the_name_of_its_variable(
+    monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("SEXTANT_ANSWER_SECONDS", given)
+    with pytest.raises(InputError, match=f"SEXTANT_ANSWER_SECONDS='{given}'"):
+        read_config()

@@ -1,4 +1,4 @@
-"""What the reader is trained on: paragraphs stay on one side, and answers keep their place."""
+"""Training samples of the reader: paragraphs stay on one side, and answers keep their place."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class _LazyOcr:
 
     @property
     def note(self) -> str:
-        """What the engine has to say of itself."""
+        """Return the note of the engine on itself."""
         engine = self._choose()
         return engine.note if engine else ""
 

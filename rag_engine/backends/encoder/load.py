@@ -1,6 +1,7 @@
 """The encoder: a model by name, on the fastest runtime that agrees with torch.
 
-Measured by benchmarks/encoders.py: OpenVINO first, then ONNX Runtime, then torch; none of them changes retrieval.
+Measured by benchmarks/models/encoders.py: OpenVINO first, then ONNX Runtime, then torch; none of them changes
+retrieval.
 """
 
 from __future__ import annotations

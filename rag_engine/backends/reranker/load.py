@@ -1,7 +1,7 @@
 """The reranker: a cross-encoder by name, on the fastest runtime that agrees with its own scores.
 
-Measured by benchmarks/reranking.py: OpenVINO in bfloat16 first, then ONNX Runtime (8 bit for the packaged model), then
-torch.
+Measured by benchmarks/models/reranking.py: OpenVINO in bfloat16 first, then ONNX Runtime (8 bit for the packaged
+model), then torch.
 """
 
 from __future__ import annotations

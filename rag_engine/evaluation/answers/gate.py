@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.accepted_run import (
     KeptRun,
     MetricChange,
@@ -88,17 +88,6 @@ def accept_answers(engine: Engine, request: AnswersRequest, progress: RunProgres
     require_answers(run)
     write_run(path, run)
     return run
-
-
-def require_no_drop(engine: Engine, accepted: KeptRun, progress: RunProgress = lambda *_: None) -> None:
-    """Raise WorkspaceError where the answers of an engine fall below the accepted run by more than chance explains."""
-    result = ask_gate(engine, accepted, progress)
-    if result.dropped:
-        raise WorkspaceError(
-            f"The new index did not go live: {', '.join(result.dropped)} fell significantly below the accepted "
-            f"run on {result.questions} questions.",
-            help="The old index still answers. To switch all the same, use --anyway, or the button on the Run tab.",
-        )
 
 
 def keep_result(workspace: Path, result: GateResult) -> None:

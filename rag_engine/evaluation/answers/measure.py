@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rag_engine.answering.circumstances import digest_of
 from rag_engine.config import judge_settings
-from rag_engine.engine import Engine, open_judge, open_token_score, token_score_model
+from rag_engine.engine import Engine
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.judging import Judge
 from rag_engine.evaluation.answers.questions import SAMPLE, read_answer_questions
@@ -23,6 +23,7 @@ from rag_engine.evaluation.answers.run_answers import (
     summarise,
 )
 from rag_engine.evaluation.answers.text_metrics import open_text_metrics
+from rag_engine.models import open_judge, open_token_score, token_score_model
 
 
 def measure_answers(

@@ -1,4 +1,4 @@
-"""What each line of a session in the terminal does, over a small collection and an encoder of counted words."""
+"""The lines of a session in the terminal, over a small collection and an encoder of counted words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line of a session is completed with."""
+"""The completion of a line of a session."""
 
 from __future__ import annotations
 

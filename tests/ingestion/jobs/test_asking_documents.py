@@ -17,13 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
-from ingestion import operations
 from ingestion.add_files import add_paths
-from ingestion.answer_operations import ask_documents, remove_answers
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.jobs.worker import work
-from ingestion.operations import Desk, open_desk
+from ingestion.operations import dataset, decisions, documents, runs
+from ingestion.operations.answers import ask_documents, remove_answers
+from ingestion.operations.desk import Desk, open_desk
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import DATA, Config, read_config
 from rag_engine.engine import Engine
@@ -99,7 +99,7 @@ def desk(open_one: Callable[[Config], EngineOfForms], tmp_path: Path) -> Iterato
 
 
 def answered(desk: Desk) -> set[str]:
-    return {one.file for form in operations.answered_forms(desk) for one in form.answers.values()}
+    return {one.file for form in dataset.answered_forms(desk) for one in form.answers.values()}
 
 
 def test_the_worker_asks_every_document_and_counts_them(desk: Desk, model: FormModel) -> None:
@@ -116,7 +116,7 @@ def test_a_paused_run_keeps_its_rows_and_the_same_request_continues_it(desk: Des
     asked = ask_documents(desk, REQUEST)
 
     def pause() -> None:
-        operations.control(desk, "pause", asked.id)
+        runs.control(desk, "pause", asked.id)
         before, deadline = time.time(), time.monotonic() + 30
         # A heartbeat that began after the signal was given has heard it.
         while (run := desk.jobs.find(asked.id)) is None or run.heartbeat < before + 0.6:
@@ -170,7 +170,7 @@ def test_what_cannot_be_asked_is_refused_before_it_waits(desk: Desk) -> None:
 def test_an_erased_document_leaves_no_answer_behind(desk: Desk) -> None:
     ask_documents(desk, REQUEST)
     work(desk.engine)
-    operations.erase(desk, "cork.md")
+    documents.erase(desk, "cork.md")
     [form] = AnswerStore(desk.engine.catalog).forms()
     assert {one.file for one in form.answers.values()} == {"galway.md", "milltown.md"}
 
@@ -179,20 +179,20 @@ def test_the_dataset_has_sheets_for_the_schema_that_no_import_takes_for_its_own(
     ask_documents(desk, REQUEST)
     work(desk.engine)
     file = tmp_path / "dataset.xlsx"
-    operations.export_dataset(desk, file)
+    dataset.export_dataset(desk, file)
     workbook = openpyxl.load_workbook(file)
     assert workbook.sheetnames[-2:] == ["Policy measures", "Policy measures records"]
     assert workbook["Policy measures"].max_row == 4
-    report = operations.read_edited(desk, file, "Ada")
+    report = decisions.read_edited(desk, file, "Ada")
     assert (report.corrections, report.decisions, report.rejected) == ((), (), ())
 
 
 def test_a_question_is_removed_with_its_answers(desk: Desk) -> None:
     ask_documents(desk, REQUEST)
     work(desk.engine)
-    [form] = operations.answered_forms(desk)
+    [form] = dataset.answered_forms(desk)
     remove_answers(desk, form.id)
-    assert operations.answered_forms(desk) == []
+    assert dataset.answered_forms(desk) == []
 
 
 @pytest.fixture

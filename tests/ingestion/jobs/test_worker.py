@@ -20,7 +20,10 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
-from ingestion.operations import Desk, add_own_files, control, ground, queue_uploads
+from ingestion.operations.desk import Desk
+from ingestion.operations.documents import ground, queue_uploads
+from ingestion.operations.runs import control
+from ingestion.operations.sources import add_own_files
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress
 from rag_engine import workspace as paths

@@ -13,7 +13,9 @@ import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations import Desk, decide, erase
+from ingestion.operations.decisions import decide
+from ingestion.operations.desk import Desk
+from ingestion.operations.documents import erase
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Correction, Decision
 from ingestion.records.source_store import SourceStore, now

@@ -16,7 +16,8 @@ import sqlalchemy as sql
 from ingestion.config import IngestionConfig
 from ingestion.extraction.sandbox.sandbox import Sandboxes
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations import Desk, erase
+from ingestion.operations.desk import Desk
+from ingestion.operations.documents import erase
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes

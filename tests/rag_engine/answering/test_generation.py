@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag_engine.answering.generation import answer, pack_prompt
-from rag_engine.answering.support import SupportModels
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.support.labels import SupportModels
 from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
-from rag_engine.types import Answer, Evidence, IndexListing, Prompt, ResidualGap, Source
+from rag_engine.types import AbsentSection, Answer, Evidence, IndexListing, Prompt, ResidualGap, Source
 from tests.rag_engine.conftest import CountingEmbedder
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
@@ -55,6 +56,7 @@ def ask(embedder: CountingEmbedder) -> Callable[..., tuple[list[str], Answer]]:
             page_of=lambda document, offset: 3,
             config=GenerationConfig(),
             support=support,
+            quoting=lambda: ExtractiveAnswerer(embedder),
         )
         assert isinstance(last, Answer)
         return [str(piece) for piece in pieces], last
@@ -190,6 +192,45 @@ def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
     assert result.status == "error"
     assert result.text == "Ollama does not answer at http://x. Start it with: ollama serve."
     assert result.text in result.warnings
+
+
+def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_without_one(
+    evidence: Evidence, embedder: CountingEmbedder, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    _, failed = ask(evidence, Scripted((), BackendError("Ollama does not answer.")))
+    *_, quoted = answer(
+        evidence,
+        ExtractiveAnswerer(embedder),
+        embedder=embedder,
+        page_of=lambda document, offset: 3,
+        config=GenerationConfig(),
+    )
+    assert isinstance(quoted, Answer)
+    heading, lines = failed.quotations.split("\n", 1)
+    assert heading == "Most relevant passages (the language model did not answer):"
+    assert lines == quoted.text.split("\n", 1)[1]
+    assert failed.citations == quoted.citations != ()
+
+
+def test_a_section_that_does_not_exist_is_named_above_the_quotations_of_a_model_that_failed(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    named = tuple(replace(hit, named=True) for hit in evidence.hits)
+    absent = (AbsentSection("section 99", "Dyke Act", "1", "40"),)
+    _, failed = ask(replace(evidence, hits=named, absent=absent), Scripted((), BackendError("Away.")))
+    assert (failed.status, failed.text) == ("error", "Away.")
+    assert failed.quotations.startswith("Section 99 does not exist in “Dyke Act”")
+
+
+def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say_so(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    ask: Callable[..., tuple[list[str], Answer]],
+) -> None:
+    evidence = make_evidence("Which dykes were raised?", [make_source(1, " \n ")])
+    _, failed = ask(evidence, Scripted((), BackendError("Away.")))
+    assert (failed.text, failed.quotations, failed.citations) == ("Away.", "", ())
+    assert any("no sentence to quote" in warning for warning in failed.warnings)
 
 
 def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
@@ -328,6 +369,18 @@ def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
     pieces, result = ask(asked, Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768))
     assert pieces[-1] == f"\n\n{sentence}"
     assert result.text == f"The freeboard is half a metre [Source 6].\n\n{sentence}"
+
+
+def test_an_answer_says_that_a_glossary_explains_what_it_cites(
+    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    *others, context = led.sources
+    explained = replace(context, listed=(IndexListing("freeboard", 14, glossary=True),))
+    _, result = ask(
+        replace(led, sources=(*others, explained)),
+        Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768),
+    )
+    assert result.text.endswith("\n\nExplained in the glossary under “freeboard”, page 14 [Source 6].")
 
 
 def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(

@@ -1,4 +1,4 @@
-"""What Chroma holds of a collection, seen by its own client."""
+"""The content of Chroma for a collection, seen by its own client."""
 
 from __future__ import annotations
 

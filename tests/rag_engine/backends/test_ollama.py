@@ -14,7 +14,8 @@ from rag_engine.backends.ollama import OllamaGenerator, find_ollama
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
-from rag_engine.types import Answer, Evidence, Prompt, QueryPlan, Source
+from rag_engine.token_usage import while_counting
+from rag_engine.types import Answer, Evidence, Prompt, QueryPlan, Source, TokenCount
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -288,3 +289,21 @@ def test_an_answer_over_the_wire_comes_out_checked_and_cited(
         (4, "The dykes are inspected by the districts.")
     ]
     assert any("broke off" in warning for warning in last.warnings)
+
+
+def test_the_tokens_that_the_server_counts_are_reported(server: Script, config: GenerationConfig) -> None:
+    *said, _ = words(json.dumps(PLAN))
+    end = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+    server.replies["/api/chat"] = Reply((*said, line(**end, prompt_eval_count=812, eval_count=64)))
+    counted: list[TokenCount] = []
+    with while_counting(counted.append):
+        open_ollama(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5)
+    assert counted == [TokenCount(812, 64)]
+
+
+def test_a_server_that_counts_nothing_reports_nothing(server: Script, config: GenerationConfig) -> None:
+    server.replies["/api/chat"] = Reply(words("x"))
+    counted: list[TokenCount] = []
+    with while_counting(counted.append):
+        list(open_ollama(config).stream(PROMPT))
+    assert counted == []

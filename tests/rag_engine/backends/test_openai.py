@@ -11,7 +11,8 @@ from rag_engine.backends.openai import OpenAIGenerator, find_openai
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_SCHEMA
-from rag_engine.types import Prompt, QueryPlan
+from rag_engine.token_usage import while_counting
+from rag_engine.types import Prompt, QueryPlan, TokenCount
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": []}
@@ -172,3 +173,38 @@ def test_what_goes_to_this_machine_passes_no_proxy(
 def test_an_address_that_cannot_be_read_names_the_setting(config: GenerationConfig) -> None:
     with pytest.raises(BackendError, match="SEXTANT_OPENAI_URL"):
         find_openai(replace(config, openai_url="http://127.0.0.1:port/v1"))
+
+
+def used(prompt: int, reply: int) -> bytes:
+    """Return the last chunk of a reply, which tells the tokens alone."""
+    usage = {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply}
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": usage}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def test_the_tokens_that_the_endpoint_counts_are_reported(server: Script, config: GenerationConfig) -> None:
+    *said, done = words(json.dumps(PLAN))
+    server.replies[CHAT] = Reply((*said, used(812, 64), done))
+    counted: list[TokenCount] = []
+    with while_counting(counted.append):
+        open_openai(config).complete_json("s", "u", PLANNER_SCHEMA, seconds=5)
+    assert counted == [TokenCount(812, 64)]
+    assert server.asked[-1][1]["stream_options"] == {"include_usage": True}
+
+
+def test_an_endpoint_that_counts_nothing_reports_nothing(server: Script, config: GenerationConfig) -> None:
+    server.replies[CHAT] = Reply(words("x"))
+    counted: list[TokenCount] = []
+    with while_counting(counted.append):
+        list(open_openai(config).stream(PROMPT))
+    assert counted == []
+
+
+def test_an_endpoint_that_refuses_to_be_asked_for_tokens_is_not_asked_again(
+    server: Script, config: GenerationConfig
+) -> None:
+    refusal = Reply((b'{"error": {"message": "Extra inputs are not permitted: stream_options"}}',), status=422)
+    server.replies[CHAT] = [refusal, Reply(words("x")), Reply(words("y"))]
+    model = open_openai(config)
+    assert [*model.stream(PROMPT), *model.stream(PROMPT)] == ["x", "y"]
+    assert ["stream_options" in body for path, body in server.asked if path == CHAT] == [True, False, False]

@@ -27,7 +27,7 @@ Ask = Callable[[Generator], object]
 
 
 class CancelledByPersonError(Exception):
-    """What a door raises when a person cancels."""
+    """Raised by a door when a person cancels."""
 
 
 @dataclass

@@ -124,3 +124,10 @@ def test_ten_thousand_terms_are_asked_in_a_moment() -> None:
     for _ in range(20):
         assert len(many.match(question, "en")) == 1
     assert (time.perf_counter() - start) / 20 < 0.02
+
+
+def test_a_listing_is_of_the_glossary_only_where_no_index_has_that_page() -> None:
+    explained = IndexedPassage("flood", "", "en", "abc", "abc_p9_c0", 9, glossary=True)
+    [found] = IndexTerms([entry("flood", page=3), explained]).match("What is a flood?", "en")
+    assert found.listing(9).explanation == "explained in the glossary under “flood”, page 9"
+    assert found.listing(3).explanation == "listed in the index under “flood”, page 3"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from rag_engine.config import ControllerConfig
+from rag_engine.controller.describe import describe_step
 from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.controller.memory import SubQuestion
 from rag_engine.controller.model_reading import ModelReader
@@ -16,7 +17,8 @@ from rag_engine.controller.read import SentenceReader
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from rag_engine.protocols import Generator
-from rag_engine.types import ControllerStep, Evidence, GeographicScope, Prompt, QueryPlan, Source
+from rag_engine.token_usage import report_tokens
+from rag_engine.types import ControllerStep, Evidence, GeographicScope, Prompt, QueryPlan, Source, TokenCount
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.controller.sources import evidence_of, source_of
 
@@ -34,12 +36,15 @@ class Replying:
     quotes_only: bool = False
     context_window: int = 4096
     asked: list[str] = field(default_factory=list)
+    counts: bool = False
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         raise BackendError("not asked")
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         self.asked.append(user)
+        if self.counts:
+            report_tokens(100, 10)
         if not self.replies:
             raise BackendError("The model is away.")
         return self.replies.pop(0)
@@ -197,6 +202,40 @@ def test_without_a_usable_reply_the_rules_take_the_question_apart_and_say_so(
     assert [gap.question for gap in evidence.gaps] == ["Who pays for the shelters?", "When are the sirens tested?"]
     assert any("taken apart by rules" in warning for warning in evidence.warnings)
     assert any("compared" in warning for warning in evidence.warnings)
+
+
+def test_a_step_tells_the_tokens_until_then_also_those_of_replies_that_were_no_use(
+    tools: Callable[[Generator | None], ControllerTools],
+) -> None:
+    model = Replying([{"sub_questions": []}], counts=True)
+    _, _, evidence = gathered(QUESTION, ["Cats are welcome in this house."], tools(model), "Dogs are not.")
+    assert evidence.steps[0].tokens == TokenCount(200, 20)
+    assert evidence.steps[-1].tokens == TokenCount(100 * len(model.asked), 10 * len(model.asked))
+    assert describe_step(evidence.steps[-1]).endswith(
+        f"; language model: {100 * len(model.asked)} tokens read, {10 * len(model.asked)} written"
+    )
+
+
+def test_a_server_that_counts_no_tokens_leaves_the_steps_without_them(
+    tools: Callable[[Generator | None], ControllerTools],
+) -> None:
+    _, _, evidence = gathered(QUESTION, ["Cats are welcome in this house."], tools(Replying([])), "Dogs are not.")
+    assert [step.tokens for step in evidence.steps] == [None] * len(evidence.steps)
+
+
+def test_the_tokens_of_a_model_that_finds_every_part_covered_are_kept(
+    tools: Callable[[Generator | None], ControllerTools],
+) -> None:
+    text = "The council pays for the shelters. The sirens are tested when it is quiet."
+    propositions = [
+        {"question": 1, "passage": 1, "quote": "The council pays for the shelters."},
+        {"question": 2, "passage": 1, "quote": "The sirens are tested when it is quiet."},
+    ]
+    parts = ["Who pays for the shelters?", "When are the sirens tested?"]
+    model = Replying([{"sub_questions": parts}, {"propositions": propositions}], counts=True)
+    steps, first, evidence = gathered(QUESTION, [text], tools(model))
+    assert [(step.kind, step.done, step.tokens) for step in steps] == [("plan", 2, TokenCount(200, 20))]
+    assert (evidence.steps, evidence.sources) == (tuple(steps), first.sources)
 
 
 def test_a_source_is_read_by_the_model_as_material_and_not_as_a_message(read: SentenceReader) -> None:

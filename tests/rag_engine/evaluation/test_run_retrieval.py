@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.run_files import read_run
+from benchmarks.retrieval.run_files import read_run
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
 from rag_engine.evaluation.configurations import CONFIGURATIONS, Configuration, chosen_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.run_files import read_run
+from benchmarks.retrieval.run_files import read_run
 from rag_engine.errors import InputError
 from rag_engine.evaluation.trec_runs import escape, writing_run
 

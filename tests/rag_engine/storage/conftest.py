@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_engine.config import read_config
-from rag_engine.engine import open_backends
+from rag_engine.disk_backends import open_backends
 from rag_engine.protocols import StorageBackends
 from tests.rag_engine.memory_stores import MemoryBackends
 

@@ -98,13 +98,14 @@ def test_a_new_generation_is_read_whole_before_it_answers(
     before = collection.snapshot()
     seen: list[Collection] = []
 
-    def look(candidate: Collection) -> None:
+    def look(candidate: Collection) -> bool:
         assert_whole(candidate)
         assert [one.file for one in candidate.documents()] == [one.file for one in collection.documents()]
         assert (collection.generation(), candidate.generation()) == (1, 2)
         assert collection.snapshot() is before
         assert candidate.view().manifest.name == ("another" if encoded_again else "counting")
         seen.append(candidate)
+        return True
 
     collection.rebuild(embedder=OtherEmbedder() if encoded_again else None, check=look)
     assert seen
@@ -119,7 +120,7 @@ def test_a_generation_that_fails_its_check_leaves_the_old_one_as_it_was(
     add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
     before = set(collection.snapshot().keys.tolist())
 
-    def refuse(_: Collection) -> None:
+    def refuse(_: Collection) -> bool:
         raise WorkspaceError("The figures fell.")
 
     with pytest.raises(WorkspaceError, match="figures fell"):

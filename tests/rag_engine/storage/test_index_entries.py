@@ -12,8 +12,10 @@ from rag_engine.config import ChunkingConfig, ChunkSizes
 from rag_engine.storage import schema as tables
 from rag_engine.storage.deletion import erase
 from rag_engine.storage.index_entries import (
+    OWN_GLOSSARY,
     OWN_INDEX,
     IndexedEntry,
+    entries_to_keep,
     index_sources,
     indexed_terms,
     replace_index,
@@ -105,6 +107,19 @@ def test_nothing_of_a_document_that_is_not_visible_yet_is_listed(stores: Stores,
     assert shown(stores) == {}
     indexer.flush()
     assert set(shown(stores)) == {"flood"}
+
+
+def test_what_a_document_explains_itself_is_of_its_glossary_and_goes_with_its_index(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    records = [IndexRecord("flood", pages=(1,), definition="Water over land."), IndexRecord("wildfire", pages=(1,))]
+    indexer = Indexer(stores, embedder, ChunkingConfig())
+    indexer.add(make_document(stores, ARTICLES), "1", records)
+    indexer.finish()
+    assert {term: one.glossary for term, one in shown(stores).items()} == {"flood": True, "wildfire": False}
+    assert index_sources(stores.catalog) == {OWN_INDEX: 1, OWN_GLOSSARY: 1}
+    again = make_document(stores, ARTICLES)
+    assert entries_to_keep(stores.catalog, again) == ()
 
 
 def test_a_document_without_a_passage_is_listed_nowhere(stores: Stores, embedder: CountingEmbedder) -> None:

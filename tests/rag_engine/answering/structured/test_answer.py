@@ -44,7 +44,7 @@ class FormFiller:
 
 @dataclass
 class Desk:
-    """What a test needs to ask: the sources, and the waits that were made."""
+    """Everything that a test needs to ask: the sources, and the waits that were made."""
 
     evidence: Evidence
     waits: list[float] = field(default_factory=list)

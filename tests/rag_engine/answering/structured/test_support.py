@@ -1,4 +1,4 @@
-"""What a passage supports: words, numbers, names, and what it states of a yes or no."""
+"""Support by a passage: words, numbers, names, and what it states of a yes or no."""
 
 from __future__ import annotations
 

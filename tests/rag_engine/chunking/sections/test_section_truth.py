@@ -13,16 +13,14 @@ from ingestion.types import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.types import Parent
-from tests.conftest import ROOT
 
 DOCUMENTS = 11
 BAR = 0.95
 
 
 @pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    return importlib.import_module("sections")
+def benchmark() -> ModuleType:
+    return importlib.import_module("benchmarks.pipeline.sections")
 
 
 def parents_of(path: Path) -> list[Parent]:

@@ -1,0 +1,139 @@
+"""Decisions of a person on sources, and corrections of what is known of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingestion.dataset.allowed_values import CONTROLLED
+from ingestion.dataset.corrections import CorrectionReport, read_corrections
+from ingestion.jobs.queue import Run
+from ingestion.metadata.taxonomy import load_taxonomy
+from ingestion.operations.desk import Desk, queue_run, require_author
+from ingestion.operations.sources import check_codes, is_indexed
+from ingestion.records.source_record import EXCLUDED, Correction, Decision, SourceRecord
+from ingestion.records.source_store import SourceStore, now
+from ingestion.status.document_fields import changed_fields
+from ingestion.types import FieldName, Phase, RunRequest
+from rag_engine.errors import InputError
+
+_LICENCE_STATUSES = ("GREEN", "RED")
+
+# Rejected there, a source has no file that could pass.
+_WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Sources that a person decided on; `run` takes those that may no longer answer out of the index."""
+
+    codes: tuple[str, ...]
+    choice: str
+    run: Run | None
+
+
+def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str = "") -> Decided:
+    """Record a decision on sources: GREEN or RED on the licence, "restore" for what was rejected or erased, "undo".
+
+    All but "undo" need a note. Documents that may no longer answer leave the index at once.
+    """
+    chosen = choice.strip().upper() if choice.strip().upper() in _LICENCE_STATUSES else choice.strip().lower()
+    if chosen not in (*_LICENCE_STATUSES, "restore", "undo"):
+        raise InputError(f"{choice!r} is no decision.", help="Decide GREEN, RED, restore or undo.")
+    if chosen != "undo" and not note.strip():
+        raise InputError(f"{chosen} on {', '.join(codes[:5])} needs a reason.", help="Give a note; it is kept.")
+    require_author(author)
+    records = desk.store.records()
+    decided = check_codes(desk.store, codes)
+    # All before the first is recorded: all are decided or none.
+    made = [one for code in decided for one in _decisions(records[code], chosen, author.strip(), note.strip())]
+    for decision in made:
+        _record_decision(desk.store, decision, records[decision.code])
+    after = desk.store.records()
+    leaving = tuple(code for code in decided if _must_leave(desk.store, after[code]))
+    return Decided(decided, chosen, queue_run(desk, RunRequest(("indexing",), leaving)) if leaving else None)
+
+
+def correct(
+    desk: Desk, values: Mapping[str, Mapping[FieldName, Sequence[str]]], author: str, note: str = ""
+) -> tuple[Correction, ...]:
+    """Record a person's values for fields of documents by code, all or none of them; return what changed.
+
+    They win over every extractor.
+    """
+    require_author(author)
+    records, labels = desk.store.records(), vocabulary()
+    changed = [
+        correction
+        for code in check_codes(desk.store, list(values))
+        for correction in changed_fields(records[code], values[code], author.strip(), labels, note.strip())
+    ]
+    desk.store.correct(changed)
+    return tuple(changed)
+
+
+def undo_correction(desk: Desk, code: str, field: FieldName, author: str) -> None:
+    """Give a field the extractor's value again."""
+    require_author(author)
+    check_codes(desk.store, [code])
+    desk.store.undo_correction(code, field, author.strip())
+
+
+def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
+    """Return what a person changed in an exported workbook; nothing is recorded."""
+    return read_corrections(file, list(desk.store.records().values()), author.strip(), now(), vocabulary())
+
+
+def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
+    """Record what a person changed and decided in an exported workbook; return what was read."""
+    require_author(author)
+    report = read_edited(desk, file, author)
+    desk.store.correct(report.corrections)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in report.decisions:
+        alike.setdefault((one.choice, one.note), []).append(one.code)
+    for (choice, note), codes in alike.items():
+        decide(desk, codes, choice, author, note)
+    return report
+
+
+def vocabulary() -> dict[FieldName, tuple[str, ...]]:
+    """Return the labels of every field that has a controlled vocabulary."""
+    taxonomy = load_taxonomy()
+    return {field: taxonomy.labels(field) for field in CONTROLLED}
+
+
+def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> list[Decision]:
+    """Return the decisions that a choice makes; one with an empty choice undoes that of its phase."""
+    code = record.source.code
+    if choice == "undo":
+        return [Decision(code, one.phase, "", author, note, now()) for one in record.decisions]
+    if choice == "restore":
+        return [Decision(code, *_restored(record), author, note, now())]
+    return [Decision(code, "licence", choice, author, note, now())]
+
+
+def _restored(record: SourceRecord) -> tuple[Phase, str]:
+    """Return the phase and choice of a restoration; InputError where nothing can be restored."""
+    code, at = record.source.code, record.stopped
+    if record.is_excluded:
+        return "indexing", ""
+    if at is None or at[1].status != "rejected":
+        raise InputError(f"{code} is not rejected.", help=f"`sextant status {code}` shows its status.")
+    if at[0] == "licence":
+        raise InputError(f"{code} was stopped for its licence.", help="Decide GREEN or RED instead.")
+    if at[0] in _WITHOUT_FILE:
+        raise InputError(f"{code} was rejected at {at[0]}: there is no file to restore.", help="Run `sextant retry`.")
+    return at[0], "restore"
+
+
+def _record_decision(store: SourceStore, decision: Decision, before: SourceRecord) -> None:
+    store.decide(decision)
+    if not decision.choice and any(one.choice == EXCLUDED and one.phase == decision.phase for one in before.decisions):
+        # Its file is gone and is fetched again.
+        store.forget(decision.code, ("acquisition",))
+
+
+def _must_leave(store: SourceStore, record: SourceRecord) -> bool:
+    return is_indexed(store, record.source.code) and record.stopped is not None and record.stopped[1].status != "failed"

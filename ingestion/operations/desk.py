@@ -1,0 +1,77 @@
+"""An opened workspace as the acts of a person need it, and the way to a worker."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ingestion.config import user_name
+from ingestion.jobs.process import ensure_worker
+from ingestion.jobs.queue import JobQueue, Run
+from ingestion.records.source_store import SourceStore
+from ingestion.types import RunRequest, check_phases
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError
+
+# Among so many runs an equal one is looked for.
+LATEST_RUNS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An opened workspace as the acts need it: its engine, its sources, its job queue and the way to a worker."""
+
+    engine: Engine
+    store: SourceStore
+    jobs: JobQueue
+    start_worker: Callable[[Path], None] = ensure_worker
+
+    @property
+    def workspace(self) -> Path:
+        """Folder of the workspace."""
+        return self.engine.config.workspace
+
+
+def open_desk(engine: Engine) -> Desk:
+    """Return the workspace of the engine, ready for acts."""
+    return Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog))
+
+
+def system_user() -> str:
+    """Return who works here, from SEXTANT_USER or the system; "" where a container has a number without a name."""
+    try:
+        return user_name() or getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+
+
+def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+    """Have the worker carry out an action that is not under way."""
+    id = desk.jobs.queue(action, arguments)
+    desk.start_worker(desk.workspace)
+    queued = desk.jobs.find(id)
+    assert queued is not None, "runs stay in the queue"
+    return queued
+
+
+def queue_run(desk: Desk, request: RunRequest) -> Run:
+    """Queue a run, also for codes that were just removed and must leave the index; an equal one serves as well.
+
+    A run that a killed client asked for goes on without it. One that has begun serves only while nobody has changed
+    anything since, for it may have passed what was changed.
+    """
+    request = replace(request, phases=check_phases(request.phases))
+    for one in desk.jobs.runs(LATEST_RUNS):
+        same = one.action == "run" and one.active and not one.signal and one.request == request
+        if same and (one.status == "queued" or not desk.store.changed_since(one.started)):
+            desk.start_worker(desk.workspace)
+            return one
+    return queue_action(desk, "run", asdict(request))
+
+
+def require_author(author: str) -> None:
+    """Raise InputError where nobody is named."""
+    if not author.strip():
+        raise InputError("A decision needs the name of who decides.", help="Give your name; it is kept.")

@@ -1,0 +1,177 @@
+"""Acts of a person upon documents: adding, erasing, and the indexes and glossaries that list them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO
+
+from ingestion.add_files import Added, add_paths
+from ingestion.book_index import apply as book_index
+from ingestion.dataset.answer_store import AnswerStore
+from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
+from ingestion.indexing.phase import code_of, is_former
+from ingestion.jobs.queue import Run
+from ingestion.jobs.uploads import keep_upload
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action, require_author
+from ingestion.operations.sources import own_files
+from ingestion.records.quarantine import remove_files
+from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
+from ingestion.records.source_store import now
+from ingestion.tools import open_reader
+from ingestion.types import PHASES, Progress
+from rag_engine.errors import InputError
+from rag_engine.storage.deletion import Erasure
+from rag_engine.storage.index_entries import index_sources
+from rag_engine.types import DocumentRecord
+
+
+def add_files(
+    desk: Desk,
+    files: Sequence[Path],
+    *,
+    replaces: str = "",
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Added]:
+    """Index files and folders now; return what became of each file.
+
+    A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
+    from the same path before.
+    """
+    former = _replaced(desk, replaces)
+    return add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
+
+
+def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run:
+    """Have the worker index files and folders, as `add_files` does."""
+    former = _replaced(desk, replaces)
+    arguments: dict[str, object] = {"paths": [str(path) for path in files]}
+    return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
+
+
+def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
+    """Keep named files in the workspace and have the worker index them."""
+    return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files], replaces=replaces)
+
+
+def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
+    """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
+    return keep_upload(desk.workspace, name, data)
+
+
+def discard_upload(file: Path) -> None:
+    """Remove a file that `preview_upload` kept."""
+    shutil.rmtree(file.parent, ignore_errors=True)
+
+
+def add_sample(desk: Desk, folder: Path) -> bool:
+    """Have the sample collection indexed; return False for a workspace that has documents or had the sample."""
+    arguments = {"paths": [str(folder)]}
+    status = next((run.status for run in desk.jobs.runs() if run.arguments == arguments), None)
+    if status == "done" or desk.engine.collection.documents():
+        return False
+    if status not in ("queued", "running"):
+        desk.jobs.queue("add", arguments)
+    desk.start_worker(desk.workspace)
+    return True
+
+
+def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasure:
+    """Remove a document, named by id, file, title or source, everywhere and for good.
+
+    A document of the list is excluded first, so that no run brings it back; its downloads, its former versions and
+    what the phases learnt of it are removed with it. A former version goes alone.
+    """
+    record = desk.engine.catalog.find_document(document)
+    source_record = _listed(desk, record)
+    if is_former(record):
+        remove_files(desk.workspace, desk.store, code_of(record), record.sha256)
+    if source_record is not None:
+        _check_erasure(record, source_record, author, note)
+        code = source_record.source.code
+        desk.store.decide(Decision(code, "indexing", EXCLUDED, author.strip(), note.strip(), now()))
+        remove_files(desk.workspace, desk.store, code)
+        upload = Path(source_record.source.path)
+        if source_record.source.path and upload.is_relative_to(own_files(desk)):
+            shutil.rmtree(upload.parent, ignore_errors=True)
+        desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
+        for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
+            _erase_record(desk, former)
+    return _erase_record(desk, record)
+
+
+def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:
+    """Have the worker remove a document everywhere and for good."""
+    record = desk.engine.catalog.find_document(document)
+    source_record = _listed(desk, record)
+    if source_record is not None:
+        _check_erasure(record, source_record, author, note)
+    return queue_action(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
+
+
+def is_listed(desk: Desk, record: DocumentRecord) -> bool:
+    """Return whether the document came from the list of sources, so that erasing it is a decision."""
+    return _listed(desk, record) is not None
+
+
+def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:
+    """Have an index in a file lead to the passages of the documents that it names."""
+    with open_reader(desk.engine.config.ocr) as reader:
+        return book_index.apply_index(file, desk.engine, reader, document=document)
+
+
+def remove_index_table(desk: Desk, name: str) -> int:
+    """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
+    return book_index.remove_index(name, desk.engine)
+
+
+def ground(desk: Desk, *, again: bool = False) -> Run:
+    """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
+
+    A run of it that is under way serves as well. InputError where no document has an index.
+    """
+    if not index_sources(desk.engine.catalog):
+        raise InputError(
+            "No document of the collection has an index or glossary.",
+            help="Apply a table of terms with `sextant index-table FILE --apply`.",
+        )
+    active = next((one for one in desk.jobs.runs(LATEST_RUNS) if one.action == "ground" and one.active), None)
+    return active or queue_action(desk, "ground", {"again": again})
+
+
+def export_knowledge_base(desk: Desk, file: Path) -> int:
+    """Write the grounded entries to a .json or .xlsx file; return their number."""
+    return write_knowledge_base(file, knowledge_base(desk.engine))
+
+
+def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
+    """Return the document that a new version replaces; InputError for one of the list, which a run replaces."""
+    if not document:
+        return None
+    record = desk.engine.catalog.find_document(document)
+    if code_of(record):
+        raise InputError(
+            f"{record.file} came from the list of sources.",
+            help="`sextant run --refresh` fetches its new version.",
+        )
+    return record
+
+
+def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
+    AnswerStore(desk.engine.catalog).forget_documents([record.document_id])
+    return desk.engine.collection.erase(record)
+
+
+def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
+    return None if is_former(record) else desk.store.records().get(code_of(record))
+
+
+def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:
+    require_author(author)
+    if not note.strip():
+        raise InputError(
+            f"Erasing {record.file} excludes {source_record.source.code} of the list, which needs a reason.",
+            help="Give a note; it is kept.",
+        )

@@ -1,0 +1,81 @@
+"""New indexes, held against the accepted answers before they answer, and those that wait for a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ingestion.jobs.queue import Run
+from ingestion.operations.desk import Desk, queue_action
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.evaluation.answers.accepted_run import KeptRun
+from rag_engine.evaluation.answers.gate import ask_gate, find_accepted
+
+_WAITS = (
+    "The old index still answers and the new one waits: `sextant rebuild --accept` puts it in place, "
+    "`sextant rebuild --discard` removes it, as do the buttons on the Run tab."
+)
+
+
+def rebuild(
+    desk: Desk,
+    *,
+    encode: bool = False,
+    anyway: bool = False,
+    progress: Callable[[int, int, str], None] = lambda *_: None,
+) -> int:
+    """Make both indexes anew, with `encode` the vectors too; return the number of passages in them.
+
+    Where a run of answers was accepted, the new indexes are asked its questions before they are put in place:
+    WorkspaceError where a figure fell by more than chance explains or they cannot be asked; then the old ones stay and
+    the new ones wait until somebody accepts or discards them. `anyway` leaves that out.
+    """
+    accepted = None if anyway else find_accepted(desk.workspace)
+    held: list[WorkspaceError] = []
+
+    def check(engine: Engine) -> bool:
+        if accepted is not None:
+            held.extend(_reasons_to_wait(engine, accepted, progress))
+        return not held
+
+    children = desk.engine.rebuild(encode=encode, progress=progress, check=check)
+    if held:
+        raise held[0]
+    return children
+
+
+def _reasons_to_wait(
+    engine: Engine, accepted: KeptRun, progress: Callable[[int, int, str], None]
+) -> Iterator[WorkspaceError]:
+    """Yield why a new index is not put in place: what fell below the accepted run, or why it could not be asked."""
+    try:
+        result = ask_gate(engine, accepted, progress)
+    except (InputError, BackendError) as error:
+        yield WorkspaceError(f"The new index could not be checked and did not go live: {error}", help=_WAITS)
+        return
+    if result.dropped:
+        yield WorkspaceError(
+            f"The new index did not go live: {', '.join(result.dropped)} fell significantly below the accepted "
+            f"run on {result.questions} questions.",
+            help=_WAITS,
+        )
+
+
+def accept_index(desk: Desk) -> int:
+    """Put the index that waits in place and return its number of passages; WorkspaceError where none waits."""
+    return desk.engine.collection.accept_waiting()
+
+
+def discard_index(desk: Desk) -> None:
+    """Remove the index that waits; WorkspaceError where none does."""
+    desk.engine.collection.discard_waiting()
+
+
+def queue_rebuild(desk: Desk, *, encode: bool = False, anyway: bool = False) -> Run:
+    """Have the worker make both indexes anew, as `rebuild` does."""
+    return queue_action(desk, "rebuild", {"encode": encode, "anyway": anyway})
+
+
+def queue_decision(desk: Desk, *, accept: bool) -> Run:
+    """Have the worker put the index that waits in place, or remove it."""
+    return queue_action(desk, "decide", {"accept": accept})

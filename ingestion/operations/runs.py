@@ -1,0 +1,61 @@
+"""Runs that a person begins, pauses, resumes and cancels, also in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ingestion.jobs.plain_language import Command, interpret
+from ingestion.jobs.queue import JobQueue, Run, RunStatus
+from ingestion.jobs.uploads import kept_uploads
+from ingestion.operations.desk import Desk, queue_run
+from ingestion.operations.sources import check_codes
+from ingestion.types import RunRequest
+from rag_engine.errors import InputError
+
+Control = Literal["pause", "resume", "cancel"]
+
+_CONTROLLABLE: Mapping[Control, tuple[RunStatus, ...]] = {
+    "pause": ("running", "queued"),
+    "resume": ("paused", "running"),
+    "cancel": ("running", "queued", "paused"),
+}
+
+
+def run(desk: Desk, request: RunRequest) -> Run:
+    """Have the worker take sources through phases; InputError for a phase or code that there is not."""
+    codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
+    return queue_run(desk, replace(request, codes=codes, without=without))
+
+
+def control(desk: Desk, what: Control, id: int = 0) -> Run:
+    """Pause, resume or cancel a run, by its number or the latest that it applies to; return the run after it."""
+    run = _choose(desk.jobs, id, _CONTROLLABLE[what])
+    if what == "pause":
+        desk.jobs.pause(run.id)
+    elif what == "cancel":
+        desk.jobs.cancel(run.id, kept_uploads(desk.workspace, run))
+    else:
+        desk.jobs.resume(run.id)
+        desk.start_worker(desk.workspace)
+    return desk.jobs.find(run.id) or run
+
+
+def understand(desk: Desk, words: str) -> Command | None:
+    """Return the request that words ask for, to be confirmed and run; None where they are not understood."""
+    language_model, _ = desk.engine.language_model()
+    return interpret(words, [source.code for source in desk.store.sources()], language_model)
+
+
+def _choose(jobs: JobQueue, id: int, statuses: Sequence[RunStatus]) -> Run:
+    """Return the run of this number, or the latest in the first of these statuses that any run is in."""
+    latest = jobs.runs(100)
+    in_order = (one for status in statuses for one in latest if one.status == status)
+    found = jobs.find(id) if id else next(in_order, None)
+    names = " or ".join(statuses)
+    if found is None:
+        raise InputError(f"There is no run {id}." if id else f"No run is {names}.", help="`sextant runs` lists them.")
+    if found.status not in statuses:
+        raise InputError(f"Run {found.id} is {found.status}, not {names}.", help="`sextant runs` lists them.")
+    return found

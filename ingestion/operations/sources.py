@@ -1,0 +1,167 @@
+"""Acts of a person upon the list of sources: what is on it, where it begins, and what leaves it."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from ingestion.config import read_ingestion_config
+from ingestion.jobs.queue import Run
+from ingestion.jobs.uploads import keep_upload
+from ingestion.operations.desk import Desk, queue_run, require_author
+from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_store import SourceStore
+from ingestion.seeds.discover import discover
+from ingestion.seeds.merge import SeedReport
+from ingestion.seeds.read import read_seeds
+from ingestion.seeds.urls import addresses_in
+from ingestion.tools import open_web
+from ingestion.types import RunRequest, SeedSource
+from ingestion.web.urls import normal_url
+from rag_engine.errors import InputError
+
+# One call of a discovery may take so long, and all of them together.
+_CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Sources taken off the list; `left` were found under them and stay, `run` takes documents out of the index."""
+
+    codes: tuple[str, ...]
+    left: tuple[str, ...]
+    run: Run | None
+
+
+def read_list(desk: Desk, file: Path) -> SeedReport:
+    """Return what a list of sources or a folder of files would add; nothing is added."""
+    return read_seeds(file, desk.store.sources())
+
+
+def add_list(desk: Desk, file: Path) -> SeedReport:
+    """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
+    report = read_list(desk, file)
+    add_sources(desk, report.new, report.corrected)
+    return report
+
+
+def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
+    """Put sources on the list, and give those that are `corrected` their new addresses.
+
+    InputError where somebody else has just given the codes of new ones to others.
+    """
+    desk.store.correct_addresses(corrected)
+    lost = len(new) - desk.store.add(new)
+    if lost:
+        raise InputError(
+            f"{lost} of {len(new)} sources were not added: their codes were given to others at the same moment.",
+            help="Add the list again; these rows get other codes.",
+        )
+
+
+def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
+    """Give a source its right address and return it; the next run begins there.
+
+    InputError for an address that cannot be fetched or is another source's, and for what no list gave an address.
+    """
+    require_author(author)
+    check_codes(desk.store, [code])
+    before = desk.store.records()[code].source
+    if before.parent or not before.url:
+        raise InputError(
+            f"{code} has no address of its own: it was found under {before.parent}."
+            if before.parent
+            else f"{code} is a file.",
+            help="Put the right address on the list as a new source.",
+        )
+    read = addresses_in(address)
+    if read.refused or len(read.found) != 1:
+        why = read.refused[0] if read.refused else f"“{address[:80]}” is not one web address"
+        raise InputError(f"{why}.", help="Give one address that begins with http:// or https://.")
+    [url] = read.found
+    known = {normal_url(source.url): source.code for source in desk.store.sources() if source.url}
+    if known.get(normal_url(url), code) != code:
+        raise InputError(f"{url} is the address of {known[normal_url(url)]}.", help="Remove one of the two.")
+    desk.store.correct_addresses([replace(before, url=url)], author.strip())
+    return desk.store.records()[code]
+
+
+def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:
+    """Keep named files in the workspace and put them on the list; those that cannot be read are not kept."""
+    folder = own_files(desk)
+    folder.mkdir(exist_ok=True)
+    kept = [keep_upload(desk.workspace, name, data).parent for name, data in files]
+    # With its folder, so that two files of one name both stay.
+    names = {one.replace(folder / one.name).name for one in kept}
+    report = read_list(desk, folder)
+    # Others may be adding files in this moment.
+    new = tuple(one for one in report.new if Path(one.path).relative_to(folder.absolute()).parts[0] in names)
+    rejected = tuple(one for one in report.rejected if Path(one.place).parts[0] in names)
+    for one in rejected:
+        shutil.rmtree(folder / Path(one.place).parts[0], ignore_errors=True)
+    add_sources(desk, new)
+    return replace(report, new=new, rejected=rejected)
+
+
+def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
+    """Return the sources that an address proposes, found within a minute; nothing is added.
+
+    InputError where the lists of its site hold no other address than the page itself.
+    """
+    config = read_ingestion_config()
+    with open_web(replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))) as opened:
+        # Closing ends the call that is under way and refuses the later ones.
+        limit = threading.Timer(_DISCOVERY_SECONDS, opened.close)
+        limit.daemon = True
+        limit.start()
+        try:
+            report = discover(address, opened, desk.store.sources(), contains=tuple(contains))
+        finally:
+            limit.cancel()
+    _check_leads_elsewhere(address, report, desk.store)
+    return report
+
+
+def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
+    """Take sources off the list, and their documents out of the index at once."""
+    require_author(author)
+    removed = check_codes(desk.store, codes)
+    indexed = any(is_indexed(desk.store, code) for code in removed)
+    desk.store.remove(removed, author.strip())
+    left = tuple(one.code for one in desk.store.sources() if one.parent in removed)
+    return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
+
+
+def check_codes(store: SourceStore, codes: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes, once each; InputError names those of no source."""
+    known = {source.code for source in store.sources()}
+    unknown = list(dict.fromkeys(code for code in codes if code not in known))
+    if unknown:
+        raise InputError(f"No source has the code {', '.join(unknown)}.", help="`sextant seeds list` lists the codes.")
+    return tuple(dict.fromkeys(codes))
+
+
+def is_indexed(store: SourceStore, code: str) -> bool:
+    """Return whether the source's document is in the index; after a failure of indexing it may be."""
+    entry = store.entries().get((code, "indexing"))
+    return entry is not None and entry.outcome.status in ("done", "failed")
+
+
+def own_files(desk: Desk) -> Path:
+    """Return the folder of the files that were put on the list from elsewhere."""
+    return desk.workspace / "sources"
+
+
+def _check_leads_elsewhere(address: str, report: SeedReport, store: SourceStore) -> None:
+    here = normal_url(address)
+    known = any(normal_url(source.url) == here for source in store.sources())
+    found = {normal_url(source.url) for source in report.new}
+    if (found or report.known) and found <= {here} and report.known <= known and not report.rejected:
+        raise InputError(
+            f"{address} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
+            help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
+        )

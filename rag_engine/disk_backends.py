@@ -1,0 +1,103 @@
+"""Stores of one workspace on the disk or a Chroma server; another vector store goes here."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+
+from rag_engine import workspace as paths
+from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
+from rag_engine.backends.rank_bm25 import PaperSparseIndex
+from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
+from rag_engine.config import Config
+from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.protocols import SparseIndex, StorageBackends
+from rag_engine.storage.vector_file import VectorStore
+
+
+class _DiskBackends:
+    """Chroma, tantivy and vector files of one workspace, as StorageBackends."""
+
+    def __init__(self, config: Config, workspace_id: str) -> None:
+        # The id tells this workspace's collections from those of others on a shared Chroma server.
+        self._config, self._id = config, workspace_id
+        self._lock = threading.RLock()
+        self._dense: tuple[str, ChromaIndex] | None = None
+        self._sparse: tuple[int, TantivyIndex] | None = None
+
+    def vectors(self, model: str, dimension: int) -> VectorStore:
+        return VectorStore(paths.vectors(self._config.workspace), model, dimension)
+
+    def dense(self, generation: int) -> ChromaIndex:
+        with self._lock:
+            name, url = collection_name(self._id, generation), self._chroma_url()
+            if self._dense is None or (self._dense[0], self._dense[1].name) != (url, name):
+                self._close_dense()
+                self._require_turn(url)
+                folder, elsewhere = paths.chroma(self._config.workspace), bool(self._config.chroma_url)
+                self._dense = url, open_chroma(folder, name, url=url, elsewhere=elsewhere)
+            return self._dense[1]
+
+    def sparse(self, generation: int, *, writable: bool = False) -> TantivyIndex:
+        folder = paths.sparse_index(self._config.workspace, generation)
+        if writable:
+            return open_sparse_index(folder, writable=True)
+        with self._lock:
+            if self._sparse is None or self._sparse[0] != generation:
+                self._sparse = generation, open_sparse_index(folder, writable=False)
+            return self._sparse[1]
+
+    def new_indexes(self, generation: int) -> tuple[ChromaIndex, TantivyIndex]:
+        name = collection_name(self._id, generation)
+        try:
+            dense = self.dense(generation - 1).sibling(name)
+        except BackendError:
+            if self._chroma_url():
+                raise
+            # An embedded Chroma that cannot even be opened is made anew.
+            shutil.rmtree(paths.chroma(self._config.workspace), ignore_errors=True)
+            dense = self.dense(generation - 1).sibling(name)
+        folder = paths.sparse_index(self._config.workspace, generation)
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        return dense, open_sparse_index(folder, writable=True)
+
+    def keep_only(self, *generations: int) -> None:
+        with self._lock:
+            self.dense(generations[0]).keep_only(*(collection_name(self._id, one) for one in generations))
+            kept = [paths.sparse_index(self._config.workspace, one).parent for one in generations]
+            for folder in kept[0].parent.iterdir():
+                if folder.name.isdigit() and folder not in kept:
+                    shutil.rmtree(folder)
+
+    def close(self) -> None:
+        with self._lock:
+            self._close_dense()
+
+    def _close_dense(self) -> None:
+        if self._dense is not None:
+            self._dense[1].close()
+            self._dense = None
+
+    def _require_turn(self, url: str) -> None:
+        """Raise WorkspaceError where the folder is about to be served: opened here, it would keep the server out."""
+        if not url and paths.find_serving(self._config.workspace) is not None:
+            raise WorkspaceError(
+                f"Chroma of {self._config.workspace} starts when the process that writes the collection has ended.",
+                help="Wait until it is done.",
+                retryable=True,
+            )
+
+    def _chroma_url(self) -> str:
+        """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
+        serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
+        return serving.chroma_url if serving else self._config.chroma_url
+
+
+def open_backends(config: Config, workspace_id: str) -> StorageBackends:
+    """Return the stores that the configuration chooses for a workspace."""
+    return _DiskBackends(config, workspace_id)
+
+
+def paper_keywords() -> SparseIndex:
+    """Return an empty keyword index of the paper, in memory: BM25 over the words between spaces."""
+    return PaperSparseIndex()

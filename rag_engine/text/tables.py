@@ -1,0 +1,13 @@
+"""Tables of words, names and patterns that are kept in data/ as TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from rag_engine.config import DATA
+
+
+def read_table(name: str) -> dict[str, Any]:
+    """Return the table of a file in data/, by its name without the ending; whoever asks often keeps it."""
+    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))

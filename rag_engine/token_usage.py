@@ -1,0 +1,53 @@
+"""Tokens of a model's requests: whoever listens is told how many its server counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from rag_engine.protocols import Generator
+from rag_engine.types import Prompt, TokenCount
+
+_listener: ContextVar[Callable[[TokenCount], None] | None] = ContextVar("token_listener", default=None)
+
+
+@contextmanager
+def while_counting(listener: Callable[[TokenCount], None]) -> Iterator[None]:
+    """Call the listener with what the servers count of each request that is made in this block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report_tokens(prompt: int | None, reply: int | None) -> None:
+    """Tell whoever listens what a server has counted of a request; None for what it does not count."""
+    listener = _listener.get()
+    if listener is not None and (prompt is not None or reply is not None):
+        listener(TokenCount(prompt or 0, reply or 0))
+
+
+class CountedModel:
+    """A language model with the tokens of all its replies in JSON, also of those that could not be used."""
+
+    quotes_only = False
+
+    def __init__(self, model: Generator) -> None:
+        self._model = model
+        self.name, self.context_window = model.name, model.context_window
+        self.tokens: TokenCount | None = None
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """Yield what the model writes; its tokens are not counted here."""
+        return self._model.stream(prompt)
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        """Return the model's reply."""
+        with while_counting(self._add):
+            return self._model.complete_json(system, user, schema, seconds=seconds)
+
+    def _add(self, more: TokenCount) -> None:
+        before = self.tokens or TokenCount(0, 0)
+        self.tokens = TokenCount(before.prompt + more.prompt, before.reply + more.reply)
