@@ -139,9 +139,10 @@ def two_sources(workspace: Path) -> str:
     for n, (file, quote) in enumerate(quotes.items(), start=1):
         [document] = [one for one in engine.collection.documents() if one.file == file]
         start = engine.catalog.text(document.key).index(quote)
-        of = {"document_id": document.document_id, "file": file, "title": document.metadata.title}
-        citations.append(Citation(n, "", page=1, quote=quote, start=start, end=start + len(quote), **of))
-        sources.append(replace(ARTICLE, n=n, linked=(), page=1, last_page=1, pages=1, **of))
+        known, title = document.document_id, document.metadata.title
+        citations.append(Citation(n, "", known, file, title, 1, quote, start, start + len(quote)))
+        source = replace(ARTICLE, n=n, document_id=known, file=file, title=title, linked=())
+        sources.append(replace(source, page=1, last_page=1, pages=1))
     engine.close()
     id = store.new_id()
     begun = store.begin_turn(workspace, id, QUESTION)
