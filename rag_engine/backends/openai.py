@@ -183,7 +183,9 @@ class OpenAIGenerator:
                 help="Start the server or check SEXTANT_OPENAI_URL.",
                 retryable=True,
             )
-        return BackendError(f"The connection to {url} broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True)
+        return BackendError(
+            f"The connection to {url} broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True
+        )
 
 
 def _report_usage(chunk: ChatCompletionChunk) -> None:
