@@ -1,4 +1,4 @@
-"""How a question was asked, drawn below it: filter, size of the collection, date and search settings."""
+"""Settings of a question, drawn below it: filter, size of the collection, date and search settings."""
 
 from __future__ import annotations
 

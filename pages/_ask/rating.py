@@ -1,4 +1,4 @@
-"""What a person says of an answer: good or not, and why."""
+"""Rating of an answer: good or not, and why."""
 
 from __future__ import annotations
 
