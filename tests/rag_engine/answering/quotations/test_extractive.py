@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_engine.answering.generation import answer
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import PassageReader, Reranker, Scores
@@ -230,16 +230,16 @@ def test_a_reranker_that_breaks_off_is_reported_and_the_quotations_stay(
 
 
 def test_what_a_reranker_finds_best_is_quoted_where_it_knows_the_language(
-    quote: Callable[..., Answer], make_source: Callable[..., Source]
+    quote: Callable[..., Answer], make_source: Callable[..., Source], embedder: CountingEmbedder
 ) -> None:
-    question = "How often is a dyke inspected?"
-    others = "The inspection report is public. Damage to the garden has to be reported."
-    sources = [make_source(1, f"Every dyke is inspected twice a year. {others} {LUNCH}")]
-    assert not any("Lunch" in text for text, _ in quotations(quote(question, sources)))
-    hungry = quote(question, sources, reranker=ByHand(lambda text: 99.0 * ("Lunch" in text)))
-    german = quote(question, sources, reranker=ByHand(lambda text: 99.0 * ("Lunch" in text), frozenset({"de"})))
-    assert any("Lunch" in text for text, _ in quotations(hungry))
-    assert quotations(german) == quotations(quote(question, sources))
+    question, sources = "How often is a dyke inspected?", [make_source(1, f"Every dyke is inspected in May. {LUNCH}")]
+    plain = quotations(quote(question, sources))
+    assert plain[0][0] != LUNCH
+    hungry = ByHand(lambda text: 99.0 * (text == LUNCH))
+    sharing = ExtractiveAnswerer(embedder, reranker=hungry, quoting=Quoting(reranker=0.9))
+    assert sharing.choose(question, sources, "en").quotations[0].text == LUNCH
+    german = ByHand(lambda text: 99.0 * (text == LUNCH), frozenset({"de"}))
+    assert quotations(quote(question, sources, reranker=german)) == plain
 
 
 def test_a_row_is_found_by_the_caption_of_its_table(
