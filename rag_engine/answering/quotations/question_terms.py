@@ -1,4 +1,4 @@
-"""What a question says, word by word, and whether a text says it: in another form, or a place in another language."""
+"""Words and places of a question, and texts that say them: in another form, or a place in another language."""
 
 from __future__ import annotations
 
