@@ -1,10 +1,12 @@
 """Quotations where no language model answers: how often they hold the sentence that answers, by how they are chosen.
 
-    python benchmarks/quotations.py [--workspace DIR] [--shared DIR]
+    python benchmarks/quotations.py [--workspace DIR] [--shared DIR] [--fresh]
 
 The questions are those of data/eval/passages.jsonl, each with the sentences that answer it. A passage or a quotation
 answers where half of the runs of four words of such a sentence are in it, or half of its own are in the sentence. One
 table compares what reranks the passages, the other how quotations are chosen from the passages as they are found.
+With --fresh only the 40 plain questions of data/eval/gold/fresh.jsonl are asked, as quotations are chosen today: they
+are there to say what a change brings, and nothing is chosen by them.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RUN = 4
 DEPTH = 10
 BOTH = ("reader", "cross-encoder")
+HALVES = ("dev", "heldout")
+FRESH = "fresh"
 # What reranks, and the settings that change with it.
 RERANKERS: dict[str, tuple[str, dict[str, float]]] = {
     "as it is": ("", {}),
@@ -159,14 +163,19 @@ def passages_row(name: str, found: Sequence[Found]) -> list[str]:
 
 
 def quotations_row(
-    models: MeasuredModels, name: str, reads: Sequence[str], quoting: Quoting, found: Sequence[Found]
+    models: MeasuredModels,
+    name: str,
+    reads: Sequence[str],
+    quoting: Quoting,
+    found: Sequence[Found],
+    halves: Sequence[str] = HALVES,
 ) -> list[str]:
     """Return how many of the questions of each half the first quotation answers, and any of them."""
     reader = models.reader if "reader" in reads else None
     reranker = models.cross_encoder if "cross-encoder" in reads else None
     answerer = ExtractiveAnswerer(models.embedder, reader, reranker, quoting)
     cells, counts = [name], []
-    for half in ("dev", "heldout"):
+    for half in halves:
         judged = []
         for one in (one for one in found if one.question.split == half):
             chosen = answerer.choose(one.question.question, one.evidence.sources, one.question.language).quotations
@@ -177,16 +186,42 @@ def quotations_row(
     return [*cells, f"{fmean(counts):.1f}"]
 
 
+def columns_of(halves: Sequence[str]) -> list[str]:
+    """Return the headings of the cells of `quotations_row`."""
+    return [f"{half}: {which}" for half in halves for which in ("the first answers", "any answers")]
+
+
+def measure_fresh(engine: Engine) -> None:
+    """Write how many of the fresh questions are answered, and for how many the passages found hold the answer."""
+    questions = [replace(one, split=FRESH) for one in read_gold(DATA / "eval" / "gold" / "fresh.jsonl", "all")]
+    models = models_of(engine)
+    found = search(engine, models, questions, *RERANKERS["as it is"])
+    row = quotations_row(models, "as it is", BOTH, Quoting(), found, (FRESH,))
+    held = sum(any(answers(hit.text, one.question) for hit in one.evidence.hits) for one in found)
+    write_table(
+        "fresh_quotations",
+        "Plain questions that quotations answer",
+        ["way", *columns_of((FRESH,)), "quotations a question", "found among the passages"],
+        [[*row, f"{held} of {len(found)}"]],
+        [machine(), "`python benchmarks/quotations.py --fresh`; nothing was chosen by these questions."],
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--fresh", action="store_true", help="ask the plain questions alone")
     arguments = parser.parse_args()
     questions = read_gold(DATA / "eval" / "passages.jsonl", "all")
     with TemporaryDirectory(prefix="sextant-measure-") as folder:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
             add_paths([arguments.shared / "data" / "corpus"], engine)
+        if arguments.fresh:
+            measure_fresh(engine)
+            engine.close()
+            return
         models = models_of(engine)
         found = {name: search(engine, models, questions, *way) for name, way in RERANKERS.items()}
         passages = [passages_row(name, one) for name, one in found.items()]
@@ -209,7 +244,7 @@ def main() -> None:
             "English, and the reader's weight of .2, were chosen with both halves in view.",
         ],
     )
-    columns = [f"{half}: {which}" for half in ("dev", "heldout") for which in ("the first answers", "any answers")]
+    columns = columns_of(HALVES)
     write_table(
         "quotations",
         "Quotations that answer, by how they are chosen",

@@ -18,7 +18,8 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     """Return the country or year of the question, as it writes it, that the sources say nothing of; "" if none.
 
     It is enough that one of several countries or years is named. A leading source whose place is not known, or that is
-    about the whole world or the country's region, may be about the country without naming it.
+    about the whole world or the country's region, may be about the country without naming it. Where it is doubtful that
+    the sources answer at all, one of those that are about as likely as the best has to name the country or the year.
     """
     question, sources = evidence.plan.question, evidence.sources
     if evidence.absent or not sources or any(hit.named for hit in evidence.hits):
@@ -29,14 +30,38 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     scope = evidence.plan.scope
     if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _leading(sources)):
         return _written(question, scope, gazetteer, evidence.plan.language)
+    return _unnamed_in_doubt(evidence, years, gazetteer) if evidence.ground == "doubtful" else ""
+
+
+def _unnamed_in_doubt(evidence: Evidence, years: Sequence[str], gazetteer: Gazetteer) -> str:
+    question, language, scope = evidence.plan.question, evidence.plan.language, evidence.plan.scope
+    likely = _likely(evidence.sources)
+    if years and not any(year in said(source) for year in years for source in likely):
+        return ", ".join(dict.fromkeys(years))
+    if scope.countries and not any(may_be_about(source, scope, gazetteer) for source in likely):
+        return _written(question, scope, gazetteer, language)
     return ""
+
+
+def may_be_about(source: Source, scope: GeographicScope, gazetteer: Gazetteer) -> bool:
+    """Whether a source or its document names a country that is asked for, or is of a place that is not known."""
+    metadata = source.document.metadata
+    if not metadata.countries and not metadata.geographical_level:
+        return True
+    named = find_places(said(source), gazetteer, metadata.language, running=True)
+    return not set(scope.countries).isdisjoint((*metadata.countries, *named.countries))
+
+
+def _likely(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources that are about as likely to answer as the likeliest."""
+    chances = [max((hit.chance or 0.0 for hit in source.hits), default=0.0) for source in sources]
+    least = _AS_LIKELY * max(chances)
+    return [source for source, chance in zip(sources, chances, strict=True) if chance >= least]
 
 
 def _leading(sources: Sequence[Source]) -> list[Source]:
     """Return the first sources that are about as likely to answer as the likeliest."""
-    chances = [max((hit.chance or 0.0 for hit in source.hits), default=0.0) for source in sources]
-    least = _AS_LIKELY * max(chances)
-    return [source for source, chance in zip(sources, chances, strict=True) if chance >= least][:_LEADING]
+    return _likely(sources)[:_LEADING]
 
 
 def years_of(text: str) -> list[str]:

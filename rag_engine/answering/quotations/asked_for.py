@@ -8,11 +8,22 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
+from rag_engine.answering.abstention import years_of
 from rag_engine.config import DATA
+from rag_engine.text.quantities import calendar_dates, quantities
 
 Asked = Literal["list", "figure", "time", "definition"]
 
-_FIGURE = re.compile(r"\d|\b(?:half|third|quarter|tous|metà|terzo|hälfte|drittel|mitad|tercio|metade|terço|yarı)\b")
+_FRACTION = re.compile(r"\b(?:half|third|quarter|tous|metà|terzo|hälfte|drittel|mitad|tercio|metade|terço|yarı)\b")
+# Numbers that name something and count nothing: a paragraph at its beginning, a note, an act, a standard, an article.
+_REFERENCE = re.compile(
+    r"""^\W*(?:\d{1,3}|[a-z])[.)]\s | \[[^\]]{1,8}\] | \(\d{1,3}\) | \b\d+/[\w.]+(?:/\w+)*
+      | \b[A-Z]{2,}(?:[\s-][A-Z]+){0,3}[\s-]\d[\d-]*
+      | (?:§{1,2}|\b(?i:art(?:icle|ikel|icolo|ículo|igo|s)?\.?|paragraphs?|paras?\.?|párrafos?|absatz|abs\.|sections?
+          |annex|decision|no\.?|nr\.?|table|figure))\s*\d+(?:\(\w+\)|[.,-]\d+)*
+    """,
+    re.VERBOSE,
+)
 _SEPARATED = re.compile(r"[;,、]|(?<=\s)[•–-](?=\s)")
 _SEVERAL = 3
 
@@ -30,9 +41,43 @@ def gives(asked: frozenset[Asked], text: str, language: str, *, listed: bool) ->
     defines = _tables()[1].get(language)
     return (
         ("list" in asked and (listed or len(_SEPARATED.findall(folded)) >= _SEVERAL))
-        or (bool({"figure", "time"} & asked) and bool(_FIGURE.search(folded)))
+        or ("time" in asked and _gives_time(text, language))
+        or ("figure" in asked and _gives_figure(text, language))
         or ("definition" in asked and defines is not None and bool(defines.search(folded)))
     )
+
+
+def _gives_figure(text: str, language: str) -> bool:
+    """Whether a text has a number that counts or measures something, or says how often."""
+    counted = _REFERENCE.sub(" ", text)
+    return (
+        bool(quantities(counted, language))
+        or bool(_FRACTION.search(text.casefold()))
+        or _says_how_often(text, language)
+    )
+
+
+def _gives_time(text: str, language: str) -> bool:
+    """Whether a text has a date, a year or a number of days, months or years, or says how often."""
+    dated = _REFERENCE.sub(" ", text)
+    unit = _times()[1].get(language)
+    lasts = unit is not None and bool(unit.search(dated.casefold())) and bool(quantities(dated, language))
+    return lasts or bool(years_of(dated) or calendar_dates(dated, language)) or _says_how_often(text, language)
+
+
+def _says_how_often(text: str, language: str) -> bool:
+    often = _times()[0].get(language)
+    return often is not None and bool(often.search(text.casefold()))
+
+
+@cache
+def _times() -> tuple[Mapping[str, re.Pattern[str]], Mapping[str, re.Pattern[str]]]:
+    table = tomllib.loads((DATA / "asked_for.toml").read_text(encoding="utf-8"))
+    often, units = (
+        {language: re.compile(pattern) for language, pattern in table[name].items()}
+        for name in ("often", "units_of_time")
+    )
+    return often, units
 
 
 @cache

@@ -16,15 +16,19 @@ from numpy.typing import NDArray
 from rag_engine.answering.answer_spans import AnswerSpan, best_span
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.asked_for import Asked, asked_for, gives
+from rag_engine.answering.quotations.question_terms import forms_in, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
 from rag_engine.chunking.indexed_text import context_header, under_header
 from rag_engine.errors import SextantError
+from rag_engine.geography import load_gazetteer
 from rag_engine.prompts import one_line
 from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.reranking import read_scores
 from rag_engine.types import PassageReading, Source
 
 _UNITS = 128  # encoded at most: the wait for an answer is this many
+# Headings, innermost first, under which a unit is encoded, and read by the cross-encoder, which reads less.
+_HEADINGS_ENCODED, _HEADINGS_READ = 2, 1
 _SAME = 0.75  # words in common from which two units say the same
 # Logits of a reader by which its chance falls from a half to a quarter.
 _SOFTNESS = 4.0
@@ -149,18 +153,16 @@ class ExtractiveAnswerer:
     ) -> NDArray[np.float64]:
         """Return how well each unit answers the question.
 
-        A unit is read under the header of its document, as its passage was when it was indexed: who decided and where
-        is often in the title alone.
+        A unit is read under the header of its document and its headings, as its passage was when it was indexed: who
+        decided and where is often in the title alone.
         """
         quoting = self._quoting
         query = self._embedder.encode_queries([question])[0]
         headers = {c.source.n: context_header(c.source.document.metadata) if quoting.header else "" for c in candidates}
-        shown = [under_header(headers[one.source.n], one.text) for one in candidates]
+        shown = [under_header(headers[one.source.n], _under_headings(one, _HEADINGS_ENCODED)) for one in candidates]
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
         meaning = _scaled(self._embedder.encode_passages(shown) @ query)
-        keys = words(question)
-        titles = {c.source.n: words(c.source.document.metadata.title) & keys for c in candidates}
-        shares = _coverage(keys, [words(c.text) | titles[c.source.n] for c in candidates])
+        shares = _shares(question, language, candidates)
         found = np.array([quoting.rank / one.source.n for one in candidates])
         scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
         if self._reader is not None:
@@ -186,7 +188,8 @@ class ExtractiveAnswerer:
         if len(rows) < 2:
             return scores, ()
         try:
-            read = read_scores(question, [candidates[row].text for row in rows], reranker)
+            texts = [_under_headings(candidates[row], _HEADINGS_READ) for row in rows]
+            read = read_scores(question, texts, reranker)
         except (SextantError, RuntimeError) as error:
             return scores, (f"Not reranked: {error}",)
         mixed = (1 - share) * scores
@@ -207,18 +210,23 @@ def _chance(found: AnswerSpan | None) -> float:
     return 0.0 if found is None else float(1 / (1 + np.exp(-np.clip(found.score, -20, 20) / _SOFTNESS)))
 
 
-def _coverage(keys: set[str], texts: Sequence[set[str]]) -> NDArray[np.float64]:
-    """Return what share of the question's words each text has, a word counting more the fewer of the texts have it.
+def _under_headings(one: _Quotable, count: int) -> str:
+    """Return a unit's text below the innermost headings of its source, which often name what it is about."""
+    return "\n".join(filter(None, (" | ".join(one.source.headings[-count:]), one.text)))
 
-    The name of a place is what tells one row of a table from the others.
-    """
-    found = np.array([[key in text for key in sorted(keys)] for text in texts], dtype=np.float64).reshape(
-        len(texts), -1
-    )
-    rarity = np.log((len(texts) + 1) / (found.sum(axis=0) + 0.5))
-    lengths = np.array([max(len(text), 1) for text in texts])
-    result: NDArray[np.float64] = (found @ rarity) / (rarity.sum() or 1.0) / (1 + np.log1p(lengths) / 10)
-    return result
+
+def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> NDArray[np.float64]:
+    """Return how much of the question each unit says, its document's title counting as said."""
+    gazetteer = load_gazetteer()
+    titles: dict[int, frozenset[str]] = {}
+    said: list[frozenset[str]] = []
+    for one in candidates:
+        metadata = one.source.document.metadata
+        if one.source.n not in titles:
+            titles[one.source.n] = forms_in(metadata.title, metadata.language, gazetteer)
+        said.append(forms_in(one.text, metadata.language, gazetteer) | titles[one.source.n])
+    lengths = [len(words(one.text)) for one in candidates]
+    return shares_said(terms_of(question, language, gazetteer), said, lengths)
 
 
 def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:

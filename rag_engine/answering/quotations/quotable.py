@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
@@ -32,6 +32,10 @@ _MARKER = re.compile(
     r"(?P<bullet>[•▪●○■□◦‣·–—*-]\s)|(?P<bracket>\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)\s)"
     r"|(?P<number>(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.\s)|(?P<roman>[IVXLC]{1,6}\s[-–]\s)"
 )
+# "(16) | The Union ...": a paragraph whose number has a cell of its own. Alone it is no row of a table.
+_NUMBER_CELL = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})[.)]?)\s\|\s")
+# Words: a caption has so many, and what is longer says no more.
+_SHORTEST_CAPTION, _LONGEST_CAPTION = 4, 40
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
@@ -39,7 +43,7 @@ _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 class Unit:
     """Characters [start, end) of a source's text that can be quoted by themselves.
 
-    `opening` holds the words that open the enumeration of an item, "" for all others.
+    `opening` holds the words that open the enumeration of an item, or those above the table of a row; "" for others.
     """
 
     start: int
@@ -52,17 +56,52 @@ def units_of(text: str, language: str) -> list[Unit]:
     """Return the units of a text in reading order; where there is none that reads as one, its pieces."""
     units: list[Unit] = []
     opening, kind = "", ""
+    above = _Above()
     for start, end in sentence_spans(text, language):
         said = " ".join(text[start:end].split())
+        if cell := _NUMBER_CELL.match(said):
+            said = f"{cell[1]} {said[cell.end() :]}"
         marker = _marker(text, start)
         if marker and opening and kind in ("", marker) and _reads(said):
             kind = marker
             units.append(Unit(start, end, "item", opening))
             continue
-        units.append(Unit(start, end, _kind(said, marker)))
-        opening, kind = (said, "") if _OPENING_END.search(said) and _reads(said) else ("", "")
+        unit = Unit(start, end, _kind(said, marker))
+        if unit.kind == "row":
+            unit = replace(unit, opening=above.caption(opening))
+        elif unit.kind == "sentence" and cell and (number := _NUMBER_CELL.match(text, start)):
+            unit = replace(unit, start=number.end())
+        above.read(unit.kind, said)
+        units.append(unit)
+        if unit.kind != "row":
+            opening, kind = (said, "") if _OPENING_END.search(said) and _reads(said) else ("", "")
     whole = [unit for unit in units if unit.kind != "piece"]
     return whole or [unit for unit in units if text[unit.start : unit.end].strip()]
+
+
+@dataclass(slots=True)
+class _Above:
+    """Lines above a table, while its text is read."""
+
+    lines: list[str] = field(default_factory=list)
+    in_table: bool = False
+
+    def read(self, kind: UnitKind, said: str) -> None:
+        """Take note of the next unit."""
+        if kind == "row":
+            self.in_table = True
+        elif kind != "piece":
+            self.lines, self.in_table = [], False
+        elif "|" not in said:
+            if self.in_table:
+                # A short line inside a table names some of its rows, under the caption of all.
+                part = len(said.split()) < _SHORTEST_CAPTION
+                self.lines = [line for line in self.lines if part and len(line.split()) >= _SHORTEST_CAPTION]
+            self.lines, self.in_table = [*self.lines, said], False
+
+    def caption(self, opening: str) -> str:
+        """Return what is above the next row, after the words with which a sentence opens its table."""
+        return " ".join(" ".join(filter(None, (opening, *self.lines))).split()[:_LONGEST_CAPTION])
 
 
 def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *, listing: bool = False) -> Span:
@@ -122,6 +161,8 @@ def _marker(text: str, start: int) -> str:
     """Return the kind of marker with which a line begins at `start`, "" where none does."""
     if text[text.rfind("\n", 0, start) + 1 : start].strip():
         return ""
+    if _NUMBER_CELL.match(text, start):
+        return "cell"
     found = _MARKER.match(text, start)
     return (found.lastgroup or "") if found else ""
 

@@ -88,3 +88,32 @@ def test_a_source_that_is_hardly_likely_to_answer_says_nothing_about_the_country
     assert unnamed(replace(unlikely, sources=(abroad, abroad)), gazetteer) == "Polonia"
     mixed = (abroad, abroad, with_chance(likely, 0.6))
     assert unnamed(replace(unlikely, sources=mixed), gazetteer) == ""
+
+
+def in_doubt(evidence: Evidence, *chances: float) -> Evidence:
+    """Return the evidence with its one source once for each chance, as doubtful as it can be."""
+    [source] = evidence.sources
+    sources = tuple(
+        replace(source, hits=tuple(replace(hit, chance=chance) for hit in source.hits)) for chance in chances
+    )
+    return replace(evidence, sources=sources, ground="doubtful")
+
+
+def test_in_doubt_a_document_on_the_whole_world_has_to_name_the_country(asked: Callable[..., Evidence]) -> None:
+    question, gazetteer = "Which budgets does Chile set?", load_gazetteer()
+    silent = asked(question, level="Global/Supranational")
+    assert unnamed(silent, gazetteer) == ""
+    assert unnamed(in_doubt(silent, 0.1), gazetteer) == "Chile"
+    naming = asked(question, level="Global/Supranational", text="Chile and Peru set budgets.")
+    assert unnamed(in_doubt(naming, 0.1), gazetteer) == ""
+    unknown = asked(question)
+    assert unnamed(in_doubt(unknown, 0.1), gazetteer) == ""
+
+
+def test_in_doubt_an_unlikely_source_does_not_vouch_for_the_year(asked: Callable[..., Evidence]) -> None:
+    gazetteer = load_gazetteer()
+    silent = in_doubt(asked("Which budgets were set in 1930?"), 0.1)
+    dated = in_doubt(asked("Which budgets were set in 1930?", text="Budgets were set in 1930."), 0.02)
+    both = replace(silent, sources=(*silent.sources, *dated.sources))
+    assert unnamed(both, gazetteer) == "1930"
+    assert unnamed(replace(both, ground="enough"), gazetteer) == ""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_engine.answering.generation import answer
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import PassageReader, Reranker, Scores
@@ -25,6 +25,7 @@ DYKES = (
     "Dyke | inspection | 1999 | 2004\n\n"
     "inspection of the dyke and"
 )
+LUNCH = "Lunch is served in the garden when the weather allows."
 LAW = (
     "Every dyke shall be subject to an inspection by the district twice in each year. "
     "The inspection report is public. "
@@ -229,11 +230,47 @@ def test_a_reranker_that_breaks_off_is_reported_and_the_quotations_stay(
 
 
 def test_what_a_reranker_finds_best_is_quoted_where_it_knows_the_language(
+    quote: Callable[..., Answer], make_source: Callable[..., Source], embedder: CountingEmbedder
+) -> None:
+    question, sources = "How often is a dyke inspected?", [make_source(1, f"Every dyke is inspected in May. {LUNCH}")]
+    plain = quotations(quote(question, sources))
+    assert plain[0][0] != LUNCH
+    hungry = ByHand(lambda text: 99.0 * (text == LUNCH))
+    sharing = ExtractiveAnswerer(embedder, reranker=hungry, quoting=Quoting(reranker=0.9))
+    assert sharing.choose(question, sources, "en").quotations[0].text == LUNCH
+    german = ByHand(lambda text: 99.0 * (text == LUNCH), frozenset({"de"}))
+    assert quotations(quote(question, sources, reranker=german)) == plain
+
+
+def test_a_row_is_found_by_the_caption_of_its_table(
     quote: Callable[..., Answer], make_source: Callable[..., Source]
 ) -> None:
-    question, sources = "How often is a dyke inspected?", [make_source(1, DYKES), make_source(2, LAW)]
-    assert not any("Lunch" in text for text, _ in quotations(quote(question, sources)))
-    hungry = quote(question, sources, reranker=ByHand(lambda text: 99.0 * ("Lunch" in text)))
-    german = quote(question, sources, reranker=ByHand(lambda text: 99.0 * ("Lunch" in text), frozenset({"de"})))
-    assert any("Lunch" in text for text, _ in quotations(hungry))
-    assert quotations(german) == quotations(quote(question, sources))
+    table = (
+        "Table 3. Breaches of dykes by district\n\n"
+        "District: North; Total: 17; Repaired: 12\n\n"
+        "District: South; Total: 4; Repaired: 4"
+    )
+    read = ByHand(lambda text: float("Breaches" in text and "South" in text))
+    first, *_ = quotations(quote("How many breaches?", [make_source(1, table), make_source(2, LAW)], reranker=read))
+    assert first == ("District: South; Total: 4; Repaired: 4", "1")
+
+
+def test_a_sentence_is_read_under_its_heading(quote: Callable[..., Answer], make_source: Callable[..., Source]) -> None:
+    named = replace(make_source(1, "The assembly elects twelve members for a term of two years."), headings=("Board",))
+    other = replace(make_source(2, "The meeting elects twenty members for a term of ten years."), headings=("Court",))
+    for heading, n in (("Board", "1"), ("Court", "2")):
+        read = ByHand(lambda text, heading=heading: float(text.startswith(heading)))  # type: ignore[misc]
+        first, *_ = quotations(quote("Who elects the members?", [named, other], reranker=read))
+        assert first[1] == n
+
+
+def test_a_date_is_quoted_before_the_number_of_an_act_where_a_time_is_asked_for(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    source = make_source(
+        1,
+        "Regulation (EU) 2018/1999 on the neutrality of the dykes should be amended. "
+        "The neutrality of the dykes is to be reached at the latest by 2050.",
+    )
+    first, *_ = quotations(quote("By when is the neutrality of the dykes to be reached?", [source]))
+    assert "2050" in first[0]

@@ -78,6 +78,43 @@ def test_a_row_of_a_table_is_a_unit() -> None:
     assert quoted("Country") == "Country: Sweden; Domestic (%): 30.2; Total (n): 7,106"
 
 
+def test_a_paragraph_whose_number_has_a_cell_of_its_own_is_a_sentence_without_it() -> None:
+    text = "(29) | The dykes are to be neutral by 2050 in view of the plan.\n\nLength of dykes | 1999."
+    [unit] = units_of(text, "en")
+    assert (unit.kind, text[unit.start : unit.end]) == ("sentence", text[7:63])
+
+
+def test_items_whose_letters_have_cells_of_their_own_are_quoted_under_their_opening_words() -> None:
+    text = "The plan shall contain:\n\n(a) | the names of wardens;\n\n(b) | a list of dykes."
+    units = units_of(text, "en")
+    assert [one.opening for one in units[1:]] == ["The plan shall contain:"] * 2
+    assert with_context(units[1], text, units, "en") == (0, len(text))
+
+
+TABLES = """The dykes were inspected by the water authority in the spring.
+
+Table 1. Breaches of dykes by district, 2007
+
+District | Total
+
+District: North; Total: 17
+
+Islands
+
+District: East; Total: 3
+
+Table 2. Length of dykes by district, 2007
+
+District: North; Total: 170
+"""
+
+
+def test_a_row_comes_under_the_caption_of_its_table_and_the_line_that_names_its_part() -> None:
+    openings = [one.opening for one in units_of(TABLES, "en") if one.kind == "row"]
+    first = "Table 1. Breaches of dykes by district, 2007"
+    assert openings == [first, f"{first} Islands", "Table 2. Length of dykes by district, 2007"]
+
+
 @given(st.text(max_size=400), st.sampled_from(["en", "de", "tr", "xx"]))
 def test_units_are_in_order_inside_the_text_and_so_is_what_comes_along(text: str, language: str) -> None:
     units = units_of(text, language)

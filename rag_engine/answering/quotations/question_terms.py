@@ -1,0 +1,59 @@
+"""Words and places of a question, and texts that say them: in another form, or a place in another language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_engine.answering.citations import words
+from rag_engine.geography import Gazetteer, find_places, place_mentions
+from rag_engine.text.analyzer import analyse
+
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
+# In front of a place's English name, so that no word is taken for it.
+_PLACE = "place:"
+
+# The forms of a word or a place, any of which says it.
+Term = frozenset[str]
+
+
+def terms_of(question: str, language: str, gazetteer: Gazetteer) -> tuple[Term, ...]:
+    """Return the places and the other words of a question, each once."""
+    found: dict[Term, None] = {}
+    taken: list[tuple[int, int]] = []
+    for form, start, end in place_mentions(question, gazetteer, language):
+        if names := frozenset(_PLACE + name for name in (*form.countries, *form.regions)):
+            taken.append((start, end))
+            found[names] = None
+    for match in _WORD.finditer(question):
+        forms = frozenset((*analyse(match[0], language), *words(match[0])))
+        if forms and not any(start < match.end() and match.start() < end for start, end in taken):
+            found[forms] = None
+    return tuple(found)
+
+
+def forms_in(text: str, language: str, gazetteer: Gazetteer) -> frozenset[str]:
+    """Return every form that a text in this language says."""
+    places = find_places(text, gazetteer, language, running=True)
+    named = (_PLACE + name for name in (*places.countries, *places.regions))
+    return frozenset((*words(text), *analyse(text, language), *named))
+
+
+def shares_said(
+    terms: Sequence[Term], texts: Sequence[AbstractSet[str]], lengths: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return what share of the terms each text says, a term counting more the fewer of the texts say it.
+
+    `texts` are the forms of each and `lengths` its words: a long text says many of them by chance. The name of a place
+    is what tells one row of a table from the others.
+    """
+    found = np.array([[not term.isdisjoint(text) for term in terms] for text in texts], dtype=np.float64)
+    found = found.reshape(len(texts), -1)
+    rarity = np.log((len(texts) + 1) / (found.sum(axis=0) + 0.5))
+    length = 1 + np.log1p(np.maximum(lengths, 1)) / 10
+    result: NDArray[np.float64] = (found @ rarity) / (rarity.sum() or 1.0) / length
+    return result
