@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ingestion.dataset.answer_sheets import answer_sheets
 from ingestion.dataset.answer_store import AnsweredForm
-from ingestion.dataset.bibliography import to_bibtex, to_ris
+from rag_engine.takeaway.bibliography import to_bibtex, to_ris
 from ingestion.dataset.columns import COLUMNS
 from ingestion.dataset.sheets import text_cell, workbook_sheets
 from ingestion.records.source_record import SourceRecord

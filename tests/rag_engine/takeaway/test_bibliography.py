@@ -7,7 +7,7 @@ import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingestion.dataset.bibliography import to_bibtex, to_ris
+from rag_engine.takeaway.bibliography import to_bibtex, to_ris
 from rag_engine.types import Metadata
 
 _PLAN = Metadata(
