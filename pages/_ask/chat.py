@@ -149,7 +149,7 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
     _draw_question(turn, number, latest=latest)
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
-            draw_reply(turn.reply, number, latest=latest)
+            draw_reply(conversation, number, turn.reply, latest=latest)
         elif latest and resources.answer_jobs().progress(conversation.id) is not None:
             st.fragment(running.watch, run_every=running.LOOK_SECONDS)(conversation.id)
             return

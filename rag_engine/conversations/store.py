@@ -84,6 +84,11 @@ def _parsed(path: Path, *_: int) -> Conversation:
     return CODEC.validate_json(path.read_bytes())
 
 
+def is_kept(workspace: Path, id: str) -> bool:
+    """Whether there is a conversation of this id."""
+    return bool(_ID.fullmatch(id)) and _path(workspace, id).exists()
+
+
 def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
     """Return the conversations used last, newest first; files that cannot be read are left out."""
     found: list[Conversation] = []

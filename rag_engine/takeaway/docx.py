@@ -50,13 +50,20 @@ class _Marks:
             **_footnote_texts(section.citations, quoted=True),
         }
 
-    def add(self, paragraph: Any, run: AnswerRun) -> None:
-        """Add a run to a paragraph; a mark without a citation stays as it is written."""
-        text = self._texts.get(run.n) if run.n is not None else None
-        if text is None:
-            write_words(paragraph, run.text, bold=run.bold)
-        else:
-            self._footnotes.cite(paragraph, (self._number, run.n), text)
+    def write(self, paragraph: Any, runs: tuple[AnswerRun, ...], *, bold: bool = False) -> None:
+        """Add runs to a paragraph; a mark without a citation stays as it is written."""
+        for run, following in zip(runs, (*runs[1:], None), strict=True):
+            footnote = self._cited(run)
+            if footnote is not None:
+                self._footnotes.cite(paragraph, (self._number, run.n), footnote)
+            else:
+                # A footnote's mark follows its word without a blank.
+                text = run.text if self._cited(following) is None else run.text.rstrip()
+                write_words(paragraph, text, bold=bold or run.bold)
+
+    def _cited(self, run: AnswerRun | None) -> str | None:
+        """Return the text of the footnote to which a run leads."""
+        return self._texts.get(run.n) if run and run.n is not None else None
 
 
 def _footnote_texts(citations: Iterable[Citation], *, quoted: bool) -> dict[int, str]:
@@ -85,8 +92,7 @@ def _add_section(document: Any, section: ExportedSection, marks: _Marks) -> None
         _add_table(document, section.table, marks)
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
-        write_words(paragraph, f"“{_one_line(quote.quote)}” ")
-        marks.add(paragraph, AnswerRun("", n=quote.n))
+        marks.write(paragraph, (AnswerRun(f"“{_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
     for line in filter(None, map(str.strip, visible_text(section.remark).splitlines())):
         write_words(document.add_paragraph(), line)
     for note in section.notes:
@@ -105,8 +111,7 @@ def _add_runs(paragraph: Any, line: AnswerLine, marks: _Marks) -> None:
     if line.kind == "numbered":
         # As the answer numbers its items: Word would go on counting from the list before.
         paragraph.add_run(f"{line.number}.\t")
-    for run in line.runs:
-        marks.add(paragraph, run)
+    marks.write(paragraph, line.runs)
 
 
 def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Marks) -> None:
@@ -116,8 +121,7 @@ def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Marks) 
         cells = table.add_row().cells
         for cell, text in zip(cells[:-1], row[:-1], strict=True):
             write_words(cell.paragraphs[0], _one_line(text), bold=number == 0)
-        for run in answer_runs(_one_line(row[-1])):
-            marks.add(cells[-1].paragraphs[0], AnswerRun(run.text, number == 0, run.n))
+        marks.write(cells[-1].paragraphs[0], answer_runs(_one_line(row[-1])), bold=number == 0)
     # A paragraph keeps what follows apart from the table.
     document.add_paragraph()
 

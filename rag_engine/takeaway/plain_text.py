@@ -19,9 +19,14 @@ def plain_section(section: ExportedSection) -> str:
     """
     cited = {one.n for one in section.citations}
     table = ("\t".join((*map(_one_line, row[:-1]), _words(answer_runs(row[-1]), cited))) for row in section.table)
-    references = (f"{''.join(f'[{n}]' for n in one.numbers)} {one.text}" for one in references_of(section.citations))
     blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(table))
-    return visible_text("\n\n".join(filter(None, (*blocks, "\n".join(references)))))
+    return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations)))))
+
+
+def plain_references(citations: Iterable[Citation]) -> str:
+    """Return the references, one a line: "[1][3] Parliament, Flood Act, 2016, pages 3, 5"."""
+    references = references_of(citations)
+    return visible_text("\n".join(f"{''.join(f'[{n}]' for n in one.numbers)} {one.text}" for one in references))
 
 
 def plain_quotes(citations: Iterable[Citation]) -> str:

@@ -66,8 +66,8 @@ def test_an_answer_has_its_headings_lists_and_bold_words() -> None:
         ("Title", "How long?"),
         ("Normal", "2026-11-24 10:00 UTC · Quotations only"),
         ("Heading 2", "Term"),
-        ("List Bullet", "Six years "),
-        ("List Bullet", "Each spring  and six years 1"),
+        ("List Bullet", "Six years"),
+        ("List Bullet", "Each spring and six years1"),
         ("Normal", "None [Source 3]."),
     ]
     bold = [run.text for one in docx.Document(io.BytesIO(content)).paragraphs for run in one.runs if run.bold]
@@ -133,7 +133,7 @@ def test_a_quote_of_a_notebook_is_quoted_with_its_note_and_its_tags() -> None:
         ("Title", "Plans"),
         ("Heading 1", "How long?"),
         ("Normal", "2026-11-24 10:00 UTC · Tags: terms"),
-        ("Quote", "“each spring” "),
+        ("Quote", "“each spring”"),
         ("Normal", "Compare"),
         ("Normal", "with Spain."),
         ("Normal", "No longer in the collection: Flood Order"),
