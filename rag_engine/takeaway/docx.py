@@ -33,14 +33,14 @@ def to_docx(text: ExportedText, made: datetime) -> bytes:
     footnotes = DocxFootnotes(document)
     write_words(document.add_paragraph(style="Title"), _one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
-        _add_section(document, section, _Marks(footnotes, number, section))
+        _add_section(document, section, _SectionMarks(footnotes, number, section))
     footnotes.close()
     written = io.BytesIO()
     document.save(written)
     return written.getvalue()
 
 
-class _Marks:
+class _SectionMarks:
     """The marks of one section: each source that it cites has one footnote, however often it is cited."""
 
     def __init__(self, footnotes: DocxFootnotes, number: int, section: ExportedSection) -> None:
@@ -80,7 +80,7 @@ def _describe(properties: Any, title: str, made: datetime) -> None:
     properties.created = properties.modified = made
 
 
-def _add_section(document: Any, section: ExportedSection, marks: _Marks) -> None:
+def _add_section(document: Any, section: ExportedSection, marks: _SectionMarks) -> None:
     if section.heading:
         write_words(document.add_paragraph(style="Heading 1"), _one_line(section.heading))
     if section.details:
@@ -93,8 +93,8 @@ def _add_section(document: Any, section: ExportedSection, marks: _Marks) -> None
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
         marks.write(paragraph, (AnswerRun(f"“{_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
-    for line in filter(None, map(str.strip, visible_text(section.remark).splitlines())):
-        write_words(document.add_paragraph(), line)
+    for written in filter(None, map(str.strip, visible_text(section.remark).splitlines())):
+        write_words(document.add_paragraph(), written)
     for note in section.notes:
         write_words(document.add_paragraph(), _one_line(note), italic=True)
 
@@ -107,14 +107,14 @@ def _style_of(line: AnswerLine) -> str:
     return _LISTS[line.kind] + (f" {line.depth + 1}" if line.depth else "")
 
 
-def _add_runs(paragraph: Any, line: AnswerLine, marks: _Marks) -> None:
+def _add_runs(paragraph: Any, line: AnswerLine, marks: _SectionMarks) -> None:
     if line.kind == "numbered":
         # As the answer numbers its items: Word would go on counting from the list before.
         paragraph.add_run(f"{line.number}.\t")
     marks.write(paragraph, line.runs)
 
 
-def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Marks) -> None:
+def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _SectionMarks) -> None:
     """Add a table whose first row is its header, and whose last column cites."""
     table = document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
     for number, row in enumerate(rows):

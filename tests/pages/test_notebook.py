@@ -73,9 +73,10 @@ def kept(workspace: Path) -> Notebook:
 def keep(workspace: Path, conversation: Conversation) -> Notebook:
     """Keep the answer and the quotes of a conversation's first turn."""
     turn = conversation.turns[0]
-    for entry in (answer_entry(conversation.id, turn), quote_entry(conversation.id, turn, 1)):
-        notebooks.change_notebook(workspace, notebooks.DEFAULT.id, lambda one, entry=entry: with_entry(one, entry))
-    return kept(workspace)
+    answer, quote = answer_entry(conversation.id, turn), quote_entry(conversation.id, turn, 1)
+    return notebooks.change_notebook(
+        workspace, notebooks.DEFAULT.id, lambda one: with_entry(with_entry(one, answer), quote)
+    )[1]
 
 
 def notebook_page(app: AppTest) -> AppTest:
@@ -192,7 +193,7 @@ def test_a_note_and_tags_are_written_and_filter_the_entries(start: Start, worksp
     assert "Compare \\<b\\>Spain" in texts(app)
     assert kept(workspace).entries[0].tags == ("terms", "floods")
 
-    app.get("button_group")[0].set_value(["terms"]).run()
+    app.button_group[0].set_value(["terms"]).run()
     assert not app.exception
     assert "Entries: 1 of 2" in texts(app)
 
