@@ -90,8 +90,11 @@ def _refer(paragraph: Any, number: int) -> None:
 
 
 def _mark(paragraph: Any, element: Any) -> None:
+    properties = _within("rPr", _element("rStyle", val=_REFERENCE))
+    # Some readers do not look into the style.
+    properties.append(_element("vertAlign", val="superscript"))
     run = paragraph.add_run()
-    run._r.append(_within("rPr", _element("rStyle", val=_REFERENCE)))  # noqa: SLF001
+    run._r.append(properties)  # noqa: SLF001
     run._r.append(element)  # noqa: SLF001
 
 
