@@ -9,9 +9,11 @@ from rag_engine.answering.citations import CHECKED_MARK
 from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
 from rag_engine.types import Citation
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!])")
-# What a model or a document wrote keeps its lists and bold words, but no HTML, link, picture or code.
-_ACTIVE = re.compile(r"[\\<\[`~&]")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")
+# What a model or a document wrote keeps its lists and bold words, but no HTML, link, picture, formula or code.
+_ACTIVE = re.compile(r"[\\<\[`~&$]")
+# Where some readers make a link of an address alone; a backslash behind the match keeps it text.
+_ADDRESS = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|(?=@)", re.IGNORECASE)
 # A line that is indented as far is code.
 _INDENTED = re.compile(r"^[ \t]{4,}(?![-*•]|\d{1,3}[.)])", re.MULTILINE)
 
@@ -62,9 +64,13 @@ def _footnotes(citations: tuple[Citation, ...], labels: dict[int, str], *, quote
 
 def _kept(text: str) -> str:
     """Return the text in its lines, with nothing in it that leads elsewhere or swallows what follows."""
-    return _ACTIVE.sub(r"\\\g<0>", _INDENTED.sub("   ", visible_text(text)))
+    return _unlinked(_ACTIVE.sub(r"\\\g<0>", _INDENTED.sub("   ", visible_text(text))))
 
 
 def _escaped(text: str) -> str:
     """Return the text on one line, with nothing in it that acts as markup."""
-    return _MARKUP.sub(r"\\\1", " ".join(visible_text(text).split()))
+    return _unlinked(_MARKUP.sub(r"\\\1", " ".join(visible_text(text).split())))
+
+
+def _unlinked(text: str) -> str:
+    return _ADDRESS.sub(r"\g<0>\\", text)

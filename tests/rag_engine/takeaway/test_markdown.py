@@ -112,6 +112,13 @@ def test_what_a_document_or_a_model_wrote_leads_nowhere_and_swallows_nothing(hos
     assert text.count("[^1-1]") == 2
 
 
+def test_an_address_alone_becomes_no_link_and_a_dollar_no_formula() -> None:
+    address = "HTTPS://evil.example www.evil.example a@evil.example"
+    text = exported(replied(replace(PLAIN, text=f"See {address}"), address))
+    assert "$" not in exported(replied(replace(PLAIN, text="$x$"), "$x$")).replace("\\$", "")
+    assert text.count("HTTPS\\://evil.example www\\.evil.example a\\@evil.example") == 3
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet=st.sampled_from("a \n\t\\<>[]()!`~*_#|-&;:/1.^\x00\u202e\ud800"), max_size=60))
 def test_no_text_acts(text: str) -> None:
