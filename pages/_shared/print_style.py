@@ -1,11 +1,12 @@
 """Print style: answers, sources and references on paper, without what only a screen has."""
 
 # Streamlit's main part scrolls by itself and would end at the first page. What can only be clicked, and what is closed,
-# is left out; containers whose key begins with "print-" are for paper alone.
+# is left out, and so is a dark ground; containers whose key begins with "print-" are for paper alone.
 PRINT_STYLE = """<style>
 [class*="st-key-print-"] { display: none; }
 @media print {
   @page { margin: 2cm; }
+  :root, body { color-scheme: light !important; background: #fff !important; }
   [class*="st-key-print-"] { display: flex; }
   .stApp, .stApp * { color: #000 !important; background-color: transparent !important; }
   .stApp, .stApp [data-testid="stAppViewContainer"], .stApp [data-testid="stMain"] {
