@@ -14,7 +14,7 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import is_kept
 from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
 from rag_engine.notebook.store import change_notebook
-from rag_engine.takeaway.exported_text import missing_documents
+from rag_engine.takeaway.exported_text import missing_documents, reply_notes
 from rag_engine.takeaway.plain_text import plain_references
 from rag_engine.types import Citation
 
@@ -45,6 +45,8 @@ def _draw_answer(reply: Reply) -> None:
     if reply.records:
         draw_records(reply, _badge)
     st.caption(escape_paragraphs(plain_references(reply.citations)))
+    for note in reply_notes(reply):
+        st.caption(f":material/info: {escape(note)}")
 
 
 def _badge(n: int) -> str:

@@ -93,6 +93,14 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
     return tuple(dict.fromkeys(one.title for one in citations if one.document_id not in present))
 
 
+def reply_notes(reply: Reply) -> Iterator[str]:
+    """Yield what a reader of an answer has to know: its warnings, how far it is supported, sentences to check."""
+    yield from (warning for warning in reply.warnings if warning != reply.text)
+    if summary := support_summary(reply.support):
+        yield summary
+    yield from unsupported_sentences(reply.text, reply.support)
+
+
 def _turn_section(turn: Turn, *, heading: str) -> ExportedSection:
     asked = (_moment(turn.asked), f"Asked as: {turn.rewritten}" if turn.rewritten else "")
     if turn.reply is None:
@@ -108,7 +116,7 @@ def _reply_section(heading: str, details: tuple[str, ...], reply: Reply) -> Expo
         text="\n".join(filter(None, (reply.text, *entities))),
         citations=reply.citations,
         table=tuple(_record_rows(reply)),
-        notes=tuple(_notes(reply)),
+        notes=tuple(reply_notes(reply)),
     )
 
 
@@ -124,13 +132,6 @@ def _record_rows(reply: Reply) -> Iterator[tuple[str, ...]]:
     for record in reply.records:
         cells = (attribute_text(attribute.value) for attribute in record.attributes)
         yield (*cells, f"[Source {record.citation.n}] page {record.citation.page}")
-
-
-def _notes(reply: Reply) -> Iterator[str]:
-    yield from (warning for warning in reply.warnings if warning != reply.text)
-    if summary := support_summary(reply.support):
-        yield summary
-    yield from unsupported_sentences(reply.text, reply.support)
 
 
 def _entry_section(entry: NotebookEntry, present: Container[str]) -> ExportedSection:

@@ -157,6 +157,7 @@ def test_entries_have_their_question_their_reference_and_their_conversation(
     assert not app.exception
     assert "Entries: 2 of 2" in texts(app)
     assert "> “six years”" in texts(app)
+    assert ":material/info: note" in texts(app)
     assert texts(app).count("Flood Act\\, page 3") == 2
     assert "No longer in the collection" not in texts(app)
     assert "The conversation was deleted." not in texts(app)

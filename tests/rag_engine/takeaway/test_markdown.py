@@ -14,7 +14,7 @@ from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, quote_entry
 from rag_engine.takeaway.exported_text import export_answer, export_conversation, export_notebook
 from rag_engine.takeaway.markdown import to_markdown
-from rag_engine.types import Attribute, CitedRecord
+from rag_engine.types import Attribute, CitedRecord, SentenceSupport
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 
 ASKED = "2026-11-24T10:00:00.000000+00:00"
@@ -66,6 +66,13 @@ def test_the_model_that_wrote_an_answer_and_what_was_warned_of_are_named() -> No
     text = exported(replied(replace(REPLY, generator="qwen3:8b", warnings=("2 citations removed.",))))
     assert "Written by qwen3:8b" in text
     assert "*2 citations removed.*" in text
+
+
+def test_sentences_to_check_are_exported_with_their_reasons() -> None:
+    support = (SentenceSupport(0, 9, "unsupported", ("number 6 is not in the passage",)),)
+    text = exported(replied(replace(PLAIN, support=support)))
+    assert "*0 of 1 sentences supported by the cited passages; 1 unsupported." in text
+    assert "*Unsupported: Six years (number 6 is not in the passage)*" in text
 
 
 def test_quotes_of_one_source_share_a_footnote() -> None:
