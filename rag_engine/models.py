@@ -63,9 +63,9 @@ class Models:
     def reranker(self, language: str) -> Reranker:
         """Return the configured reranker, else the one that orders passages best for questions in a language.
 
-        That is the packaged cross-encoder in English and the reader in others (benchmarks/quotations.py); where there
-        is no reader, always the cross-encoder, which says itself that it reads English alone. BackendError for one
-        that is nowhere or cannot be loaded.
+        That is the packaged cross-encoder in English and the reader in others (benchmarks/answers/quotations.py); where
+        there is no reader, always the cross-encoder, which says itself that it reads English alone. BackendError for
+        one that is nowhere or cannot be loaded.
         """
         reader = None if self._config.reranker or language == PACKAGED_LANGUAGE else self.reader()
         if reader is not None:

@@ -25,6 +25,7 @@ HEAVY_ROOMS = (
     "ingestion/extraction",
     "ingestion/web",
     "ingestion/spreadsheets",
+    "rag_engine/takeaway/docx",
 )
 # What a page leaves to the rooms below it: processes, threads, files, databases, the web.
 WORK = {

@@ -10,7 +10,6 @@ from tempfile import mkdtemp
 
 import typer
 
-from cli.chat.export import conversation_markdown
 from cli.chat.session import ChatSession, ask
 from cli.terminal import out
 from ingestion.status.views import pluralised
@@ -19,6 +18,8 @@ from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import parse_filters
+from rag_engine.takeaway.exported_text import export_conversation
+from rag_engine.takeaway.formats import FORMATS, export_file
 
 EXIT = "/exit"
 # A value may have blanks: "hazard=Climate change year=2019" are two.
@@ -110,12 +111,18 @@ def _export(session: ChatSession, text: str) -> None:
     if not session.conversation.turns:
         raise InputError("There is nothing to export yet.", help="Ask a question first.")
     path = Path(text).expanduser()
-    if path.suffix.lower() != ".md":
-        raise InputError(f"{text!r} is no Markdown file.", help="Name it like /export answers.md.")
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(
+            f"{text!r} names no format.", help=f"End it in {', '.join(FORMATS)}, as in /export answers.docx."
+        )
     if path.exists():
         raise InputError(f"{path} exists already.", help="Choose another name.")
     try:
-        path.write_text(conversation_markdown(session.conversation), encoding="utf-8")
+        path.write_bytes(
+            export_file(
+                export_conversation(session.conversation), path.suffix.lower(), session.engine.collection.documents()
+            )
+        )
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error}.", help="Choose another folder.") from error
     questions = pluralised(len(session.conversation.turns), "question")
@@ -182,7 +189,7 @@ COMMANDS: Mapping[str, ChatCommand] = {
     "/open": ChatCommand("N", "Show the page of source N.", _open),
     "/as-written": ChatCommand("", "Ask the latest follow-up question as it is written.", _as_written),
     "/history": ChatCommand("", "List the questions of this conversation.", _history),
-    "/export": ChatCommand("FILE.md", "Write the conversation with footnotes.", _export),
+    "/export": ChatCommand("FILE", "Write the conversation as .docx or .md, or its sources as .bib or .ris.", _export),
     "/clear": ChatCommand("", "Begin a new conversation.", _clear),
     "/do": ChatCommand("WORDS", "Run what the words ask for.", _do),
     "/menu": ChatCommand("", "Choose a phase to run.", _menu),

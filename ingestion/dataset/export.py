@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ingestion.dataset.answer_sheets import answer_sheets
 from ingestion.dataset.answer_store import AnsweredForm
-from ingestion.dataset.bibliography import to_bibtex, to_ris
 from ingestion.dataset.columns import COLUMNS
 from ingestion.dataset.sheets import text_cell, workbook_sheets
 from ingestion.records.source_record import SourceRecord
@@ -19,6 +18,7 @@ from ingestion.spreadsheets.workbook_writer import neutral, to_workbook
 from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
+from rag_engine.takeaway.bibliography import to_bibtex, to_ris
 
 SUFFIXES = (".xlsx", ".csv", ".jsonl", ".bib", ".ris")
 

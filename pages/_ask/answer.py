@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from functools import partial
 
 import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, excerpt, index_entries
+from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._shared import resources
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
-from rag_engine.answering.reference_list import licence_text, references_of
+from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
+from rag_engine.conversations.store import Conversation
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
@@ -57,18 +60,18 @@ _CONSECUTIVE_STEPS = ("plan", "retrieval", "judge", "answer", "support")
 _GENERATORS = {"extractive": "quotations only"}
 
 
-def draw_reply(reply: Reply, turn: int, *, latest: bool) -> None:
-    """Draw a reply; the latest one shows its sources, whose pages are drawn beside it."""
+def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
+    """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it."""
     numbers = {source.n for source in reply.sources}
     quoted = {citation.n: citation for citation in reversed(reply.citations)}
-    _draw_text(reply, lambda n: _mark(n, turn, linked=latest and n in numbers, quoted=quoted.get(n)))
-    if reply.citations and reply.status != "insufficient_evidence":
-        _draw_references(reply.citations, turn)
+    _draw_text(reply, lambda n: _mark(n, number, linked=latest and n in numbers, quoted=quoted.get(n)))
+    if reply.status == "answered" or reply.quotations:
+        draw_answer_row(conversation, number)
     for warning in reply.warnings:
         if warning != reply.text:
             st.caption(f":material/info: {escape(warning)}")
     if reply.sources:
-        _draw_sources(reply, turn, latest=latest)
+        _draw_sources(conversation, number, reply, latest=latest)
     if reply.queries:
         _draw_details(reply)
 
@@ -101,13 +104,6 @@ def _draw_support(reply: Reply, summary: str) -> None:
         with st.expander("Sentences to check", icon=":material/rule:", type="compact"):
             for line in doubtful:
                 st.markdown(answer_markdown(f"- {line}", lambda n: _mark(n, 0, linked=False)))
-
-
-def _draw_references(citations: tuple[Citation, ...], turn: int) -> None:
-    """Draw the button behind which the references stand, ready to be copied."""
-    lines = [f"{reference.marks} {reference.text}" for reference in references_of(citations)]
-    with st.popover("References", icon=":material/list:", type="tertiary", key=f"answer-{turn}-references"):
-        st.code("\n".join(lines), language=None, wrap_lines=True)
 
 
 def partial_answer(text: str) -> str:
@@ -152,27 +148,28 @@ def _anchor(turn: int, n: int) -> str:
     return f"answer-{turn}-source-{n}"
 
 
-def _draw_sources(reply: Reply, turn: int, *, latest: bool) -> None:
+def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
     cited = list(dict.fromkeys(citation.n for citation in reply.citations))
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
+    draw_first, draw_rest = (partial(_draw_cited, some, conversation, number, reply) for some in (first, rest))
     if first and latest:
-        _draw_cited(first, reply, turn)
+        draw_first()
     elif first:
         title = f"{pluralised(len(first), 'source')} cited"
-        _draw_folded(title, ":material/format_quote:", f"cited {turn}", lambda: _draw_cited(first, reply, turn))
+        _draw_folded(title, ":material/format_quote:", f"cited {number}", draw_first)
     if rest:
         title = f"{pluralised(len(rest), 'passage')} found"
         if first or reply.status == "insufficient_evidence":
             title = pluralised(len(rest), "related passage" if first else "nearest passage")
-        _draw_folded(title, ":material/manage_search:", f"rest {turn}", lambda: _draw_cited(rest, reply, turn))
+        _draw_folded(title, ":material/manage_search:", f"rest {number}", draw_rest)
 
 
-def _draw_cited(sources: Sequence[ShownSource], reply: Reply, turn: int) -> None:
+def _draw_cited(sources: Sequence[ShownSource], conversation: Conversation, number: int, reply: Reply) -> None:
     """Draw sources, each with its citations."""
     for source in sources:
         citations = tuple(citation for citation in reply.citations if citation.n == source.n)
-        _draw_source(source, citations, turn)
+        _draw_source(source, citations, conversation, number)
 
 
 @st.fragment
@@ -191,8 +188,8 @@ def _clear_filters() -> str:
 
 
 @st.fragment
-def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int) -> None:
-    key = _anchor(turn, source.n)
+def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversation: Conversation, number: int) -> None:
+    key = _anchor(number, source.n)
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
         known = (source.authority, _place(source), source.file, licence_text(source.licence))
@@ -206,6 +203,9 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], turn: int
             st.caption(index_entries(source))
         if source.linked:
             _draw_links(source, key)
+        if citations:
+            with st.container(horizontal=True):
+                draw_quote_row(conversation, number, source.n, citations, key)
         document = resources.find_document(source.document_id)
         if document is None:
             st.caption(":material/info: This document is no longer in the collection.")

@@ -166,7 +166,7 @@ def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> 
     _draw_question(turn, number, latest=latest)
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
-            draw_reply(turn.reply, number, latest=latest)
+            draw_reply(conversation, number, turn.reply, latest=latest)
             if turn.reply.status != "error":
                 draw_rating(conversation.id, turn, number)
         elif latest and resources.answer_jobs().progress(conversation.id) is not None:

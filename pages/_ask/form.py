@@ -13,7 +13,8 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.reply import Reply
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
-from rag_engine.types import AttributeContent, Evidence, StructuredAnswer
+from rag_engine.takeaway.exported_text import attribute_text
+from rag_engine.types import Evidence, StructuredAnswer
 
 
 def draw_form_choice() -> AnswerSchema | None:
@@ -41,22 +42,14 @@ def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a form holds: its entities, and its records as a table; `mark(n)` leads to source n."""
     stated = [one for one in reply.entities if one.value is not None]
     if stated:
-        st.markdown("  \n".join(f"**{escape(one.name)}**: {escape(_shown(one.value))}" for one in stated))
+        st.markdown("  \n".join(f"**{escape(one.name)}**: {escape(attribute_text(one.value))}" for one in stated))
     names = [escape(attribute.name) for attribute in reply.records[0].attributes]
     rows = [
         [
-            *(escape(_shown(attribute.value)) for attribute in record.attributes),
+            *(escape(attribute_text(attribute.value)) for attribute in record.attributes),
             f"{mark(record.citation.n)} page {record.citation.page}",
         ]
         for record in reply.records
     ]
     lines = [[*names, "Source"], ["---"] * (len(names) + 1), *rows]
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
-
-
-def _shown(value: AttributeContent) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple):
-        return "; ".join(value)
-    return "–" if value is None else str(value)

@@ -75,7 +75,7 @@ def _confirm(document: DocumentRecord) -> None:
     st.markdown(f"**{escape(document.metadata.title)}**")
     st.markdown(
         "Its file, its text and its index entries are removed from this machine and cannot be recovered. "
-        "Conversations keep the sentences they have quoted from it."
+        "Conversations and notebooks keep the sentences they have quoted from it."
     )
     author, note = "", ""
     if is_listed(resources.desk(), document):

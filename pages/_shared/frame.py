@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
 from rag_engine.errors import SextantError
 
@@ -46,11 +47,15 @@ def open_frame() -> Any:
     pages = [
         st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
+        st.Page(ROOT / "pages/notebook.py", title="Notebook", icon=":material/book_2:"),
         st.Page(ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
         st.Page(ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
     ]
     page = st.navigation(pages)
-    st.set_page_config(page_title=f"{page.title} · Sextant", layout="wide")
+    st.html(PRINT_STYLE)
+    # The notebook is read, and wants a narrow column.
+    layout: Literal["centered", "wide"] = "centered" if page == pages[2] else "wide"
+    st.set_page_config(page_title=f"{page.title} · Sextant", layout=layout)
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])

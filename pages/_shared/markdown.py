@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
 
 # Streamlit replaces some patterns after parsing, where a backslash is gone: links that are only an address,
 # :icons:, and arrows. An empty directive between two of their letters keeps them apart; it draws nothing and is
@@ -12,12 +15,6 @@ _BREAK = ":small[]"
 _LATE = re.compile(r"(?<=:)(?=[\w+/-])|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=[<>~])(?==)", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"""([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])""")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-
-_MARK = re.compile(r"\[Source (\d+)\]")
-_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
-_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*")
-_BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
-_NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
 
 
 def escape(text: str) -> str:
@@ -41,35 +38,29 @@ def highlighted(pieces: Sequence[tuple[str, bool]]) -> str:
 
 def answer_markdown(text: str, mark: Callable[[int], str]) -> str:
     """Return the markdown of an answer: its lists, headings and bold words, each [Source n] replaced by `mark(n)`."""
-    return "\n".join(_line(line, mark) for line in text.splitlines())
+    return "\n".join(_line(line, mark) for line in answer_lines(text))
 
 
-def _line(line: str, mark: Callable[[int], str]) -> str:
-    if match := _BULLET.fullmatch(line):
-        return f"{_indent(match[1])}- {_words(match[2], mark)}"
-    if match := _NUMBERED.fullmatch(line):
-        return f"{_indent(match[1])}{match[2]}. {_words(match[3], mark)}"
-    if match := _HEADING.fullmatch(line.strip()):
-        return f"\n**{_words(match[1].replace('**', ''), mark)}**\n"
-    # Two blanks at the end keep a single line break, as the model wrote it.
-    return f"{_words(line, mark)}  " if line.strip() else ""
+def _line(line: AnswerLine, mark: Callable[[int], str]) -> str:
+    words, indent = _words(line.runs, mark), "    " * line.depth
+    match line.kind:
+        case "bullet":
+            return f"{indent}- {words}"
+        case "numbered":
+            return f"{indent}{line.number}. {words}"
+        case "heading":
+            return f"\n**{words}**\n"
+        case "text":
+            # Two blanks at the end keep a single line break, as the model wrote it.
+            return f"{words}  " if line.runs else ""
 
 
-def _indent(blanks: str) -> str:
-    return "    " * min(len(blanks.expandtabs(4)) // 2, 2)
-
-
-def _words(text: str, mark: Callable[[int], str]) -> str:
-    return _alternate(_BOLD, text, lambda bold: f"**{_marked(bold, mark)}**", lambda rest: _marked(rest, mark))
-
-
-def _marked(text: str, mark: Callable[[int], str]) -> str:
-    return _alternate(_MARK, text, lambda number: mark(int(number)), _spaced)
-
-
-def _alternate(pattern: re.Pattern[str], text: str, matched: Callable[[str], str], rest: Callable[[str], str]) -> str:
-    pieces = pattern.split(text)
-    return "".join(matched(piece) if i % 2 else rest(piece) for i, piece in enumerate(pieces))
+def _words(runs: Sequence[AnswerRun], mark: Callable[[int], str]) -> str:
+    pieces: list[str] = []
+    for bold, group in groupby(runs, key=lambda run: run.bold):
+        words = "".join(_spaced(run.text) if run.n is None else mark(run.n) for run in group)
+        pieces.append(f"**{words}**" if bold else words)
+    return "".join(pieces)
 
 
 def _spaced(text: str) -> str:

@@ -127,6 +127,11 @@ def _parsed(path: Path, *_: int) -> Conversation:
     return CODEC.validate_json(path.read_bytes())
 
 
+def is_kept(workspace: Path, id: str) -> bool:
+    """Whether there is a conversation of this id."""
+    return bool(_ID.fullmatch(id)) and _path(workspace, id).exists()
+
+
 def list_conversations(workspace: Path) -> list[ConversationSummary]:
     """Return every conversation, pinned ones first, then by the last question; files that cannot be read are left out.
 

@@ -7,6 +7,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import docx
 import pytest
 from playwright.sync_api import Dialog, Page, expect
 
@@ -292,3 +293,33 @@ def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_ag
 
     expect(page.get_by_text("last-words")).to_be_visible()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+
+
+def test_an_answer_is_exported_to_word_and_a_quote_goes_into_the_notebook(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    page.goto(address)
+    ask(page, QUESTION)
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Word").click()
+    downloading.value.save_as(tmp_path / "answer.docx")
+    page.keyboard.press("Escape")
+    page.locator(".st-key-answer-0-source-1").get_by_role("button", name="Add to notebook").click()
+    expect(page.get_by_text("Added to the notebook Evidence.")).to_be_visible()
+
+    assert docx.Document(str(tmp_path / "answer.docx")).paragraphs[0].text == QUESTION
+    assert downloading.value.suggested_filename == "how-long-does-a-local-flood-plan-remain-valid.docx"
+    page.emulate_media(media="print", color_scheme="dark")
+    expect(page.locator("strong", has_text="References")).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_role("link", name="Library")).to_be_hidden()
+    expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+    page.emulate_media(media="screen", color_scheme="light")
+
+    page.get_by_role("link", name="Notebook").click()
+    expect(page.locator("blockquote", has_text="remains valid for six years")).to_be_visible()
+    page.get_by_role("link", name="Open conversation").click()
+    expect(page.locator(".st-key-question-0")).to_have_text(re.compile(re.escape(QUESTION)))

@@ -36,7 +36,7 @@ _SOFTNESS = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Quoting:
-    """How units are chosen, measured by benchmarks/quotations.py.
+    """How units are chosen, measured by benchmarks/answers/quotations.py.
 
     At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources` and the sentences
     to which an index leads, `longest` words in all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words,

@@ -208,6 +208,15 @@ def test_a_conversation_is_exported_once(session: ChatSession, tmp_path: Path) -
         take(session, f"/export {tmp_path / 'my notes.md'}")
 
 
+@pytest.mark.parametrize(("suffix", "begins"), [(".docx", b"PK"), (".bib", b"@misc{"), (".ris", b"TY  - ")])
+def test_a_conversation_is_exported_in_every_format(
+    session: ChatSession, tmp_path: Path, suffix: str, begins: bytes
+) -> None:
+    take(session, QUESTION)
+    take(session, f"/export {tmp_path / 'notes'}{suffix}")
+    assert (tmp_path / f"notes{suffix}").read_bytes().startswith(begins)
+
+
 def test_help_names_every_command(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
     take(session, "/help")
     printed = capsys.readouterr().out

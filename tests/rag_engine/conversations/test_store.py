@@ -141,6 +141,7 @@ def test_an_id_that_is_none_finds_and_writes_nothing(tmp_path: Path, id: str) ->
     (tmp_path / "secret.json").write_text("{}")
 
     assert store.read_conversation(tmp_path, id) is None
+    assert not store.is_kept(tmp_path, id)
     store.delete_conversation(tmp_path, id)
     with pytest.raises(InputError):
         store.begin_turn(tmp_path, id, "Why?")
@@ -162,10 +163,12 @@ def test_the_latest_conversations_come_first_under_their_first_question(tmp_path
 def test_a_deleted_conversation_is_gone(tmp_path: Path) -> None:
     id = store.new_id()
     store.begin_turn(tmp_path, id, "Why?")
+    assert store.is_kept(tmp_path, id)
 
     deleted = store.delete_conversation(tmp_path, id)
 
     assert store.read_conversation(tmp_path, id) is None
+    assert not store.is_kept(tmp_path, id)
     assert list((tmp_path / "conversations").iterdir()) == []
 
     assert deleted is not None

@@ -1,6 +1,6 @@
 """Quotations where no language model answers: how often they hold the sentence that answers, by how they are chosen.
 
-    python benchmarks/quotations.py [--workspace DIR] [--shared DIR] [--fresh]
+    python -m benchmarks.answers.quotations [--workspace DIR] [--shared DIR] [--fresh]
 
 The questions are those of data/eval/passages.jsonl, each with the sentences that answer it. A passage or a quotation
 answers where half of the runs of four words of such a sentence are in it, or half of its own are in the sentence. One
@@ -36,7 +36,7 @@ from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.text.folding import fold
 from rag_engine.types import Evidence
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RUN = 4
 DEPTH = 10
 BOTH = ("reader", "cross-encoder")
@@ -203,7 +203,7 @@ def measure_fresh(engine: Engine) -> None:
         "Plain questions that quotations answer",
         ["way", *columns_of((FRESH,)), "quotations a question", "found among the passages"],
         [[*row, f"{held} of {len(found)}"]],
-        [machine(), "`python benchmarks/quotations.py --fresh`; nothing was chosen by these questions."],
+        [machine(), "`python -m benchmarks.answers.quotations --fresh`; nothing was chosen by these questions."],
     )
 
 
@@ -229,7 +229,7 @@ def main() -> None:
         quoted = [quotations_row(models, name, reads, quoting, usual) for name, (reads, quoting) in WAYS.items()]
         engine.close()
     note = (
-        f"`python benchmarks/quotations.py`; {len(questions)} questions in seven languages over real documents "
+        f"`python -m benchmarks.answers.quotations`; {len(questions)} questions in seven languages over real documents "
         "(data/eval/passages.jsonl)."
     )
     places = ("English", "other languages", "across languages")

@@ -1,10 +1,10 @@
 """Questions that the collection cannot answer: how many are refused, beside those that it answers.
 
-    python benchmarks/refusals.py [--workspace DIR] [--shared DIR]
+    python -m benchmarks.answers.refusals [--workspace DIR] [--shared DIR]
 
 The questions without an answer are those of data/eval/unanswerable.tsv; the answerable ones are those of
-data/eval/passages.jsonl and page_questions.tsv. Each half by itself (benchmarks/fit_chances.py fitted on dev); below
-what happens today stands what the best chance of a passage alone would refuse at other bounds.
+data/eval/passages.jsonl and page_questions.tsv. Each half by itself (benchmarks/answers/fit_chances.py fitted on dev);
+below what happens today is what the best chance of a passage alone would refuse at other bounds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.fit_chances import half_of
+from benchmarks.answers.fit_chances import half_of
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
@@ -26,7 +26,7 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.types import Answer
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WITHOUT_ANSWER = DATA / "eval" / "unanswerable.tsv"
 ANSWERABLE = "answerable"
 KINDS = (ANSWERABLE, "off-topic", "not in the collection", "wrong country", "wrong year", "absent section")
@@ -90,7 +90,7 @@ def main() -> None:
         "Questions refused because the documents do not answer them",
         ["rule", *KINDS, "of all without an answer"],
         table,
-        [machine(), "`python benchmarks/refusals.py`, no language model; fitted on dev."],
+        [machine(), "`python -m benchmarks.answers.refusals`, no language model; fitted on dev."],
     )
 
 

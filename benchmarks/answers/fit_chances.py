@@ -1,6 +1,6 @@
 """Fits the chance that a passage answers, the tiers and the least chance to answer from; writes data/chances.toml.
 
-    python benchmarks/fit_chances.py [--workspace DIR] [--shared DIR] [--write]
+    python -m benchmarks.answers.fit_chances [--workspace DIR] [--shared DIR] [--write]
 
 Questions with an answer are those of data/eval/passages.jsonl and page_questions.tsv, those without one of
 unanswerable.tsv. Fitted on the development halves alone (the parity of the first byte of the SHA-256 of a
@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.quotations import answers
+from benchmarks.answers.quotations import answers
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
@@ -35,7 +35,7 @@ from rag_engine.evaluation.gold import read_gold
 from rag_engine.protocols import PassageReader
 from rag_engine.types import Hit
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FILE = DATA / "chances.toml"
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
@@ -207,7 +207,7 @@ def report(asked: Sequence[Asked], models: Models) -> None:
                 cells = [f"{sum(one)} of {len(one)} ({share(one):.0%})" for one in right]
                 tiers.append([f"{title}, {half}, {'same language' if same else 'across languages'}", *cells])
     kinds = list(dict.fromkeys(one.kind for one in asked))
-    note = "`python benchmarks/fit_chances.py`; fitted on dev alone."
+    note = "`python -m benchmarks.answers.fit_chances`; fitted on dev alone."
     write_table("refusal_chances", "Questions refused by the best chance", ["by", *kinds], rows, [machine(), note])
     write_table("tiers", "Right passages by tier", ["by", "strong", "moderate", "weak"], tiers, [machine(), note])
 
@@ -216,7 +216,7 @@ def _toml(models: Models, heldout: Sequence[Asked]) -> str:
     lines = [
         "# The chance that a passage answers the question (rag_engine/answering/chances.py).",
         f'date = "{date.today().isoformat()}"',
-        'command = "python benchmarks/fit_chances.py --write"',
+        'command = "python -m benchmarks.answers.fit_chances --write"',
     ]
     for title, (weights, bounds) in models.items():
         lines += ["", f"[{title}]", *(f"{name} = {value}" for name, value in bounds.items())]

@@ -26,6 +26,7 @@ _ESCAPED = str.maketrans(
         "^": r"{\textasciicircum}",
     }
 )
+_COUNTED = re.compile(r"^\d+\.\n(?=TY  - )", re.MULTILINE)
 _RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA"}
 _REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation"}
 
@@ -80,7 +81,8 @@ def to_ris(entries: Sequence[BibliographyEntry]) -> str:
             "notes": [_line(f"Licence: {metadata.licence}")] if metadata.licence else [],
         }
         records.append({name: value for name, value in record.items() if value})
-    return str(rispy.dumps(records))
+    # rispy numbers its records, which the format does not know.
+    return _COUNTED.sub("", str(rispy.dumps(records)))
 
 
 def _key(code: str, keys: set[str]) -> str:

@@ -7,7 +7,7 @@ import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingestion.dataset.bibliography import to_bibtex, to_ris
+from rag_engine.takeaway.bibliography import to_bibtex, to_ris
 from rag_engine.types import Metadata
 
 _PLAN = Metadata(
@@ -54,3 +54,8 @@ def test_ris_carries_what_a_reference_needs() -> None:
     assert (record["abstract"], record["urls"], record["notes"]) == (
         "Two lines}", ["https://a.org/x_1?a=b&c=%20d"], ["Licence: CC BY 4.0"],
     )  # fmt: skip
+
+
+def test_ris_has_nothing_but_fields_between_its_records() -> None:
+    lines = to_ris([("A", _PLAN), ("B", _PLAN)]).splitlines()
+    assert [line for line in lines if line and line[2:6] != "  - "] == []

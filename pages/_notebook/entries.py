@@ -1,0 +1,143 @@
+"""Entries of a notebook: filtered by tag, in the order that a person gives them, and exported."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from pages._notebook.entry import draw_entry, draw_note, draw_origin
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.exports import draw_exports
+from pages._shared.markdown import escape
+from rag_engine.engine import Engine
+from rag_engine.notebook.notebook import Notebook, NotebookEntry, with_entry, with_entry_moved, without_entry
+from rag_engine.notebook.store import change_notebook
+from rag_engine.takeaway.exported_text import ExportedText, export_notebook
+
+# Entries drawn at once: each has a dozen widgets.
+_SHOWN = 20
+_REMOVED = "notebook entry removed"
+
+
+def draw_entries(engine: Engine, notebook: Notebook) -> None:
+    """Draw the entries that have one of the chosen tags, and the button that exports them."""
+    workspace = resources.workspace()
+    _draw_undo(workspace, notebook)
+    if not notebook.entries:
+        st.info(
+            "No entries yet. On the Ask page, “Add to notebook” keeps an answer or a quote here.",
+            icon=":material/bookmark_add:",
+        )
+        return
+    shown = _draw_filter(notebook)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Entries: {len(shown):,} of {len(notebook.entries):,}", width="content")
+        with st.popover("Export", icon=":material/download:", type="tertiary", key="notebook export"):
+            draw_exports(partial(_exported, engine, notebook, shown), notebook.name, f"notebook {notebook.id}")
+    _draw_list(workspace, notebook.id, shown, _present(engine))
+
+
+def _draw_filter(notebook: Notebook) -> list[NotebookEntry]:
+    """Draw the choice of tags, if there are any; return the entries that have one of those chosen."""
+    if not notebook.tags:
+        return list(notebook.entries)
+    # A key for each set of tags: a chosen one may have gone from all entries.
+    key = f"notebook tags {hash(notebook.tags)}"
+    chosen = set(st.pills("Tags", notebook.tags, selection_mode="multi", key=key, format_func=escape))
+    return [entry for entry in notebook.entries if not chosen or chosen & set(entry.tags)]
+
+
+def _draw_list(workspace: Path, id: str, shown: Sequence[NotebookEntry], present: Collection[str]) -> None:
+    key = f"notebook shown {id}"
+    most: int = st.session_state.setdefault(key, _SHOWN)
+    for position, entry in enumerate(shown[:most]):
+        with st.container(border=True, key=f"entry-{entry.id}"):
+            draw_entry(entry, present)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                draw_origin(workspace, entry)
+                draw_note(workspace, id, entry)
+                _draw_moves(workspace, id, entry, shown, position)
+                st.button(
+                    "Remove",
+                    icon=":material/delete:",
+                    type="tertiary",
+                    key=f"remove {entry.id}",
+                    on_click=_remove,
+                    args=(workspace, id, entry),
+                )
+    if len(shown) > most:
+        label = f"Show more entries ({len(shown) - most:,})"
+        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, args=(key,))
+
+
+def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[NotebookEntry], position: int) -> None:
+    """Draw the buttons that move an entry past its neighbour among those that are shown."""
+    first, last = position == 0, position == len(shown) - 1
+    # Down is the neighbour's way up.
+    above = (entry.id, shown[position - 1].id)
+    below = (shown[position + 1].id, entry.id) if not last else above
+    for name, icon, (moved, before), disabled in (
+        ("Move up", ":material/arrow_upward:", above, first),
+        ("Move down", ":material/arrow_downward:", below, last),
+    ):
+        st.button(
+            "",
+            icon=icon,
+            help=name,
+            type="tertiary",
+            key=f"{name} {entry.id}",
+            disabled=disabled,
+            on_click=_move,
+            args=(workspace, id, moved, before),
+        )
+
+
+def _draw_undo(workspace: Path, notebook: Notebook) -> None:
+    """Draw the way back of the entry that was removed last."""
+    id, entry, position = st.session_state.get(_REMOVED, ("", None, 0))
+    if id != notebook.id:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="notebook-undo"):
+        st.caption("Entry removed.", width="content")
+        st.button(
+            "Undo",
+            icon=":material/undo:",
+            type="tertiary",
+            key="notebook undo",
+            on_click=_restore,
+            args=(workspace, id, entry, position),
+        )
+
+
+def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
+    with show_errors():
+        before, _ = change_notebook(workspace, id, lambda one: without_entry(one, entry.id))
+        place = next((i for i, one in enumerate(before.entries) if one.id == entry.id), len(before.entries))
+        st.session_state[_REMOVED] = id, entry, place
+
+
+def _restore(workspace: Path, id: str, entry: NotebookEntry, position: int) -> None:
+    with show_errors():
+        change_notebook(workspace, id, lambda one: with_entry(one, entry, position))
+        del st.session_state[_REMOVED]
+
+
+def _move(workspace: Path, id: str, moved: str, before: str) -> None:
+    with show_errors():
+        change_notebook(workspace, id, lambda one: with_entry_moved(one, moved, before))
+
+
+def _show_more(key: str) -> None:
+    st.session_state[key] += _SHOWN
+
+
+def _present(engine: Engine) -> set[str]:
+    return {record.document_id for record in engine.collection.documents()}
+
+
+def _exported(engine: Engine, notebook: Notebook, shown: Sequence[NotebookEntry]) -> ExportedText:
+    return export_notebook(notebook, shown, _present(engine))

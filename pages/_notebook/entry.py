@@ -1,0 +1,88 @@
+"""An entry of a notebook: its quotes or its answer, where it comes from, its note and its tags."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import streamlit as st
+
+from pages._ask.form import draw_records
+from pages._shared.errors import show_errors
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import is_kept
+from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
+from rag_engine.notebook.store import change_notebook
+from rag_engine.takeaway.exported_text import missing_documents, reply_notes
+from rag_engine.takeaway.plain_text import plain_references
+from rag_engine.types import Citation
+
+
+def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
+    """Draw an entry; `present` are the ids of the documents that are still in the collection."""
+    st.markdown(f"**{escape(entry.question)}**")
+    if entry.answer is None:
+        _draw_quotes(entry.quotes)
+    else:
+        _draw_answer(entry.answer)
+    for title in missing_documents(entry.citations, present):
+        st.caption(f":material/info: No longer in the collection: {escape(title)}")
+    if entry.note:
+        st.markdown(escape_paragraphs(entry.note))
+    if entry.tags:
+        st.markdown(" ".join(f":gray-badge[{escape(tag)}]" for tag in entry.tags))
+
+
+def _draw_quotes(quotes: tuple[Citation, ...]) -> None:
+    for quote in quotes:
+        st.markdown(f"> “{escape(quote.quote)}”")
+    st.caption(escape_paragraphs(plain_references(quotes)))
+
+
+def _draw_answer(reply: Reply) -> None:
+    st.markdown(answer_markdown(reply.text, _badge))
+    if reply.records:
+        draw_records(reply, _badge)
+    st.caption(escape_paragraphs(plain_references(reply.citations)))
+    for note in reply_notes(reply):
+        st.caption(f":material/info: {escape(note)}")
+
+
+def _badge(n: int) -> str:
+    return f":green-badge[{n}]"
+
+
+def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
+    """Draw when the question was asked, and the link to its conversation while that is kept."""
+    st.caption(f"{entry.asked[:16].replace('T', ' ')} UTC", width="content")
+    if is_kept(workspace, entry.conversation):
+        st.page_link(
+            "pages/ask.py",
+            label="Open conversation",
+            icon=":material/forum:",
+            query_params={"conversation": entry.conversation},
+        )
+    else:
+        st.caption("The conversation was deleted.", width="content")
+
+
+def draw_note(workspace: Path, notebook: str, entry: NotebookEntry) -> None:
+    """Draw the button behind which note and tags are edited."""
+    note, tags = f"noted {entry.id}", f"tagged {entry.id}"
+    with st.popover("Note and tags", icon=":material/edit_note:", type="tertiary", key=f"note {entry.id}"):
+        st.text_area("Note", entry.note, key=note, max_chars=5000, width=460)
+        st.text_input("Tags", ", ".join(entry.tags), key=tags, help="Separated by commas.", max_chars=500)
+        st.button(
+            "Save",
+            icon=":material/check:",
+            key=f"save {entry.id}",
+            on_click=_save,
+            args=(workspace, notebook, entry.id),
+        )
+
+
+def _save(workspace: Path, notebook: str, id: str) -> None:
+    with show_errors():
+        note, tags = str(st.session_state[f"noted {id}"]).strip(), read_tags(st.session_state[f"tagged {id}"])
+        change_notebook(workspace, notebook, lambda one: with_note(one, id, note, tags))

@@ -1,0 +1,13 @@
+"""Notebook page: quotes and answers that were kept, with notes and tags, to be ordered and exported."""
+
+import streamlit as st
+
+from pages._notebook import choice, entries
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.frame import guard
+
+guard(__file__)
+st.title("Notebook")
+with show_errors():
+    entries.draw_entries(resources.engine(), choice.draw_choice(resources.workspace()))

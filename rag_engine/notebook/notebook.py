@@ -1,0 +1,110 @@
+"""Evidence notebook: its entries, and what can be done to their list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import Turn, new_id
+from rag_engine.types import Citation
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookEntry:
+    """What a person kept of an answer: the whole of it, without its passages, or the quotes of one source.
+
+    `conversation` and `asked` name the turn that it comes from, which may be deleted by now.
+    """
+
+    id: str
+    conversation: str
+    asked: str
+    question: str
+    added: str
+    answer: Reply | None = None
+    quotes: tuple[Citation, ...] = ()
+    note: str = ""
+    tags: tuple[str, ...] = ()
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The places that it quotes or cites."""
+        return self.answer.citations if self.answer else self.quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """Entries in the order that a person gives them."""
+
+    id: str
+    name: str
+    entries: tuple[NotebookEntry, ...] = ()
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Every tag in use, in alphabetical order."""
+        return tuple(sorted({tag for entry in self.entries for tag in entry.tags}, key=str.casefold))
+
+
+def answer_entry(conversation: str, turn: Turn) -> NotebookEntry:
+    """Return the answer of a turn as an entry; the passages that it was made from stay with the conversation."""
+    answer = replace(turn.reply, sources=(), steps=(), seconds={}) if turn.reply else None
+    return _entry(conversation, turn, answer=answer)
+
+
+def quote_entry(conversation: str, turn: Turn, n: int) -> NotebookEntry:
+    """Return what the answer of a turn quotes from source `n` as an entry."""
+    citations = turn.reply.citations if turn.reply else ()
+    return _entry(conversation, turn, quotes=tuple(one for one in citations if one.n == n))
+
+
+def with_entry(notebook: Notebook, entry: NotebookEntry, position: int | None = None) -> Notebook:
+    """Return the notebook with an entry at a position, else at its end; the same one where it is in it already."""
+    if any(_same(one, entry) for one in notebook.entries):
+        return notebook
+    at = len(notebook.entries) if position is None else position
+    return replace(notebook, entries=(*notebook.entries[:at], entry, *notebook.entries[at:]))
+
+
+def without_entry(notebook: Notebook, id: str) -> Notebook:
+    """Return the notebook without an entry."""
+    return replace(notebook, entries=tuple(one for one in notebook.entries if one.id != id))
+
+
+def with_note(notebook: Notebook, id: str, note: str, tags: tuple[str, ...]) -> Notebook:
+    """Return the notebook with another note and other tags at an entry."""
+    noted = tuple(replace(one, note=note, tags=tags) if one.id == id else one for one in notebook.entries)
+    return replace(notebook, entries=noted)
+
+
+def with_entry_moved(notebook: Notebook, id: str, before: str) -> Notebook:
+    """Return the notebook with an entry in the place of the entry `before`, which moves on by one."""
+    moved = [one for one in notebook.entries if one.id == id]
+    rest = [one for one in notebook.entries if one.id != id]
+    at = next((i for i, one in enumerate(notebook.entries) if one.id == before), None)
+    if not moved or at is None:
+        return notebook
+    return replace(notebook, entries=(*rest[:at], *moved, *rest[at:]))
+
+
+def read_tags(text: str) -> tuple[str, ...]:
+    """Return the tags of a line, separated by commas; each once."""
+    return tuple(dict.fromkeys(tag for tag in (" ".join(one.split()) for one in text.split(",")) if tag))
+
+
+def _entry(
+    conversation: str, turn: Turn, answer: Reply | None = None, quotes: tuple[Citation, ...] = ()
+) -> NotebookEntry:
+    added = datetime.now(UTC).isoformat(timespec="seconds")
+    return NotebookEntry(new_id(), conversation, turn.asked, turn.question, added, answer, quotes)
+
+
+def _same(one: NotebookEntry, other: NotebookEntry) -> bool:
+    """Whether both keep the same part of the same answer."""
+    return (one.conversation, one.asked, one.answer is None, one.quotes) == (
+        other.conversation,
+        other.asked,
+        other.answer is None,
+        other.quotes,
+    )

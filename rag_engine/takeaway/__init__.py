@@ -1,0 +1,1 @@
+"""Answers, conversations and notebooks as files to take away: Word, Markdown, BibTeX and RIS."""

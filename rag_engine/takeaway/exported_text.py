@@ -1,0 +1,149 @@
+"""An answer, a conversation or a notebook as it is exported, whatever the format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from rag_engine.answering.reference_list import references_of
+from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import Conversation, Turn
+from rag_engine.notebook.notebook import Notebook, NotebookEntry
+from rag_engine.types import AttributeContent, Citation
+
+# Control characters and halves of surrogate pairs, which XML forbids; and signs that turn the direction of writing.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+_BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedSection:
+    """A question with its answer, or with what was quoted from one.
+
+    `details` make one line below the heading. `text` and the cells of `table` (its header first) cite the `citations`
+    as [Source n]; `quotes` are quoted as they are. `notes` are what a reader has to know, a line each; `remark` is what
+    a person wrote.
+    """
+
+    heading: str
+    details: tuple[str, ...] = ()
+    text: str = ""
+    citations: tuple[Citation, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    quotes: tuple[Citation, ...] = ()
+    notes: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedText:
+    """A title and the sections below it; a section without a heading is all there is below the title."""
+
+    title: str
+    sections: tuple[ExportedSection, ...]
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Every place that is cited or quoted, in order."""
+        return tuple(one for section in self.sections for one in (*section.citations, *section.quotes))
+
+
+def export_answer(turn: Turn) -> ExportedText:
+    """Return one answer under its question."""
+    return ExportedText(turn.question, (_turn_section(turn, heading=""),))
+
+
+def export_conversation(conversation: Conversation) -> ExportedText:
+    """Return a conversation: each question as a heading, and its answer."""
+    sections = tuple(_turn_section(turn, heading=turn.question) for turn in conversation.turns)
+    return ExportedText(conversation.title, sections)
+
+
+def export_notebook(notebook: Notebook, entries: Iterable[NotebookEntry], present: Container[str]) -> ExportedText:
+    """Return entries of a notebook; `present` are the ids of the documents that are still in the collection."""
+    return ExportedText(notebook.name, tuple(_entry_section(entry, present) for entry in entries))
+
+
+def visible_text(text: str) -> str:
+    """Return the text without characters that no file may hold or that nobody sees; lines end in a line feed."""
+    return _UNSEEN.sub("", _BREAK.sub("\n", text))
+
+
+def footnote_text(citations: Iterable[Citation], *, quoted: bool = True) -> str:
+    """Return the reference of citations of one document with its file, and the quotes unless they are in the text."""
+    cited = tuple(citations)
+    [reference] = references_of(cited)
+    quotes = [f"“{' '.join(citation.quote.split())}”" for citation in cited] if quoted else []
+    return visible_text(" ".join((f"{reference.text} ({reference.file}).", *quotes)))
+
+
+def attribute_text(value: AttributeContent) -> str:
+    """Return what an attribute of a form holds as it is shown."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    return "–" if value is None else str(value)
+
+
+def missing_documents(citations: Iterable[Citation], present: Container[str]) -> tuple[str, ...]:
+    """Return the titles of the documents that are cited and no longer in the collection."""
+    return tuple(dict.fromkeys(one.title for one in citations if one.document_id not in present))
+
+
+def reply_notes(reply: Reply) -> Iterator[str]:
+    """Yield what a reader of an answer has to know: its warnings, how far it is supported, sentences to check."""
+    yield from (warning for warning in reply.warnings if warning != reply.text)
+    if summary := support_summary(reply.support):
+        yield summary
+    yield from unsupported_sentences(reply.text, reply.support)
+
+
+def _turn_section(turn: Turn, *, heading: str) -> ExportedSection:
+    asked = (_moment(turn.asked), f"Asked as: {turn.rewritten}" if turn.rewritten else "")
+    if turn.reply is None:
+        return ExportedSection(heading, tuple(filter(None, asked)), notes=("Not answered.",))
+    return _reply_section(heading, asked, turn.reply)
+
+
+def _reply_section(heading: str, details: tuple[str, ...], reply: Reply) -> ExportedSection:
+    entities = (f"- **{one.name}**: {attribute_text(one.value)}" for one in reply.entities if one.value is not None)
+    return ExportedSection(
+        heading,
+        details=tuple(filter(None, (*details, _answerer(reply)))),
+        text="\n".join(filter(None, (reply.text, reply.quotations, *entities))),
+        citations=reply.citations,
+        table=tuple(_record_rows(reply)),
+        notes=tuple(reply_notes(reply)),
+    )
+
+
+def _answerer(reply: Reply) -> str:
+    if reply.status != "answered":
+        return ""
+    return "Quotations only" if reply.generator == "extractive" else f"Written by {reply.generator}"
+
+
+def _record_rows(reply: Reply) -> Iterator[tuple[str, ...]]:
+    if reply.records:
+        yield (*(attribute.name for attribute in reply.records[0].attributes), "Source")
+    for record in reply.records:
+        cells = (attribute_text(attribute.value) for attribute in record.attributes)
+        yield (*cells, f"[Source {record.citation.n}] page {record.citation.page}")
+
+
+def _entry_section(entry: NotebookEntry, present: Container[str]) -> ExportedSection:
+    details = (_moment(entry.asked), f"Tags: {', '.join(entry.tags)}" if entry.tags else "")
+    gone = tuple(f"No longer in the collection: {title}" for title in missing_documents(entry.citations, present))
+    if entry.answer is None:
+        kept = tuple(filter(None, details))
+        return ExportedSection(entry.question, kept, quotes=entry.quotes, notes=gone, remark=entry.note)
+    section = _reply_section(entry.question, details, entry.answer)
+    return replace(section, notes=(*section.notes, *gone), remark=entry.note)
+
+
+def _moment(asked: str) -> str:
+    """Return when a question was asked, to the minute: "2026-11-24 10:00 UTC"."""
+    return f"{asked[:16].replace('T', ' ')} UTC"

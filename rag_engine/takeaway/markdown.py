@@ -1,0 +1,76 @@
+"""An exported text as Markdown, with a footnote for each source that is cited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rag_engine.answering.citations import CHECKED_MARK
+from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
+from rag_engine.types import Citation
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")
+# What a model or a document wrote keeps its lists and bold words, but no HTML, link, picture, formula or code.
+_ACTIVE = re.compile(r"[\\<\[`~&$]")
+# Where some readers make a link of an address alone; a backslash behind the match keeps it text.
+_ADDRESS = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|(?=@)", re.IGNORECASE)
+# A line that is indented as far is code.
+_INDENTED = re.compile(r"^[ \t]{4,}(?![-*•]|\d{1,3}[.)])", re.MULTILINE)
+
+
+def to_markdown(text: ExportedText) -> str:
+    """Return the text: title and questions as headings, answers and quotes, and the footnotes of each section."""
+    blocks = [f"# {_escaped(text.title)}"]
+    for number, section in enumerate(text.sections, start=1):
+        blocks += filter(None, _section(section, number))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _section(section: ExportedSection, number: int) -> Iterator[str]:
+    if section.heading:
+        yield f"## {_escaped(section.heading)}"
+    if section.details:
+        yield f"*{' · '.join(_escaped(one) for one in section.details)}*"
+    labels = {one.n: f"[^{number}-{one.n}]" for one in (*section.citations, *section.quotes)}
+    yield _marked(section.text, labels)
+    yield _table(section.table, labels)
+    yield "\n>\n".join(f"> “{_escaped(one.quote)}” {labels[one.n]}" for one in section.quotes)
+    yield _kept(section.remark)
+    for note in section.notes:
+        yield f"*{_escaped(note)}*"
+    yield "\n".join(_footnotes(section.citations, labels, quoted=True))
+    yield "\n".join(_footnotes(section.quotes, labels, quoted=False))
+
+
+def _marked(text: str, labels: dict[int, str]) -> str:
+    """Return what was written with each mark of a cited source as a footnote's."""
+    pieces = CHECKED_MARK.split(text)
+    marks = [labels.get(int(n), _kept(f"[Source {n}]")) for n in pieces[1::2]]
+    return "".join(kept + mark for kept, mark in zip(map(_kept, pieces[::2]), [*marks, ""], strict=True)).strip("\n")
+
+
+def _table(rows: tuple[tuple[str, ...], ...], labels: dict[int, str]) -> str:
+    if not rows:
+        return ""
+    cells = [[*map(_escaped, row[:-1]), _marked(row[-1], labels)] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], ["---"] * len(cells[0]), *cells[1:]))
+
+
+def _footnotes(citations: tuple[Citation, ...], labels: dict[int, str], *, quoted: bool) -> Iterator[str]:
+    for n in dict.fromkeys(citation.n for citation in citations):
+        cited = [citation for citation in citations if citation.n == n]
+        yield f"{labels[n]}: {_escaped(footnote_text(cited, quoted=quoted))}"
+
+
+def _kept(text: str) -> str:
+    """Return the text in its lines, with nothing in it that leads elsewhere or swallows what follows."""
+    return _unlinked(_ACTIVE.sub(r"\\\g<0>", _INDENTED.sub("   ", visible_text(text))))
+
+
+def _escaped(text: str) -> str:
+    """Return the text on one line, with nothing in it that acts as markup."""
+    return _unlinked(_MARKUP.sub(r"\\\1", " ".join(visible_text(text).split())))
+
+
+def _unlinked(text: str) -> str:
+    return _ADDRESS.sub(r"\g<0>\\", text)

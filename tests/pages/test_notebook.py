@@ -1,0 +1,262 @@
+"""Answers and quotes are taken away from the Ask page, and kept on the Notebook page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rag_engine.config import read_config
+from rag_engine.conversations import store as conversations
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import Conversation
+from rag_engine.engine import open_engine
+from rag_engine.notebook import store as notebooks
+from rag_engine.notebook.notebook import Notebook, answer_entry, quote_entry, with_entry
+from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
+
+Start = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    drawn = [*app.markdown, *app.caption, *app.code, *app.info, *app.error, *app.toast]
+    return "\n".join(str(one.value) for one in drawn)
+
+
+def labels(app: AppTest) -> list[str]:
+    return [one.label for one in app.button]
+
+
+def downloads(app: AppTest, key: str) -> list[str]:
+    return [one.proto.label for one in app.get("download_button") if key in one.proto.id]
+
+
+@pytest.fixture
+def workspace(collection: Path) -> Iterator[Path]:
+    """Yield the small collection, without notebooks before and after."""
+    yield collection
+    for path in (collection / "notebooks").glob("*.json"):
+        notebooks.delete_notebook(collection, path.stem)
+
+
+@pytest.fixture
+def reply(collection: Path) -> Reply:
+    """Return an answer that cites the collection's Flood Act."""
+    engine = open_engine(read_config(collection))
+    [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
+    engine.close()
+    return replace(
+        REPLY,
+        sources=(replace(SOURCE, document_id=document.document_id),),
+        citations=(replace(CITATION, document_id=document.document_id),),
+    )
+
+
+def converse(workspace: Path, *replies: Reply) -> Conversation:
+    id = conversations.new_id()
+    for reply in replies:
+        begun = conversations.begin_turn(workspace, id, "How long is a plan valid?")
+        ended = conversations.end_turn(workspace, begun, reply)
+    assert ended is not None
+    return ended
+
+
+def kept(workspace: Path) -> Notebook:
+    found = notebooks.read_notebook(workspace, notebooks.DEFAULT.id)
+    assert found is not None
+    return found
+
+
+def keep(workspace: Path, conversation: Conversation) -> Notebook:
+    """Keep the answer and the quotes of a conversation's first turn."""
+    turn = conversation.turns[0]
+    answer, quote = answer_entry(conversation.id, turn), quote_entry(conversation.id, turn, 1)
+    return notebooks.change_notebook(
+        workspace, notebooks.DEFAULT.id, lambda one: with_entry(with_entry(one, answer), quote)
+    )[1]
+
+
+def notebook_page(app: AppTest) -> AppTest:
+    return app.switch_page("pages/notebook.py").run()
+
+
+def test_an_answer_and_its_quote_can_be_copied_with_their_references(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    app = start(workspace, conversation=converse(workspace, reply).id)
+
+    assert not app.exception
+    shown = [one.value for one in app.code]
+    assert shown == [
+        "Six years [1].\n\n[1] Flood Act, page 3",
+        "[1] Flood Act, page 3",
+        "“six years” (Flood Act, page 3)",
+    ]
+
+
+def test_an_answer_is_exported_in_four_formats_and_so_is_a_conversation(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    app = start(workspace, conversation=converse(workspace, reply).id)
+    assert downloads(app, "export") == ["Word", "Markdown", "BibTeX", "RIS"]
+
+    app = start(workspace, conversation=converse(workspace, reply, reply).id)
+    assert downloads(app, "answer-0 export whole") == ["Word", "Markdown", "BibTeX", "RIS"]
+    assert "Whole conversation" in texts(app)
+
+
+def test_what_is_no_answer_offers_no_export(start: Start, workspace: Path, reply: Reply) -> None:
+    refused = replace(reply, status="insufficient_evidence", citations=())
+
+    app = start(workspace, conversation=converse(workspace, refused).id)
+
+    assert "Add to notebook" not in labels(app)
+    assert not downloads(app, "export")
+
+
+def test_an_answer_and_a_quote_are_added_once(start: Start, workspace: Path, reply: Reply) -> None:
+    app = start(workspace, conversation=converse(workspace, reply).id)
+
+    app.button(key=f"answer-0 add {notebooks.DEFAULT.id}").click().run()
+    assert "Added to the notebook Evidence." in texts(app)
+    app.button(key=f"answer-0-source-1 add {notebooks.DEFAULT.id}").click().run()
+    app.button(key=f"answer-0 add {notebooks.DEFAULT.id}").click().run()
+
+    assert not app.exception
+    assert "Already in the notebook Evidence." in texts(app)
+    assert [entry.answer is None for entry in kept(workspace).entries] == [False, True]
+
+
+def test_with_several_notebooks_one_of_them_is_chosen(start: Start, workspace: Path, reply: Reply) -> None:
+    other = notebooks.create_notebook(workspace, "Floods")
+    app = start(workspace, conversation=converse(workspace, reply).id)
+
+    app.button(key=f"answer-0 add {other.id}").click().run()
+
+    assert "Added to the notebook Floods." in texts(app)
+    assert not kept(workspace).entries
+
+
+def test_an_empty_notebook_says_how_it_is_filled(start: Start, workspace: Path) -> None:
+    app = notebook_page(start(workspace))
+
+    assert not app.exception
+    assert "No entries yet." in texts(app)
+
+
+def test_entries_have_their_question_their_reference_and_their_conversation(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    keep(workspace, converse(workspace, reply))
+
+    app = notebook_page(start(workspace))
+
+    assert not app.exception
+    assert "Entries: 2 of 2" in texts(app)
+    assert "> “six years”" in texts(app)
+    assert ":material/info: note" in texts(app)
+    assert texts(app).count("Flood Act\\, page 3") == 2
+    assert "No longer in the collection" not in texts(app)
+    assert "The conversation was deleted." not in texts(app)
+    assert downloads(app, "notebook") == ["Word", "Markdown", "BibTeX", "RIS"]
+
+
+def test_an_entry_outlives_its_conversation_and_says_so(start: Start, workspace: Path, reply: Reply) -> None:
+    conversation = converse(workspace, reply)
+    keep(workspace, conversation)
+    conversations.delete_conversation(workspace, conversation.id)
+
+    app = notebook_page(start(workspace))
+
+    assert "> “six years”" in texts(app)
+    assert "The conversation was deleted." in texts(app)
+
+
+def test_an_entry_whose_document_is_gone_says_so(start: Start, workspace: Path) -> None:
+    keep(workspace, converse(workspace, REPLY))
+
+    app = notebook_page(start(workspace))
+
+    assert texts(app).count("No longer in the collection: Flood Act") == 2
+
+
+def test_a_note_and_tags_are_written_and_filter_the_entries(start: Start, workspace: Path, reply: Reply) -> None:
+    answer, _ = keep(workspace, converse(workspace, reply)).entries
+    app = notebook_page(start(workspace))
+
+    app.text_area(key=f"noted {answer.id}").set_value("Compare <b>Spain</b>.").run()
+    app.text_input(key=f"tagged {answer.id}").set_value("terms, floods").run()
+    app.button(key=f"save {answer.id}").click().run()
+
+    assert "Compare \\<b\\>Spain" in texts(app)
+    assert kept(workspace).entries[0].tags == ("terms", "floods")
+
+    app.button_group[0].set_value(["terms"]).run()
+    assert not app.exception
+    assert "Entries: 1 of 2" in texts(app)
+
+
+def test_entries_move_past_their_neighbours_and_a_removed_one_comes_back(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    first, second = keep(workspace, converse(workspace, reply)).entries
+    app = notebook_page(start(workspace))
+    assert app.button(key=f"Move up {first.id}").disabled
+    assert app.button(key=f"Move down {second.id}").disabled
+
+    app.button(key=f"Move down {first.id}").click().run()
+    assert kept(workspace).entries == (second, first)
+    app.button(key=f"Move up {first.id}").click().run()
+    assert kept(workspace).entries == (first, second)
+
+    app.button(key=f"remove {first.id}").click().run()
+    assert kept(workspace).entries == (second,)
+    app.button(key="notebook undo").click().run()
+    assert not app.exception
+    assert kept(workspace).entries == (first, second)
+    assert "Undo" not in labels(app)
+
+
+def test_a_notebook_is_made_renamed_and_deleted(start: Start, workspace: Path) -> None:
+    app = notebook_page(start(workspace))
+    assert "Delete this notebook" not in labels(app)
+
+    app.text_input(key="notebook new").set_value("Floods").run()
+    app.button(key="notebook create").click().run()
+    [_, made] = notebooks.list_notebooks(workspace)
+    assert app.selectbox(key="notebook chosen").value == made.id
+
+    app.text_input(key=f"notebook renamed {made.id}").set_value("Water").run()
+    app.button(key="notebook rename").click().run()
+    assert [one.name for one in notebooks.list_notebooks(workspace)] == ["Evidence", "Water"]
+
+    app.button(key="notebook delete").click().run()
+    assert not app.exception
+    assert [one.name for one in notebooks.list_notebooks(workspace)] == ["Evidence"]
+    assert app.selectbox(key="notebook chosen").value == notebooks.DEFAULT.id
+
+
+def test_a_name_that_is_taken_is_refused(start: Start, workspace: Path) -> None:
+    app = notebook_page(start(workspace))
+
+    app.text_input(key="notebook new").set_value("Evidence").run()
+    app.button(key="notebook create").click().run()
+
+    assert any("already" in one.value for one in app.error)
+
+
+def test_a_long_notebook_is_drawn_in_parts(start: Start, workspace: Path, reply: Reply) -> None:
+    conversation = converse(workspace, reply)
+    turn = conversation.turns[0]
+    entries = tuple(replace(quote_entry(conversation.id, turn, 1), note=f"note{n}") for n in range(22))
+    notebooks.change_notebook(workspace, notebooks.DEFAULT.id, lambda one: replace(one, entries=entries))
+
+    app = notebook_page(start(workspace))
+    assert "note19" in texts(app)
+    assert "note20" not in texts(app)
+    next(one for one in app.button if one.label == "Show more entries (2)").click().run()
+
+    assert "note21" in texts(app)

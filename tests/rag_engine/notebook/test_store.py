@@ -1,0 +1,106 @@
+"""Notebooks outlive conversations, and an address cannot name anything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag_engine.conversations.store import begin_turn, delete_conversation, end_turn, new_id
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.notebook.notebook import Notebook, answer_entry, with_entry
+from rag_engine.notebook.store import (
+    DEFAULT,
+    change_notebook,
+    create_notebook,
+    delete_notebook,
+    list_notebooks,
+    read_notebook,
+    rename_notebook,
+)
+from tests.rag_engine.conversations.test_store import REPLY
+from tests.rag_engine.notebook.test_notebook import CONVERSATION, TURN
+
+ENTRY = answer_entry(CONVERSATION, TURN)
+
+
+def keep(workspace: Path, id: str = DEFAULT.id) -> Notebook:
+    return change_notebook(workspace, id, lambda before: with_entry(before, ENTRY))[1]
+
+
+def test_there_is_one_notebook_before_anything_is_kept(tmp_path: Path) -> None:
+    assert list_notebooks(tmp_path) == [DEFAULT]
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_entry_is_read_as_it_was_kept(tmp_path: Path) -> None:
+    kept = keep(tmp_path)
+    assert kept.entries == (ENTRY,)
+    assert read_notebook(tmp_path, DEFAULT.id) == kept
+
+
+def test_a_change_gives_the_notebook_before_and_after_it(tmp_path: Path) -> None:
+    keep(tmp_path)
+    before, after = change_notebook(tmp_path, DEFAULT.id, lambda one: with_entry(one, ENTRY))
+    assert before == after
+
+
+def test_notebooks_are_listed_by_name_after_the_default_one(tmp_path: Path) -> None:
+    for name in ("terms", "Floods"):
+        create_notebook(tmp_path, f"  {name} ")
+    assert [one.name for one in list_notebooks(tmp_path)] == ["Evidence", "Floods", "terms"]
+
+
+def test_a_notebook_keeps_its_entries_under_another_name(tmp_path: Path) -> None:
+    keep(tmp_path)
+    assert rename_notebook(tmp_path, DEFAULT.id, "Water").entries == (ENTRY,)
+    assert [one.name for one in list_notebooks(tmp_path)] == ["Water"]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "evidence"])
+def test_a_name_is_there_and_free(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="notebook"):
+        create_notebook(tmp_path, name)
+
+
+def test_a_notebook_that_is_deleted_is_gone_and_the_default_one_is_empty(tmp_path: Path) -> None:
+    other = create_notebook(tmp_path, "Floods")
+    keep(tmp_path)
+    for id in (other.id, DEFAULT.id):
+        delete_notebook(tmp_path, id)
+    assert list_notebooks(tmp_path) == [DEFAULT]
+
+
+def test_a_notebook_that_was_deleted_meanwhile_is_not_changed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no notebook"):
+        keep(tmp_path, "f" * 32)
+    assert not list(tmp_path.iterdir())
+
+
+def test_deleting_a_conversation_leaves_the_notebook_alone(tmp_path: Path) -> None:
+    begun = begin_turn(tmp_path, new_id(), "How long?")
+    ended = end_turn(tmp_path, begun, REPLY)
+    assert ended is not None
+    entry = answer_entry(ended.id, ended.turns[0])
+    change_notebook(tmp_path, DEFAULT.id, lambda before: with_entry(before, entry))
+
+    delete_conversation(tmp_path, ended.id)
+
+    kept = read_notebook(tmp_path, DEFAULT.id)
+    assert kept is not None
+    assert kept.entries == (entry,)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    keep(tmp_path)
+    (tmp_path / "notebooks" / f"{DEFAULT.id}.json").write_text('{"id": 1')
+    with pytest.raises(WorkspaceError, match=DEFAULT.id):
+        list_notebooks(tmp_path)
+
+
+@pytest.mark.parametrize("id", ["", "../secret", "0" * 31, "0" * 32 + "\n", "A" * 32])
+def test_an_id_that_is_none_finds_and_deletes_nothing(tmp_path: Path, id: str) -> None:
+    (tmp_path / "secret.json").write_text("{}")
+    assert read_notebook(tmp_path, id) is None
+    delete_notebook(tmp_path, id)
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.json"]
