@@ -12,7 +12,7 @@ from rag_engine.types import Citation
 
 @dataclass(frozen=True, slots=True)
 class NotebookEntry:
-    """What a person kept of an answer: the whole of it, without its passages, or the quotes of one source.
+    """Part of an answer that a person kept: the whole of it, without its passages, or the quotes of one source.
 
     `conversation` and `asked` name the turn that it comes from, which may be deleted by now.
     """
