@@ -111,6 +111,10 @@ class Engine:
             self._by_rules_until = time.monotonic() + _SLOW_PLANNER_SECONDS
         return replace(plan, warnings=(*plan.warnings, warning)) if warning else plan
 
+    def _planner(self) -> Generator | None:
+        """Return the language model for short tasks before the answer, None while it is known to be too slow."""
+        return self.language_model()[0] if time.monotonic() >= self._by_rules_until else None
+
     def language_of(self, question: str) -> str:
         """Return a question's ISO 639-1 code, preferring languages of the collection; "" when it is not known."""
         snapshot = self.collection.snapshot()
@@ -273,7 +277,7 @@ class Engine:
             embedder=self.embedder(),
             similarity=lambda cosine, asked, written: calibration.similarity(cosine, languages_of(asked, written)),
             gazetteer=load_gazetteer(),
-            generator=self.language_model()[0],
+            generator=self._planner(),
             seconds=self.config.generation.planner_seconds,
         )
 
@@ -309,7 +313,7 @@ class Engine:
         """Return what a question means after those `before` it, None where it stands alone."""
         if not before:
             return None
-        generator = self.language_model()[0] if time.monotonic() >= self._by_rules_until else None
+        generator = self._planner()
         # A question of one word is rather in the language of the one before.
         language = identify_language(question, {self.language_of(before[-1].question): 1.0})
         return rewrite(question, before, language=language, generator=generator, config=self.config)

@@ -1,7 +1,7 @@
 """Chance that a passage answers the question, from how near it is, the words it shares, and what a reader finds.
 
-A logistic regression over a handful of signals, fitted by benchmarks/answers/fit_chances.py on questions to real documents
-and kept in data/chances.toml with what it reached: the share of right passages in each tier.
+A logistic regression over a handful of signals, fitted by benchmarks/answers/fit_chances.py on questions to real
+documents and kept in data/chances.toml with what it reached: the share of right passages in each tier.
 """
 
 from __future__ import annotations

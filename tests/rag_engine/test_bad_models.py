@@ -161,6 +161,15 @@ def test_a_model_that_is_too_slow_to_plan_is_not_waited_for_again(indexed: Path,
     assert first.text == second.text == STATEMENT.strip()
 
 
+def test_a_model_that_was_too_slow_to_plan_is_not_asked_for_the_parts_of_a_question_either(
+    indexed: Path, tmp_path: Path
+) -> None:
+    with served(Served(plans=False)) as model, asking(indexed, tmp_path, model, planner_seconds=0.3) as engine:
+        assert engine.controller_tools().generator is not None
+        engine.plan(QUESTION)
+        assert engine.controller_tools().generator is None
+
+
 def test_two_people_at_once_are_both_answered_by_a_server_that_takes_one(indexed: Path, tmp_path: Path) -> None:
     with served(Served()) as model, asking(indexed, tmp_path, model) as engine, ThreadPoolExecutor(2) as pool:
         replies = list(pool.map(lambda question: answered(engine, question), [QUESTION] * 2))
