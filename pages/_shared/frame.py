@@ -46,6 +46,8 @@ def open_frame() -> Any:
     pages = [
         st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
+        # Opened from the others: without a document in its address there is nothing to show.
+        st.Page(ROOT / "pages/document.py", title="Document", icon=":material/description:", visibility="hidden"),
         st.Page(ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
         st.Page(ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
     ]

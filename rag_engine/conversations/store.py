@@ -87,7 +87,7 @@ def _parsed(path: Path, *_: int) -> Conversation:
 def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]:
     """Return the conversations used last, newest first; files that cannot be read are left out."""
     found: list[Conversation] = []
-    for path in sorted(_folder(workspace).glob("*.json"), key=_modified, reverse=True):
+    for path in conversation_files(workspace):
         if len(found) == limit:
             break
         try:
@@ -97,6 +97,11 @@ def recent_conversations(workspace: Path, limit: int = 12) -> list[Conversation]
         if conversation and conversation.turns:
             found.append(conversation)
     return found
+
+
+def conversation_files(workspace: Path) -> list[Path]:
+    """Return the files of the conversations, each named by its id, that used last first."""
+    return sorted(_folder(workspace).glob("*.json"), key=_modified, reverse=True)
 
 
 def begin_turn(workspace: Path, id: str, question: str) -> Conversation:

@@ -1,0 +1,66 @@
+"""The document that is open: its text, its outline and its references, read once for all visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages._shared import resources
+from rag_engine.reading.address import DocumentPlace
+from rag_engine.reading.outline import OutlineEntry, outline
+from rag_engine.reading.pages import PagedText, read_paged_text
+from rag_engine.storage.cross_references import PlacedReference, placed_references
+from rag_engine.types import DocumentRecord
+
+# Texts of documents that stay in memory: some megabytes each for one of 500 pages.
+_OPEN = 8
+
+
+def paged_text(document: DocumentRecord) -> PagedText:
+    """Return the text of the document."""
+    return _paged_text(document.key, document.sha256, document)
+
+
+def outline_of(document: DocumentRecord) -> tuple[OutlineEntry, ...]:
+    """Return the headings and sections of the document."""
+    return _outline(document.key, document.sha256, document)
+
+
+def references_in(document: DocumentRecord) -> tuple[PlacedReference, ...]:
+    """Return the references from one section of the document to another."""
+    return _references(document.key, document.sha256, document)
+
+
+def address_of(place: DocumentPlace) -> str:
+    """Return the address of a place as a link of this page."""
+    return "?" + "&".join(f"{name}={value}" for name, value in place.parameters().items())
+
+
+def go_to(place: DocumentPlace) -> None:
+    """Put a place into the address; called before the page is drawn, so that it is drawn there."""
+    st.query_params.from_dict(place.parameters())
+
+
+def followed(key: str, places: Sequence[DocumentPlace]) -> None:
+    """Go to the place whose link was followed in the component with this key."""
+    number = st.session_state[key]["followed"]
+    if number is not None and int(number) < len(places):
+        go_to(places[int(number)])
+
+
+# The key of a document is never given twice, and with its hash it is also that of another workspace's document.
+@st.cache_resource(max_entries=_OPEN, show_spinner=False)
+def _paged_text(key: int, sha256: str, _document: DocumentRecord) -> PagedText:  # noqa: ARG001 the cache's key
+    return read_paged_text(resources.engine().catalog, _document)
+
+
+@st.cache_resource(max_entries=_OPEN, show_spinner=False)
+def _outline(key: int, sha256: str, _document: DocumentRecord) -> tuple[OutlineEntry, ...]:  # noqa: ARG001
+    children = resources.engine().catalog.document_children(_document.key)
+    return outline({child.parent.key: child.parent for child in children}.values())
+
+
+@st.cache_resource(max_entries=_OPEN, show_spinner=False)
+def _references(key: int, sha256: str, _document: DocumentRecord) -> tuple[PlacedReference, ...]:  # noqa: ARG001
+    return placed_references(resources.engine().catalog, _document)
