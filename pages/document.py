@@ -7,5 +7,4 @@ from pages._shared.frame import guard
 from rag_engine.reading.address import read_address
 
 guard(__file__)
-st.page_link("pages/library.py", label="Library", icon=":material/arrow_back:")
 draw_document(read_address(st.query_params.to_dict()))

@@ -323,7 +323,13 @@ class Engine:
         return self._page_renderer.page(file, *page_marks(lines, start, end, quotes, page))
 
     def draw_page(
-        self, document: DocumentRecord, page: int, passage: Sequence[Box] = (), quotes: Sequence[Box] = (), *, width: int
+        self,
+        document: DocumentRecord,
+        page: int,
+        passage: Sequence[Box] = (),
+        quotes: Sequence[Box] = (),
+        *,
+        width: int,
     ) -> tuple[Future[bytes], Future[bytes]]:
         """Draw a page of a format that has pages, `width` pixels wide, with boxes on it marked, and measure it.
 

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._shared import resources
+from rag_engine.config import Strategy
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.reading.outline import OutlineEntry, outline
 from rag_engine.reading.pages import PagedText, read_paged_text
+from rag_engine.reading.segments import Segment, cut_document, stored_segments
+from rag_engine.reading.version_changes import VersionChanges, VersionText, compare_versions
 from rag_engine.storage.cross_references import PlacedReference, placed_references
+from rag_engine.storage.indexer import page_at
 from rag_engine.types import DocumentRecord
 
 # Texts of documents that stay in memory: some megabytes each for one of 500 pages.
@@ -30,6 +34,26 @@ def outline_of(document: DocumentRecord) -> tuple[OutlineEntry, ...]:
 def references_in(document: DocumentRecord) -> tuple[PlacedReference, ...]:
     """Return the references from one section of the document to another."""
     return _references(document.key, document.sha256, document)
+
+
+def indexed_segments(document: DocumentRecord) -> tuple[Segment, ...]:
+    """Return the passages of the document that are searched."""
+    return stored_segments(resources.engine().catalog.document_children(document.key))
+
+
+def cut_segments(document: DocumentRecord, strategy: Strategy) -> tuple[Segment, ...]:
+    """Return the passages that another strategy would make of the document."""
+    return _cut_segments(document.key, document.sha256, strategy, document)
+
+
+def changes_between(older: DocumentRecord, newer: DocumentRecord) -> VersionChanges:
+    """Return what changed from one document to the other."""
+    return _changes(older.sha256, newer.sha256, (older, newer))
+
+
+def page_of(document: DocumentRecord, place: DocumentPlace) -> int:
+    """Return the page on which the passage of a place begins, the first where no passage is named."""
+    return page_at(paged_text(document).lines, place.passage[0]) if place.passage else 1
 
 
 def address_of(place: DocumentPlace) -> str:
@@ -64,3 +88,15 @@ def _outline(key: int, sha256: str, _document: DocumentRecord) -> tuple[OutlineE
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
 def _references(key: int, sha256: str, _document: DocumentRecord) -> tuple[PlacedReference, ...]:  # noqa: ARG001
     return placed_references(resources.engine().catalog, _document)
+
+
+@st.cache_resource(max_entries=_OPEN, show_spinner=False)
+def _cut_segments(key: int, sha256: str, strategy: Strategy, _document: DocumentRecord) -> tuple[Segment, ...]:  # noqa: ARG001
+    engine = resources.engine()
+    return cut_document(engine.catalog, _document, strategy, engine.embedder, engine.config.chunking)
+
+
+@st.cache_resource(max_entries=_OPEN, show_spinner=False)
+def _changes(older: str, newer: str, _both: tuple[DocumentRecord, DocumentRecord]) -> VersionChanges:  # noqa: ARG001
+    before, after = (VersionText(paged_text(one).text, outline_of(one)) for one in _both)
+    return compare_versions(before, after)

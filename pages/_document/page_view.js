@@ -50,16 +50,17 @@ function drawPage(view, data, follow) {
 }
 
 function drawText(view, data, follow) {
-  const text = element(view, "div", "text");
+  const text = element(view, "div", "article");
   text.setAttribute("role", "article");
   text.ariaLabel = data.label;
   for (const [kind, runs] of data.paragraphs) {
     const paragraph = element(text, kind === "heading" ? "h3" : "div", kind);
     paragraph.dir = "auto";
-    for (const [words, marked, link] of runs) {
+    // `around` is the element that says what became of the words: mark, ins or del.
+    for (const [words, around, link] of runs) {
       let place = paragraph;
       if (link !== null) place = follow(element(place, "a"), link);
-      if (marked) place = element(place, "mark");
+      if (around) place = element(place, around);
       place.append(words);
     }
   }

@@ -19,7 +19,7 @@ from pages._shared.errors import show_errors
 from rag_engine.answering.page_image import regions
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.reading.pages import PagedText, page_paragraphs, text_layer
-from rag_engine.reading.runs import text_runs
+from rag_engine.reading.runs import TextParagraph, text_runs
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box, DocumentRecord
@@ -96,19 +96,33 @@ def _draw_text(
     st.caption(":material/info: Extracted text, not the original layout.")
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
     paragraphs = [
-        [
+        TextParagraph(
             one.kind,
-            [
-                [text.text[run.start : run.end], run.marked, run.link]
+            tuple(
+                (text.text[run.start : run.end], "mark" if run.marked else "", run.link)
                 for run in text_runs((one.start, one.end), marks, spans)
-            ],
-        ]
+            ),
+        )
         for one in page_paragraphs(text, page)
     ]
     if not paragraphs:
         st.info(f"This {page_word(document.file)} holds no text.", icon=":material/draft:")
         return
-    _mount(document, page, passage, links, {"paragraphs": paragraphs, "zoom": 0}, [[] for _ in links])
+    data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0}
+    _mount(document, page, passage, links, data, [[] for _ in links])
+
+
+def draw_text(
+    paragraphs: Sequence[TextParagraph], label: str, language: str, links: Sequence[DocumentPlace], key: str
+) -> None:
+    """Draw paragraphs of a document's language with links to places, under a name for those who do not see it."""
+    named = [{"label": "Open this place", "address": address_of(one), "boxes": []} for one in links]
+    data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0, "target": "", "links": named}
+    _view(
+        key=key,
+        data=data | {"label": label, "language": language},
+        on_followed_change=partial(followed, key, links),
+    )
 
 
 def _mount(

@@ -1,7 +1,7 @@
 // Draws a list of places in a document, each a link; everything from a document is set as text.
 export default function ({ data, parentElement, setTriggerValue }) {
   const list = document.createElement("ul");
-  list.className = "places";
+  list.className = data.beside ? "places beside" : "places";
   list.ariaLabel = data.label;
   data.places.forEach((place, number) => {
     const item = document.createElement("li");
@@ -15,7 +15,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       setTriggerValue("followed", number);
     };
     const words = document.createElement("span");
-    words.lang = data.language;
+    words.lang = place.language;
     words.dir = "auto";
     for (const [text, marked] of place.words) {
       const piece = document.createElement(marked ? "mark" : "span");

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._ask.answer import draw_original, page_word
+from pages._ask.answer import page_word
 from pages._document.opened import go_to
 from pages._document.page_view import FIT, ZOOMS
 from rag_engine.reading.address import DocumentPlace
@@ -23,9 +23,13 @@ def draw_toolbar(document: DocumentRecord, place: DocumentPlace, page: int, *, d
             _draw_turning(document, place, page)
         if drawn:
             zoom = st.selectbox(
-                "Zoom", list(ZOOMS), format_func=ZOOMS.__getitem__, key="document zoom", width=110, persist_state="session"
+                "Zoom",
+                list(ZOOMS),
+                format_func=ZOOMS.__getitem__,
+                key="document zoom",
+                width=110,
+                persist_state="session",
             )
-        draw_original(document, "document")
     return zoom
 
 

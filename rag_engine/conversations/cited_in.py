@@ -21,7 +21,7 @@ class CitingTurn:
 
 
 def citing_turns(workspace: Path, document_id: str) -> tuple[CitingTurn, ...]:
-    """Return the questions whose answers cite the document, the latest first; files that cannot be read are left out."""
+    """Return the questions whose answers cite the document, the latest first, without files that cannot be read."""
     found: list[CitingTurn] = []
     for path in conversation_files(workspace):
         # A conversation is parsed only where the id is in it at all: a long one takes half a second.

@@ -39,3 +39,15 @@ def read_address(parameters: Mapping[str, str]) -> DocumentPlace:
         int(page[0]) if page else 0,
         passage if passage and passage[0] < passage[1] else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlace:
+    """A place as a list shows it: its words in pieces, each marked or not, their language, a note, how far indented."""
+
+    place: DocumentPlace
+    words: tuple[tuple[str, bool], ...]
+    language: str
+    note: str = ""
+    depth: int = 0
+    current: bool = False

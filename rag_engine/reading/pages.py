@@ -83,7 +83,7 @@ def page_paragraphs(document: PagedText, page: int) -> tuple[Paragraph, ...]:
             found += _uncovered(document.text, position, block.start)
             found.append(Paragraph(block.kind, max(block.start, position), min(block.end, end)))
             position = found[-1].end
-    return tuple([*found, *_uncovered(document.text, position, end)])
+    return (*found, *_uncovered(document.text, position, end))
 
 
 def _uncovered(text: str, start: int, end: int) -> list[Paragraph]:

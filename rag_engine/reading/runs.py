@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rag_engine.text.sentences import Span
 
@@ -18,6 +19,17 @@ class TextRun:
     link: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TextParagraph:
+    """A paragraph to be shown as text: its kind, and its runs as words, the element around them and their link.
+
+    The element is "mark", "ins" or "del" as in HTML, empty for none; the link is a number, None for none.
+    """
+
+    kind: str
+    runs: tuple[tuple[str, str, int | None], ...]
+
+
 def text_runs(span: Span, marks: Sequence[Span], links: Sequence[Span] = ()) -> tuple[TextRun, ...]:
     """Return the runs of a span of a text in which neither marks nor links change; of links that overlap, the first."""
     start, end = span
@@ -26,7 +38,7 @@ def text_runs(span: Span, marks: Sequence[Span], links: Sequence[Span] = ()) -> 
     ordered = sorted(edges)
     return tuple(
         TextRun(first, last, _first_over(marks, first, last) is not None, _first_over(links, first, last))
-        for first, last in zip(ordered, ordered[1:], strict=False)
+        for first, last in pairwise(ordered)
     )
 
 

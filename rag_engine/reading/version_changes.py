@@ -84,9 +84,7 @@ def compare_versions(older: VersionText, newer: VersionText) -> VersionChanges:
         for heading, those in groupby(placed, key=lambda one: one[0])
     )
     pieces = [piece for _, paragraph in placed for piece in paragraph.pieces]
-    removed, added = (
-        sum(len(one.text.split()) for one in pieces if one.kind == kind) for kind in ("removed", "added")
-    )
+    removed, added = (sum(len(one.text.split()) for one in pieces if one.kind == kind) for kind in ("removed", "added"))
     return VersionChanges(sections, removed, added)
 
 
@@ -129,7 +127,7 @@ def _differing(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int,
 
 
 def _pairs(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the paragraphs of a differing run in reading order: pairs that are one amended, and those that are alone."""
+    """Yield the paragraphs of a differing run in reading order: pairs of one that was amended, and those alone."""
     position, alone = 0, list[int]()
     for theirs, paragraph in enumerate(right):
         ahead = left[position : position + _LOOK_AHEAD]
