@@ -12,9 +12,10 @@ from ingestion.types import FIELDS
 from pages._admin.field_editor import HEADINGS, draw_value
 from pages._ask.answer import badges
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import draw_author, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape, escape_paragraphs
+from rag_engine.reading.address import DOCUMENT
 from rag_engine.types import DocumentRecord
 
 
@@ -77,6 +78,7 @@ def _confirm(document: DocumentRecord) -> None:
             with show_errors():
                 # By its source: two documents of one content have the same id.
                 queue_erasure(resources.desk(), document.source, author, note)
-                st.switch_page("pages/library.py")
+                open_in_address(DOCUMENT)
+                st.rerun()
         if st.button("Cancel", key="delete refused"):
             st.rerun()

@@ -3,6 +3,8 @@
 export default function ({ data, parentElement, setTriggerValue }) {
   const view = document.createElement("div");
   view.className = data.zoom ? "view zoomed" : "view";
+  // What scrolls must be reached by the keyboard.
+  if (data.zoom) view.tabIndex = 0;
   view.lang = data.language;
   const follow = (link, number) => {
     link.href = data.links[number].address;
@@ -35,7 +37,8 @@ function drawPage(view, data, follow) {
   picture.src = `data:image/png;base64,${data.picture}`;
   picture.alt = data.label;
   for (const [text, ...box] of data.lines) {
-    const line = element(page, "span", "line", text);
+    // The line break, which the layer does not draw, keeps the last word of a line from the next when text is copied.
+    const line = element(page, "span", "line", `${text}\n`);
     line.dir = "auto";
     place(line, box, data);
     const [across, down] = [box[2] - box[0], box[3] - box[1]];
@@ -51,6 +54,7 @@ function drawPage(view, data, follow) {
 
 function drawText(view, data, follow) {
   const text = element(view, "div", "article");
+  text.tabIndex = 0;
   text.setAttribute("role", "article");
   text.ariaLabel = data.label;
   for (const [kind, runs] of data.paragraphs) {

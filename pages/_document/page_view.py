@@ -29,6 +29,8 @@ ZOOMS: dict[str | float, str] = {FIT: "Fit", 0.75: "75 %", 1.0: "100 %", 1.25: "
 # Pixels across a drawn page: sharp at 100 %, and above.
 _WIDTH, _LARGE = 1000, 1600
 _KEY = "document page view"
+# Characters up to which a passage is marked as a quotation is.
+_LONGEST_QUOTE = 400
 # Seconds that a page may take before its place says so, and between looks whether it is there.
 _PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
@@ -63,7 +65,10 @@ def _draw_picture(
 ) -> None:
     width = _LARGE if isinstance(zoom, float) and zoom > 1 else _WIDTH
     marks = _boxes(text, page, passage) if passage else []
-    drawing, measured = resources.engine().draw_page(document, page, (), marks, width=width)
+    # A whole section is only tinted: under the colour of a quotation it would be hard to read.
+    long = passage is not None and passage[1] - passage[0] > _LONGEST_QUOTE
+    soft, strong = (marks, ()) if long else ((), marks)
+    drawing, measured = resources.engine().draw_page(document, page, soft, strong, width=width)
     if wait([drawing, measured], _PATIENCE).not_done:
         st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
         st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)

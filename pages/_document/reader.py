@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 import streamlit as st
 
 from pages._ask.answer import draw_original
@@ -11,8 +13,13 @@ from pages._document.opened import page_of, paged_text
 from pages._document.page_view import draw_page_view
 from pages._document.toolbar import draw_toolbar
 from pages._shared import resources
-from pages._shared.markdown import escape
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.types import DocumentRecord
+
+# Characters of a title that a browser's tab could show.
+_TAB_TITLE = 80
+# As Streamlit draws its own titles, in which no language can be set.
+_TITLE_STYLE = "font-size: 1.75rem; padding: 0; margin: 0; overflow-wrap: anywhere"
 
 
 def draw_document(place: DocumentPlace) -> None:
@@ -29,7 +36,7 @@ def draw_document(place: DocumentPlace) -> None:
         )
         st.info(missing, icon=":material/search_off:")
         return
-    st.title(escape(document.metadata.title), anchor=False)
+    _draw_title(document)
     text = paged_text(document)
     page = text.clamp_page(place.page or page_of(document, place))
     reading, beside = st.columns([2, 1])
@@ -39,3 +46,11 @@ def draw_document(place: DocumentPlace) -> None:
     with beside:
         draw_beside(document, place, page)
     draw_below(document, page)
+
+
+def _draw_title(document: DocumentRecord) -> None:
+    """Draw the title as the heading of the page, in the document's language for those to whom it is read out."""
+    title = document.metadata.title or document.file
+    st.set_page_config(page_title=f"{title[:_TAB_TITLE]} · Sextant")
+    language = document.metadata.language
+    st.html(f'<h1 lang="{html.escape(language)}" dir="auto" style="{_TITLE_STYLE}">{html.escape(title)}</h1>')

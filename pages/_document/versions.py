@@ -82,4 +82,7 @@ def _place(older: DocumentRecord, newer: DocumentRecord, paragraphs: Sequence[Ch
 
 
 def _paragraph(changed: ChangedParagraph) -> TextParagraph:
-    return TextParagraph("text", tuple((f"{one.text} ", _ELEMENTS[one.kind], None) for one in changed.pieces))
+    runs: list[tuple[str, str, None]] = []
+    for piece in changed.pieces:
+        runs += [(piece.text, _ELEMENTS[piece.kind], None), (" ", "", None)]
+    return TextParagraph("text", tuple(runs))

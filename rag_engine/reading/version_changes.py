@@ -25,7 +25,7 @@ _CHANCE = 2
 # A paragraph beyond so many words is no paragraph (a page without breaks), and aligning it would take seconds.
 _MOST_WORDS = 5_000
 
-_PARAGRAPH = re.compile(r"(?:(?!\n\s*\n).)+", re.DOTALL)
+_PARAGRAPH = re.compile(r"\S(?:(?!\n\s*\n).)*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def _changed(older: VersionText, newer: VersionText) -> Iterator[tuple[str, Chan
 
 
 def _paragraphs(text: str) -> list[Span]:
-    """Return the spans between blank lines that hold more than white space."""
-    return [match.span() for match in _PARAGRAPH.finditer(text) if match[0].strip()]
+    """Return the spans between blank lines, each from its first letter on."""
+    return [match.span() for match in _PARAGRAPH.finditer(text)]
 
 
 def _differing(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
