@@ -23,7 +23,12 @@ _TITLE_STYLE = "font-size: 1.75rem; padding: 0; margin: 0; overflow-wrap: anywhe
 
 
 def draw_document(place: DocumentPlace) -> None:
-    """Draw the document at the place that the address names, or a notice that there is none."""
+    """Draw the document at the place that the address names, or a notice that there is none.
+
+    Without a document in the address, as after its deletion, the Library is next.
+    """
+    if not place.document_id:
+        st.switch_page("pages/library.py")
     document = resources.find_document(place.document_id)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.page_link("pages/library.py", label="Library", icon=":material/arrow_back:")
@@ -31,10 +36,7 @@ def draw_document(place: DocumentPlace) -> None:
             draw_original(document, "document")
     if document is None:
         st.title("Document")
-        missing = (
-            "This document is not in the collection." if place.document_id else "Choose a document in the Library."
-        )
-        st.info(missing, icon=":material/search_off:")
+        st.info("This document is not in the collection.", icon=":material/search_off:")
         return
     _draw_title(document)
     text = paged_text(document)
