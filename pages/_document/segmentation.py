@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import cast, get_args
 
 import streamlit as st
 
@@ -20,10 +20,10 @@ from rag_engine.types import DocumentRecord
 
 def draw_segmentation(document: DocumentRecord, page: int) -> None:
     """Draw the choice of a strategy and the passages that it makes of the shown page."""
-    others = [one for one in get_args(Strategy) if one not in ("auto", document.strategy)]
-    strategy: Strategy = st.selectbox(
+    names: list[str] = [one for one in get_args(Strategy) if one not in ("auto", document.strategy)]
+    strategy: str = st.selectbox(
         "Strategy",
-        [document.strategy, *others],
+        [document.strategy, *names],
         format_func=lambda one: f"{one} (in use)" if one == document.strategy else one,
         key=f"document strategy {document.key}",
         width=260,
@@ -35,7 +35,7 @@ def draw_segmentation(document: DocumentRecord, page: int) -> None:
             segments = indexed_segments(document)
         else:
             with st.spinner("Cutting the text …"):
-                segments = cut_segments(document, strategy)
+                segments = cut_segments(document, cast(Strategy, strategy))
         _draw_segments(document, page, segments)
 
 
