@@ -1,4 +1,4 @@
-"""What is below the page: details, licence, versions, where it is cited, and how it is cut into passages."""
+"""Tabs below the page: details, licence, versions, citations and segmentation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.records.source_record import SourceRecord
 from pages._admin.source_detail import draw_licence, draw_relation
-from pages._document.citations import draw_citations
+from pages._document.cited_in import draw_citations
 from pages._document.details import draw_details
 from pages._document.segmentation import draw_segmentation
 from pages._document.versions import draw_versions

@@ -1,4 +1,4 @@
-"""What is beside the page: contents, words found in the document, and passages that match a question."""
+"""Panel beside the page: contents, words found in the document, and passages that match a question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from rag_engine.filters import DOCUMENT, VERSIONS
-from rag_engine.reading.address import DocumentPlace, ListedPlace
+from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.reading.find import find_words
 from rag_engine.reading.outline import place_in
 from rag_engine.types import DocumentRecord, Hit
@@ -54,7 +54,7 @@ def _draw_contents(document: DocumentRecord, place: DocumentPlace, page: int) ->
     current = place_in(entries, page, place.passage if place.page in (0, page_of(document, place)) else None)
     draw_places(
         [
-            ListedPlace(
+            PlaceLink(
                 DocumentPlace(document.document_id, one.page, (one.start, one.end)),
                 ((one.title, False),),
                 document.metadata.language,
@@ -86,7 +86,7 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
     more = len(found) > _MOST_FOUND
     st.caption(f"The first {_MOST_FOUND} results" if more else pluralised(len(found), "result"))
     listed = [
-        ListedPlace(
+        PlaceLink(
             DocumentPlace(document.document_id, one.page, (one.start, one.end)),
             tuple(excerpt(text.text, [(one.start, one.end)], 0, _FOUND_EXCERPT)),
             document.metadata.language,
@@ -131,9 +131,9 @@ def _search(document: DocumentRecord, question: str) -> Sequence[Hit]:
     return before[1]
 
 
-def _listed_hit(document: DocumentRecord, hit: Hit, place: DocumentPlace) -> ListedPlace:
+def _listed_hit(document: DocumentRecord, hit: Hit, place: DocumentPlace) -> PlaceLink:
     note = " · ".join(filter(None, (hit.section, _page_note(document, hit.page), f"{hit.tier} match")))
-    return ListedPlace(
+    return PlaceLink(
         DocumentPlace(document.document_id, hit.page, (hit.start, hit.end)),
         tuple(excerpt(hit.text, (), 0, _PASSAGE_EXCERPT)),
         document.metadata.language,

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._document.opened import address_of, followed
-from rag_engine.reading.address import ListedPlace
+from rag_engine.reading.address import PlaceLink
 
 _FOLDER = Path(__file__).parent
 _list = st.components.v2.component(
@@ -19,7 +19,7 @@ _list = st.components.v2.component(
 )
 
 
-def draw_places(places: Sequence[ListedPlace], label: str, key: str, *, beside: bool = False) -> None:
+def draw_places(places: Sequence[PlaceLink], label: str, key: str, *, beside: bool = False) -> None:
     """Draw the list under a name for those who do not see it, with the notes below the words or beside them."""
     data = {
         "label": label,

@@ -1,4 +1,4 @@
-"""How the text of the shown page is cut into passages, by the strategy in use and by the others."""
+"""Passages into which the text of the shown page is cut, by the strategy in use and by the others."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.filter_widgets import display_text
 from pages._shared.markdown import escape
-from rag_engine.reading.address import DocumentPlace, ListedPlace
+from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.reading.runs import TextParagraph
 from rag_engine.reading.same_work import documents_of_work
 from rag_engine.reading.version_changes import ChangedParagraph, VersionChanges
@@ -44,9 +44,9 @@ def draw_versions(document: DocumentRecord) -> None:
     _draw_changes(older, newer, changes)
 
 
-def _listed(other: DocumentRecord, note: str) -> ListedPlace:
+def _listed(other: DocumentRecord, note: str) -> PlaceLink:
     metadata = other.metadata
-    return ListedPlace(DocumentPlace(other.document_id), ((metadata.title, False),), metadata.language, note)
+    return PlaceLink(DocumentPlace(other.document_id), ((metadata.title, False),), metadata.language, note)
 
 
 def _version_name(document: DocumentRecord) -> str:

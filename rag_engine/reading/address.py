@@ -42,7 +42,7 @@ def read_address(parameters: Mapping[str, str]) -> DocumentPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedPlace:
+class PlaceLink:
     """A place as a list shows it: its words in pieces, each marked or not, their language, a note, how far indented."""
 
     place: DocumentPlace

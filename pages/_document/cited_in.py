@@ -1,4 +1,4 @@
-"""Where the answers of the conversations cite a document."""
+"""Answers of the conversations that cite a document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.conversations.cited_in import CitingTurn, citing_turns
-from rag_engine.reading.address import DocumentPlace, ListedPlace
+from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.types import DocumentRecord
 
 _SHOWN = 20
@@ -41,7 +41,7 @@ def _draw_turn(document: DocumentRecord, turn: CitingTurn, key: str) -> None:
             query_params={"conversation": turn.conversation},
         )
         places = [
-            ListedPlace(
+            PlaceLink(
                 DocumentPlace(document.document_id, one.page, (one.start, one.end)),
                 ((one.quote, False),),
                 document.metadata.language,
