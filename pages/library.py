@@ -23,5 +23,5 @@ draw_runs()
 if total:
     words = st.text_input("Search titles", placeholder="Title, authority or file name", icon=":material/search:")
     found = search_titles(documents, words)
-    st.caption(f"{len(found):,} of {total:,} documents. Select a row to open the document.")
+    st.caption(f"{len(found):,} of {total:,} documents. Select one to open it.")
     draw_table(found)

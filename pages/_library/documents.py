@@ -30,7 +30,7 @@ def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[Docum
 
 
 def draw_table(documents: Sequence[DocumentRecord]) -> None:
-    """Draw the documents; choosing a row opens its document on a page of its own."""
+    """Draw the documents; a click on one opens it on a page of its own."""
     # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
     shown = hash(tuple(document.key for document in documents))
     chosen = st.dataframe(
@@ -38,7 +38,8 @@ def draw_table(documents: Sequence[DocumentRecord]) -> None:
         hide_index=True,
         key=f"library table {shown}",
         on_select="rerun",
-        selection_mode="single-row",
+        # A click on the title, or on any other cell, opens the document as well as one on the row's box.
+        selection_mode=["single-row", "single-cell"],
         height=min(38 + 35 * len(documents), 400),
         column_config={
             "Title": st.column_config.TextColumn(width=320),
@@ -47,7 +48,8 @@ def draw_table(documents: Sequence[DocumentRecord]) -> None:
         },
         alt="The documents of the collection",
     )
-    rows = chosen["selection"]["rows"]
+    selection = chosen["selection"]
+    rows = [*selection["rows"], *(row for row, _ in selection["cells"])]
     if rows:
         st.switch_page("pages/document.py", query_params={DOCUMENT: documents[rows[0]].document_id})
 
