@@ -58,7 +58,7 @@ function drawText(view, data, follow) {
   text.setAttribute("role", "article");
   text.ariaLabel = data.label;
   for (const [kind, runs] of data.paragraphs) {
-    const paragraph = element(text, kind === "heading" ? "h3" : "div", kind);
+    const paragraph = element(text, kind === "heading" ? "h2" : "div", kind);
     paragraph.dir = "auto";
     // `around` is the element that says what became of the words: mark, ins or del.
     for (const [words, around, link] of runs) {

@@ -19,7 +19,7 @@ from rag_engine.types import DocumentRecord
 # Characters of a title that a browser's tab could show.
 _TAB_TITLE = 80
 # As Streamlit draws its own titles, in which no language can be set.
-_TITLE_STYLE = "font-size: 1.75rem; padding: 0; margin: 0; overflow-wrap: anywhere"
+_TITLE_STYLE = "font-size: 1.75rem; padding: 0; margin: 0; line-height: 1.25; overflow-wrap: anywhere"
 
 
 def draw_document(place: DocumentPlace) -> None:

@@ -10,14 +10,18 @@ from typing import Any
 
 import pymupdf
 import pytest
+import sqlalchemy as sql
 from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
+from ingestion.records.source_store import SourceStore
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.engine import open_engine
+from rag_engine.storage import schema as tables
 from rag_engine.types import DocumentRecord
 from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.sources import add_indexed
 from tests.rag_engine.backends.test_page_renderer import page_of_shadings
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 
@@ -34,7 +38,10 @@ def documents_of(workspace: Path) -> dict[str, DocumentRecord]:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with a PDF of three pages, two versions of a text and a text with a long Arabic title."""
+    """Return a workspace with a PDF of three pages, two versions of a text and a text with a long Arabic title.
+
+    The PDF came from a source of the list.
+    """
     folder = tmp_path_factory.mktemp("document")
     files = folder / "files"
     files.mkdir()
@@ -63,6 +70,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known)))
     engine = open_engine(read_config(folder / "workspace"))
     added = add_paths([files], engine)
+    with engine.catalog.begin() as connection:
+        row = tables.documents.c.file == "report.pdf"
+        connection.execute(sql.update(tables.documents).where(row).values(source="list:ADM002"))
+    add_indexed(SourceStore(engine.catalog), folder / "workspace", "ADM002", 1)
     engine.close()
     assert [one.status for one in added] == ["indexed"] * 4, added
     return folder / "workspace"
@@ -216,6 +227,16 @@ def test_the_details_say_what_is_known(start: Start, collection: Path) -> None:
 def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
     app = open_tab(opened(start, library, "arabic.txt"), "Licence")
     assert any("CC BY 4" in one.value for one in app.markdown)
+
+
+def test_the_values_of_a_listed_source_come_with_their_justification(start: Start, library: Path) -> None:
+    app = opened(start, library, "report.pdf")
+    assert "“Published by Ministry of Health\\.” (page 1)" in [one.value for one in app.caption]
+
+
+def test_the_licence_of_a_listed_source_comes_with_its_evidence(start: Start, library: Path) -> None:
+    app = open_tab(opened(start, library, "report.pdf"), "Licence")
+    assert any("Licensed under CC BY 4" in one.value and "rel" in one.value for one in app.markdown)
 
 
 def test_versions_are_compared_word_by_word(start: Start, library: Path) -> None:
