@@ -17,23 +17,25 @@ from rag_engine.storage.cross_references import PlacedReference, placed_referenc
 from rag_engine.storage.indexer import page_at
 from rag_engine.types import DocumentRecord
 
+DocumentState = tuple[int, str, int]
+
 # Texts of documents that stay in memory: some megabytes each for one of 500 pages.
 _OPEN = 8
 
 
 def paged_text(document: DocumentRecord) -> PagedText:
     """Return the text of the document."""
-    return _paged_text(document.key, document.sha256, document)
+    return _paged_text(_state(document), document)
 
 
 def outline_of(document: DocumentRecord) -> tuple[OutlineEntry, ...]:
     """Return the headings and sections of the document."""
-    return _outline(document.key, document.sha256, document)
+    return _outline(_state(document), document)
 
 
 def references_in(document: DocumentRecord) -> tuple[PlacedReference, ...]:
     """Return the references from one section of the document to another."""
-    return _references(document.key, document.sha256, document)
+    return _references(_state(document), document)
 
 
 def indexed_segments(document: DocumentRecord) -> tuple[Segment, ...]:
@@ -43,12 +45,12 @@ def indexed_segments(document: DocumentRecord) -> tuple[Segment, ...]:
 
 def cut_segments(document: DocumentRecord, strategy: Strategy) -> tuple[Segment, ...]:
     """Return the passages that another strategy would make of the document."""
-    return _cut_segments(document.key, document.sha256, strategy, document)
+    return _cut_segments(_state(document), strategy, document)
 
 
 def changes_between(older: DocumentRecord, newer: DocumentRecord) -> VersionChanges:
     """Return what changed from one document to the other."""
-    return _changes(older.sha256, newer.sha256, (older, newer))
+    return _changes(_state(older), _state(newer), (older, newer))
 
 
 def page_of(document: DocumentRecord, place: DocumentPlace) -> int:
@@ -73,30 +75,37 @@ def followed(key: str, places: Sequence[DocumentPlace]) -> None:
         go_to(places[int(number)])
 
 
-# The key of a document is never given twice, and with its hash it is also that of another workspace's document.
+def _state(document: DocumentRecord) -> DocumentState:
+    """Return the cache's key of what is read from a document: its hash, and when the collection changed last.
+
+    A rebuild cuts a document anew without giving it another id.
+    """
+    return document.key, document.sha256, resources.engine().catalog.change()
+
+
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
-def _paged_text(key: int, sha256: str, _document: DocumentRecord) -> PagedText:  # noqa: ARG001 the cache's key
+def _paged_text(state: DocumentState, _document: DocumentRecord) -> PagedText:  # noqa: ARG001 the cache's key
     return read_paged_text(resources.engine().catalog, _document)
 
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
-def _outline(key: int, sha256: str, _document: DocumentRecord) -> tuple[OutlineEntry, ...]:  # noqa: ARG001
+def _outline(state: DocumentState, _document: DocumentRecord) -> tuple[OutlineEntry, ...]:  # noqa: ARG001
     children = resources.engine().catalog.document_children(_document.key)
     return outline({child.parent.key: child.parent for child in children}.values())
 
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
-def _references(key: int, sha256: str, _document: DocumentRecord) -> tuple[PlacedReference, ...]:  # noqa: ARG001
+def _references(state: DocumentState, _document: DocumentRecord) -> tuple[PlacedReference, ...]:  # noqa: ARG001
     return placed_references(resources.engine().catalog, _document)
 
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
-def _cut_segments(key: int, sha256: str, strategy: Strategy, _document: DocumentRecord) -> tuple[Segment, ...]:  # noqa: ARG001
+def _cut_segments(state: DocumentState, strategy: Strategy, _document: DocumentRecord) -> tuple[Segment, ...]:  # noqa: ARG001
     engine = resources.engine()
     return cut_document(engine.catalog, _document, strategy, engine.embedder, engine.config.chunking)
 
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
-def _changes(older: str, newer: str, _both: tuple[DocumentRecord, DocumentRecord]) -> VersionChanges:  # noqa: ARG001
+def _changes(old: DocumentState, new: DocumentState, _both: Sequence[DocumentRecord]) -> VersionChanges:  # noqa: ARG001
     before, after = (VersionText(paged_text(one).text, outline_of(one)) for one in _both)
     return compare_versions(before, after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -217,6 +218,21 @@ def test_a_hostile_title_is_mere_text(start: Start, collection: Path) -> None:
     assert "<script>" not in title(app)
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in title(app)
     assert components(app)["document page"]["label"] == f"Page 1 of {HOSTILE_TITLE}"
+
+
+def test_a_page_whose_file_is_gone_is_an_error_and_the_rest_is_there(
+    start: Start, library: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    engine = open_engine(read_config(tmp_path / "workspace"))
+    [document] = [one for one in engine.collection.documents() if one.file == "report.pdf"]
+    engine.collection.stored_file(document).unlink()
+    engine.close()
+
+    app = opened(start, tmp_path / "workspace", "report.pdf")
+
+    assert "damaged or missing" in app.error[0].value
+    assert any("**File** report" in one.value for one in app.markdown)
 
 
 def test_the_details_say_what_is_known(start: Start, collection: Path) -> None:
