@@ -72,8 +72,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engine = open_engine(read_config(folder / "workspace"))
     added = add_paths([files], engine)
     with engine.catalog.begin() as connection:
-        row = tables.documents.c.file == "report.pdf"
-        connection.execute(sql.update(tables.documents).where(row).values(source="list:ADM002"))
+        chosen = tables.documents.c.file == "report.pdf"
+        connection.execute(sql.update(tables.documents).where(chosen).values(source="list:ADM002"))
     add_indexed(SourceStore(engine.catalog), folder / "workspace", "ADM002", 1)
     engine.close()
     assert [one.status for one in added] == ["indexed"] * 4, added
