@@ -1,9 +1,9 @@
-"""Library page: the documents of the collection, with their metadata; adding and deleting them."""
+"""Library page: the documents of the collection, and adding to them."""
 
 import streamlit as st
 
 from pages._ask import sidebar
-from pages._library.documents import draw_document, draw_table, draw_upload, search_titles
+from pages._library.documents import draw_table, draw_upload, search_titles
 from pages._shared import resources
 from pages._shared.frame import guard
 from pages._shared.jobs import draw_runs
@@ -23,7 +23,5 @@ draw_runs()
 if total:
     words = st.text_input("Search titles", placeholder="Title, authority or file name", icon=":material/search:")
     found = search_titles(documents, words)
-    st.caption(f"{len(found):,} of {total:,} documents")
+    st.caption(f"{len(found):,} of {total:,} documents. Select one to open it.")
     draw_table(found)
-if "document" in st.query_params:
-    draw_document(st.query_params["document"])

@@ -67,7 +67,7 @@ from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types import Answer, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
+from rag_engine.types import Answer, Box, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05
@@ -331,6 +331,22 @@ class Engine:
             return self._page_renderer.text(*sheet(self.catalog.text(document.key), start, end, quotes))
         file = self.collection.stored_file(document)
         return self._page_renderer.page(file, *page_marks(lines, start, end, quotes, page))
+
+    def draw_page(
+        self,
+        document: DocumentRecord,
+        page: int,
+        passage: Sequence[Box] = (),
+        quotes: Sequence[Box] = (),
+        *,
+        width: int,
+    ) -> tuple[Future[bytes], Future[bytes]]:
+        """Draw a page of a format that has pages, `width` pixels wide, with boxes on it marked, and measure it.
+
+        Return the PNG, and width and height of the page in points ("595.0 842.0"). Both fail as `page_image` does.
+        """
+        file = self.collection.stored_file(document)
+        return self._page_renderer.page(file, page, passage, quotes, width=width), self._page_renderer.size(file, page)
 
     def retrieval(self, **changes: object) -> RetrievalConfig:
         """Return the configured retrieval with some values changed."""

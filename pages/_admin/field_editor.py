@@ -56,7 +56,7 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
         if not found:
             st.caption("This field is empty.")
         for value in found:
-            _draw_value(value)
+            draw_value(value)
         _draw_correction(record, field, author, labels.get(field, ()))
         with st.expander("History", icon=":material/history:"):
             draw_events(code)
@@ -72,7 +72,8 @@ def draw_applied(place: str, what: str) -> None:
                 start_run(RunRequest(phases=("indexing",)))
 
 
-def _draw_value(value: FieldValue) -> None:
+def draw_value(value: FieldValue) -> None:
+    """Draw a value with where it comes from, how sure it is and the sentence that justifies it."""
     colour, sign, name = _SOURCES[value.source]
     sure = "" if value.source == "person" else f" · confidence {value.confidence:.0%}"
     st.markdown(f"**{escape(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")

@@ -47,7 +47,7 @@ def draw_source(code: str) -> None:
             ["Licence", "Phases", "Relations", "Decisions", "History"], key="source tabs"
         )
         with licence:
-            _draw_licence(record)
+            draw_licence(record)
         with quality:
             _draw_phases(record)
         with relations:
@@ -107,7 +107,8 @@ def draw_events(code: str) -> None:
     draw_table(rows, f"events {code}", f"History of {code}", columns=columns)
 
 
-def _draw_licence(record: SourceRecord) -> None:
+def draw_licence(record: SourceRecord) -> None:
+    """Draw the licence verdict with its evidence."""
     verdict = record.verdict
     if verdict is None:
         st.caption("The licence has not been checked yet.")

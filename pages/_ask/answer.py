@@ -23,6 +23,7 @@ from rag_engine.answering.support.summary import support_summary, unsupported_se
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
+from rag_engine.reading.address import DocumentPlace
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
@@ -215,6 +216,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
 
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:
     page = citations[0].page if citations else source.page
+    passage = (citations[0].start, citations[0].end) if citations else source.passage
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
         shown = st.toggle(label, key=f"{key} page")
@@ -222,10 +224,10 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
             st.text(source.text)
         draw_original(document, key)
         st.page_link(
-            "pages/library.py",
-            label="Open in library",
-            icon=":material/library_books:",
-            query_params={"document": document.document_id},
+            "pages/document.py",
+            label="Open document",
+            icon=":material/description:",
+            query_params=DocumentPlace(document.document_id, page, passage).parameters(),
         )
     if shown:
         pages = list(range(min(page, source.page), max(page, source.last_page) + 1))

@@ -47,6 +47,8 @@ def open_frame() -> Any:
     pages = [
         st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
+        # Opened from the others: without a document in its address there is nothing to show.
+        st.Page(ROOT / "pages/document.py", title="Document", icon=":material/description:", visibility="hidden"),
         st.Page(ROOT / "pages/notebook.py", title="Notebook", icon=":material/book_2:"),
         st.Page(ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
         st.Page(ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
@@ -54,7 +56,7 @@ def open_frame() -> Any:
     page = st.navigation(pages)
     st.html(PRINT_STYLE)
     # The notebook is read, and wants a narrow column.
-    layout: Literal["centered", "wide"] = "centered" if page == pages[2] else "wide"
+    layout: Literal["centered", "wide"] = "centered" if page.title == "Notebook" else "wide"
     st.set_page_config(page_title=f"{page.title} · Sextant", layout=layout)
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:

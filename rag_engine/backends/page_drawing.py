@@ -64,7 +64,8 @@ def _end_with_parent() -> None:
 def answer(request: Mapping[str, Any]) -> bytes:
     """Return the answer to a request to draw a page of a `file`, or a `text`: a word, a line break, and its details.
 
-    "picture" comes with the PNG, "no such page" with the number of pages, "damaged" with a message, "password" and
+    "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
+    "no such page" with the number of pages, "damaged" with a message, "password" and
     "too large" alone.
     """
     try:
@@ -76,6 +77,8 @@ def answer(request: Mapping[str, Any]) -> bytes:
             if not 1 <= request["page"] <= document.page_count:
                 return b"no such page\n" + str(document.page_count).encode()
             page = document[request["page"] - 1]
+            if request.get("measure"):
+                return f"size\n{page.rect.width} {page.rect.height}".encode()
             return b"picture\n" + _draw(page, request["marks"], request["strong"], request["width"])
     except (MemoryError, pymupdf.mupdf.FzErrorSystem):
         return b"too large\n"

@@ -54,14 +54,19 @@ class PageRenderer:
         fails with InputError when there is no such page, with WorkspaceError when it cannot be read or breaks the
         limits.
         """
-        # The state of the file is part of the cache's key: one that was added again is drawn again.
-        stat = file.stat() if file.exists() else None
-        state = (stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else None
         boxes = [[(box.x0, box.y0, box.x1, box.y1) for box in part] for part in (marks, strong)]
         return self._cached(
             f"Page {page} of {file.name}",
             json.dumps({"file": os.fspath(file), "page": page, "marks": boxes[0], "strong": boxes[1], "width": width}),
-            state,
+            _state(file),
+        )
+
+    def size(self, file: Path, page: int) -> Future[bytes]:
+        """Measure a page (from 1): its width and height in points, as two numbers in text; it fails as `page` does."""
+        return self._cached(
+            f"Page {page} of {file.name}",
+            json.dumps({"file": os.fspath(file), "page": page, "measure": True}),
+            _state(file),
         )
 
     def text(
@@ -96,7 +101,7 @@ class PageRenderer:
             raise WorkspaceError(f"{name} cannot be drawn: it {cause}.", help=_OPEN_INSTEAD)
         self._idle.put(child)
         word, _, body = answer.partition(b"\n")
-        if word != b"picture":
+        if word not in (b"picture", b"size"):
             raise _error(name, word.decode(), body.decode(errors="replace"))
         return body
 
@@ -143,6 +148,12 @@ class _Child:
         with self._process, self._connection:
             self.kill()
         return self._process.returncode
+
+
+def _state(file: Path) -> tuple[int, int, int] | None:
+    """Return the part of a cache key by which a file that was added again is drawn again."""
+    stat = file.stat() if file.exists() else None
+    return (stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else None
 
 
 def _end_all(children: Sequence[_Child]) -> None:

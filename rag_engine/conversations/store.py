@@ -138,13 +138,18 @@ def list_conversations(workspace: Path) -> list[ConversationSummary]:
     Deleted while this looks, one is left out too.
     """
     found: list[ConversationSummary] = []
-    for path in _folder(workspace).glob("*.json"):
+    for path in conversation_files(workspace):
         with suppress(FileNotFoundError, ValidationError):
             status = path.stat()
             summary = _summary(path, status.st_ino, status.st_mtime_ns, status.st_size)
             if summary.asked:
                 found.append(summary)
     return sorted(found, key=lambda one: (one.pinned, one.asked), reverse=True)
+
+
+def conversation_files(workspace: Path) -> list[Path]:
+    """Return the files of the conversations, each named by its id."""
+    return list(_folder(workspace).glob("*.json"))
 
 
 # A list of a thousand is read once, not at everything a person does.

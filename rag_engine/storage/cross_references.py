@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
@@ -41,6 +42,26 @@ def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[
             section = targets[target].section
             found[origin].setdefault(target, (label if section in label else section, targets[target]))
     return {origin: tuple(those.values()) for origin, those in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedReference:
+    """Characters [start, end) of a document's text that refer to a section of it, and where that is."""
+
+    start: int
+    end: int
+    label: str
+    target_start: int
+    target_end: int
+    target_page: int
+
+
+def placed_references(catalog: Catalog, document: DocumentRecord) -> tuple[PlacedReference, ...]:
+    """Return the references in a document's text, in its order."""
+    r, p = tables.references.c, tables.parents.c
+    columns = sql.select(r.start, r.end, r.label, p.start, p.end, p.page).join(tables.parents, p.key == r.to_parent)
+    rows = catalog.read(columns.where(r.document_key == document.key).order_by(r.start, r.key))
+    return tuple(PlacedReference(*row) for row in rows)
 
 
 def linked_passages(catalog: Catalog, parents: Mapping[int, DocumentRecord]) -> dict[int, tuple[Linked, ...]]:

@@ -40,14 +40,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def address(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a server answers that the tests share."""
-    with _serving(workspace, tmp_path_factory.mktemp("server") / "log") as address:
+    with serving(workspace, tmp_path_factory.mktemp("server") / "log") as address:
         yield address
 
 
 @pytest.fixture
 def fresh_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
     """Where a server answers that has seen nobody yet."""
-    with _serving(workspace, tmp_path / "log") as address:
+    with serving(workspace, tmp_path / "log") as address:
         yield address
 
 
@@ -56,7 +56,7 @@ def model_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, thread
     """Where a server answers that has a language model, and the event that lets the model end its answer."""
     with slow_model() as (url, go_on):
         settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
-        with _serving(workspace, tmp_path / "log", **settings) as address:
+        with serving(workspace, tmp_path / "log", **settings) as address:
             yield address, go_on
             go_on.set()
 
@@ -66,7 +66,7 @@ def silent_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threa
     """Where a server answers whose language model writes no word, and the event that lets it."""
     with slow_model(silent=True) as (url, go_on):
         settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
-        with _serving(workspace, tmp_path / "log", **settings) as address:
+        with serving(workspace, tmp_path / "log", **settings) as address:
             yield address, go_on
             go_on.set()
 
@@ -74,12 +74,13 @@ def silent_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threa
 @pytest.fixture
 def misled_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
     """Where a server answers that was given a setting that there is not."""
-    with _serving(workspace, tmp_path / "log", SEXTANT_EXECUTION="abacus") as address:
+    with serving(workspace, tmp_path / "log", SEXTANT_EXECUTION="abacus") as address:
         yield address
 
 
 @contextmanager
-def _serving(workspace: Path, log: Path, **settings: str) -> Iterator[str]:
+def serving(workspace: Path, log: Path, **settings: str) -> Iterator[str]:
+    """Yield where a server over the workspace answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Dialog, Page, expect
 
 from ingestion import workspace as folders
-from tests.e2e.conftest import _serving
+from tests.e2e.conftest import serving
 from tests.pages.sources import build_sources
 
 pytestmark = pytest.mark.needs("chromium")
@@ -30,7 +30,7 @@ def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a server answers over sources in every state."""
     workspace = tmp_path_factory.mktemp("admin") / "workspace"
     build_sources(workspace)
-    with _serving(workspace, workspace.parent / "log", SEXTANT_USER="Ada Lovelace") as address:
+    with serving(workspace, workspace.parent / "log", SEXTANT_USER="Ada Lovelace") as address:
         yield f"{address}/admin"
 
 
@@ -38,7 +38,7 @@ def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """Where a server answers over an empty workspace, and that workspace."""
     workspace = tmp_path_factory.mktemp("own") / "workspace"
-    with _serving(workspace, workspace.parent / "log", SEXTANT_USER="Ada Lovelace") as address:
+    with serving(workspace, workspace.parent / "log", SEXTANT_USER="Ada Lovelace") as address:
         yield f"{address}/admin", workspace
 
 

@@ -48,12 +48,12 @@ def test_a_deep_link_leads_to_an_answer_with_its_page_that_survives_a_reload(pag
     expect(marked).to_be_visible()
 
 
-def test_a_deep_link_to_the_library_keeps_its_document(page: Page, fresh_address: str) -> None:
-    page.goto(f"{fresh_address}/library?document=ffffffffffff")
+def test_a_deep_link_to_a_document_keeps_its_place(page: Page, fresh_address: str) -> None:
+    page.goto(f"{fresh_address}/document?document=ffffffffffff&page=3")
 
     expect(page.get_by_text("This document is not in the collection.")).to_be_visible()
     expect(page.get_by_role("link", name="Ask")).to_be_visible()
-    expect(page).to_have_url(re.compile("/library.*document=ffffffffffff"))
+    expect(page).to_have_url(re.compile("/document.*document=ffffffffffff&page=3"))
 
 
 def test_a_deep_link_into_a_server_with_a_wrong_setting_says_what_is_wrong(page: Page, misled_address: str) -> None:
@@ -75,8 +75,8 @@ def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_pa
     page.get_by_role("link", name="Ask").click()
     ask(page, "When must the lighthouse keeper clean the lamp?")
     expect(page.get_by_text("every Thursday before noon").first).to_be_visible()
-    page.get_by_role("link", name="Open in library").first.click()
-    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("link", name="Open document").first.click()
+    page.get_by_role("button", name="Delete this document").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("nothing left behind")).to_be_visible()
 

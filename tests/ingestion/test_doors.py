@@ -303,7 +303,7 @@ def _delete(source: str) -> Callable[[AppTest], AppTest]:
 def _draw_deletion(source: str) -> None:
     import inspect
 
-    from pages._library.documents import _confirm
+    from pages._document.details import _confirm
     from pages._shared import resources
 
     for document in resources.engine().collection.documents():

@@ -44,10 +44,10 @@ def build_sources(workspace: Path) -> None:
     store = SourceStore(engine.catalog)
     JobQueue(engine.catalog)
     for number in range(1, 7):
-        _indexed(store, workspace, f"ADM{number:03}", number - 1)
-    _indexed(store, workspace, "ADM007", 1, Relation("ADM002", "ADM002", how="meaning", similarity=0.93), "it")
+        add_indexed(store, workspace, f"ADM{number:03}", number - 1)
+    add_indexed(store, workspace, "ADM007", 1, Relation("ADM002", "ADM002", how="meaning", similarity=0.93), "it")
     old = Relation("ADM001", version="2011", superseded="2016")
-    _indexed(store, workspace, "ADM008", 0, old)
+    add_indexed(store, workspace, "ADM008", 0, old)
     _reviews(store)
     _quarantined(store, workspace)
     _failed(store)
@@ -100,9 +100,10 @@ def _scored(store: SourceStore, code: str, reason: OutcomeReason = "", message: 
     _put(store, code, "quality", Outcome(status, reason, message, quality))  # type: ignore[arg-type]
 
 
-def _indexed(
+def add_indexed(
     store: SourceStore, workspace: Path, code: str, topic: int, relation: Relation | None = None, language: str = ""
 ) -> None:
+    """Add a source that came through all phases, on one of the topics."""
     title, hazard, authority, country, own = _TOPICS[topic]
     store.add([_source(code, f"https://example.org/{code}.pdf", title)])
     _green(store, code)

@@ -7,7 +7,7 @@ import sqlalchemy as sql
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import ChunkingConfig
 from rag_engine.storage import schema as tables
-from rag_engine.storage.cross_references import linked_passages, references
+from rag_engine.storage.cross_references import linked_passages, placed_references, references
 from rag_engine.storage.deletion import erase
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import encode_again
@@ -115,3 +115,13 @@ def test_references_of_an_interrupted_addition_are_undone(stores: Stores, embedd
     assert left(stores) > 0
     recover(stores)
     assert left(stores) == 0
+
+
+def test_a_reference_is_placed_in_the_text_with_the_section_that_it_leads_to(
+    stores: Stores, embedder: CountingEmbedder
+) -> None:
+    record = add_statute(stores, embedder)
+    first = placed_references(stores.catalog, record)[0]
+    assert STATUTE[first.start : first.end] == first.label == "Article 1"
+    assert STATUTE[first.target_start :].startswith("Article 1\nDefinitions")
+    assert first.target_page == 1

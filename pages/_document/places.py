@@ -1,0 +1,40 @@
+"""A list of places in a document, each a link that is followed without loading the page again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from pages._document.opened import address_of, followed
+from rag_engine.reading.address import PlaceLink
+
+_FOLDER = Path(__file__).parent
+_list = st.components.v2.component(
+    "document places",
+    css=(_FOLDER / "places.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "places.js").read_text(encoding="utf-8"),
+)
+
+
+def draw_places(places: Sequence[PlaceLink], label: str, key: str, *, beside: bool = False) -> None:
+    """Draw the list under a name for those who do not see it, with the notes below the words or beside them."""
+    data = {
+        "label": label,
+        "beside": beside,
+        "places": [
+            {
+                "address": address_of(one.place),
+                "words": [list(piece) for piece in one.words],
+                "language": one.language,
+                "note": one.note,
+                "depth": one.depth,
+                "current": one.current,
+            }
+            for one in places
+        ],
+    }
+    targets = [one.place for one in places]
+    _list(key=key, data=data, on_followed_change=partial(followed, key, targets))

@@ -1,0 +1,58 @@
+"""The document that the address names: its page, what is beside it and what is below."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from pages._ask.answer import draw_original
+from pages._document.below import draw_below
+from pages._document.beside import draw_beside
+from pages._document.opened import page_of, paged_text
+from pages._document.page_view import draw_page_view
+from pages._document.toolbar import draw_toolbar
+from pages._shared import resources
+from rag_engine.reading.address import DocumentPlace
+from rag_engine.types import DocumentRecord
+
+# Characters of a title that a browser's tab could show.
+_TAB_TITLE = 80
+# As Streamlit draws its own titles, in which no language can be set.
+_TITLE_STYLE = "font-size: 1.75rem; padding: 0; margin: 0; line-height: 1.25; overflow-wrap: anywhere"
+
+
+def draw_document(place: DocumentPlace) -> None:
+    """Draw the document at the place that the address names, or a notice that there is none.
+
+    Without a document in the address, as after its deletion, the Library is next.
+    """
+    if not place.document_id:
+        st.switch_page("pages/library.py")
+    document = resources.find_document(place.document_id)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.page_link("pages/library.py", label="Library", icon=":material/arrow_back:")
+        if document is not None:
+            draw_original(document, "document")
+    if document is None:
+        st.title("Document")
+        st.info("This document is not in the collection.", icon=":material/search_off:")
+        return
+    _draw_title(document)
+    text = paged_text(document)
+    page = text.clamp_page(place.page or page_of(document, place))
+    reading, beside = st.columns([2, 1])
+    with reading:
+        zoom = draw_toolbar(document, place, page, drawn=text.is_drawn)
+        draw_page_view(document, page, place.passage, zoom)
+    with beside:
+        draw_beside(document, place, page)
+    draw_below(document, page)
+
+
+def _draw_title(document: DocumentRecord) -> None:
+    """Draw the title as the heading of the page, in the document's language for those to whom it is read out."""
+    title = document.metadata.title or document.file
+    st.set_page_config(page_title=f"{title[:_TAB_TITLE]} · Sextant")
+    language = document.metadata.language
+    st.html(f'<h1 lang="{html.escape(language)}" dir="auto" style="{_TITLE_STYLE}">{html.escape(title)}</h1>')

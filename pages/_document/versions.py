@@ -1,0 +1,88 @@
+"""Versions and translations of a document, and what changed between two versions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ingestion.status.views import pluralised
+from pages._document.opened import changes_between, paged_text
+from pages._document.page_view import draw_text
+from pages._document.places import draw_places
+from pages._shared import resources
+from pages._shared.filter_widgets import display_text
+from pages._shared.markdown import escape
+from rag_engine.reading.address import DocumentPlace, PlaceLink
+from rag_engine.reading.runs import TextParagraph
+from rag_engine.reading.same_work import documents_of_work
+from rag_engine.reading.version_changes import ChangedParagraph, VersionChanges
+from rag_engine.storage.indexer import page_at
+from rag_engine.types import DocumentRecord
+
+_ELEMENTS = {"same": "", "removed": "del", "added": "ins"}
+
+
+def draw_versions(document: DocumentRecord) -> None:
+    """Draw the links to the other documents of the work, and the comparison with another version."""
+    work = documents_of_work(document, resources.engine().collection.documents())
+    others = [one for one in work.versions if one.key != document.key]
+    listed = [_listed(one, _version_name(one)) for one in others]
+    listed += [_listed(one, display_text("language", one.metadata.language)) for one in work.translations]
+    if listed:
+        draw_places(listed, "Versions and translations", f"document versions {document.key}")
+    else:
+        st.caption("No other version or translation is in the collection.")
+    if not others:
+        return
+    other = st.selectbox(
+        "Compare with", others, index=len(others) - 1, format_func=_version_name, key="document compared"
+    )
+    older, newer = sorted((document, other), key=work.versions.index)
+    with st.spinner("Comparing the versions …"):
+        changes = changes_between(older, newer)
+    _draw_changes(older, newer, changes)
+
+
+def _listed(other: DocumentRecord, note: str) -> PlaceLink:
+    metadata = other.metadata
+    return PlaceLink(DocumentPlace(other.document_id), ((metadata.title, False),), metadata.language, note)
+
+
+def _version_name(document: DocumentRecord) -> str:
+    metadata = document.metadata
+    name = metadata.version or metadata.date or document.file
+    return f"{name} (superseded {metadata.superseded})" if metadata.superseded else f"{name} (newest)"
+
+
+def _draw_changes(older: DocumentRecord, newer: DocumentRecord, changes: VersionChanges) -> None:
+    names = f"From {escape(_version_name(older))} to {escape(_version_name(newer))}"
+    if not changes.sections:
+        st.caption(f"{names}: the text is the same.")
+        return
+    counted = f"{pluralised(changes.removed, 'word')} removed, {pluralised(changes.added, 'word')} added"
+    st.caption(f"{names}: {counted}.")
+    links: list[DocumentPlace] = []
+    paragraphs: list[TextParagraph] = []
+    for section in changes.sections:
+        links.append(_place(older, newer, section.paragraphs))
+        title = section.heading or "Before the first heading"
+        paragraphs.append(TextParagraph("heading", ((title, "", len(links) - 1),)))
+        paragraphs += [_paragraph(one) for one in section.paragraphs]
+    draw_text(paragraphs, "Changes", newer.metadata.language, links, f"changes {older.key} {newer.key}")
+
+
+def _place(older: DocumentRecord, newer: DocumentRecord, paragraphs: Sequence[ChangedParagraph]) -> DocumentPlace:
+    """Return the place of the first changed paragraph that the newer version has, else of the first removed one."""
+    first = next((one for one in paragraphs if not one.removed), paragraphs[0])
+    document = older if first.removed else newer
+    words = sum(len(one.text) for one in first.pieces if one.kind != ("added" if first.removed else "removed"))
+    page = page_at(paged_text(document).lines, first.start)
+    return DocumentPlace(document.document_id, page, (first.start, first.start + words))
+
+
+def _paragraph(changed: ChangedParagraph) -> TextParagraph:
+    runs: list[tuple[str, str, None]] = []
+    for piece in changed.pieces:
+        runs += [(piece.text, _ELEMENTS[piece.kind], None), (" ", "", None)]
+    return TextParagraph("text", tuple(runs))

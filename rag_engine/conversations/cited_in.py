@@ -1,0 +1,43 @@
+"""Places where the answers of the workspace's conversations cite a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_engine.conversations.store import conversation_files, read_conversation
+from rag_engine.errors import WorkspaceError
+from rag_engine.types import Citation
+
+
+@dataclass(frozen=True, slots=True)
+class CitingTurn:
+    """A question whose answer cites a document; `asked` is when, as an ISO time, `conversation` the id of where."""
+
+    conversation: str
+    question: str
+    asked: str
+    citations: tuple[Citation, ...]
+
+
+def citing_turns(workspace: Path, document_id: str) -> tuple[CitingTurn, ...]:
+    """Return the questions whose answers cite the document, the latest first, without files that cannot be read."""
+    found: list[CitingTurn] = []
+    for path in conversation_files(workspace):
+        # A conversation is parsed only where the id is in it at all: a long one takes half a second.
+        if document_id.encode() in path.read_bytes():
+            found += _turns(workspace, path.stem, document_id)
+    return tuple(sorted(found, key=lambda turn: turn.asked, reverse=True))
+
+
+def _turns(workspace: Path, id: str, document_id: str) -> list[CitingTurn]:
+    try:
+        conversation = read_conversation(workspace, id)
+    except WorkspaceError:
+        return []
+    turns: list[CitingTurn] = []
+    for turn in conversation.turns if conversation else ():
+        citations = turn.reply.citations if turn.reply else ()
+        if cited := tuple(one for one in citations if one.document_id == document_id):
+            turns.append(CitingTurn(id, turn.question, turn.asked, cited))
+    return turns

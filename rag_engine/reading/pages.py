@@ -1,0 +1,90 @@
+"""Text of a document by its pages, with the place of every line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_engine.storage.catalog import Catalog
+from rag_engine.text.sentences import Span
+from rag_engine.types import Block, BlockKind, Box, DocumentRecord, Line
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PagedText:
+    """Text of a document with its lines and blocks, read once for all of its `pages`."""
+
+    text: str
+    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
+    pages: int
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the format has pages that can be drawn, with a box for their lines."""
+        return any(line.box is not None for line in self.lines)
+
+    def page_span(self, page: int) -> Span:
+        """Return the characters from the first to the last of a page; an empty span where it has no text."""
+        own = self.page_lines(page)
+        return (own[0].start, own[-1].end) if own else (0, 0)
+
+    def page_lines(self, page: int) -> list[Line]:
+        """Return the lines of a page; those of two pages may alternate, where a note is read with its sentence."""
+        return [line for line in self.lines if line.page == page]
+
+    def clamp_page(self, page: int) -> int:
+        """Return the page nearest to a number that a person or an address gives."""
+        return min(max(page, 1), max(self.pages, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """A line of a page: its text, its box, and the position of its first character in the document's text."""
+
+    text: str
+    box: Box
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block of a document that has no page geometry: characters [start, end) of its text."""
+
+    kind: BlockKind
+    start: int
+    end: int
+
+
+def read_paged_text(catalog: Catalog, document: DocumentRecord) -> PagedText:
+    """Return the text of a document as the catalog keeps it."""
+    extracted = catalog.extracted(document)
+    return PagedText(extracted.text, extracted.lines, extracted.blocks, document.pages)
+
+
+def text_layer(document: PagedText, page: int) -> tuple[PlacedText, ...]:
+    """Return the lines of a drawn page, in reading order."""
+    return tuple(
+        PlacedText(document.text[line.start : line.end], line.box, line.start)
+        for line in document.page_lines(page)
+        if line.box is not None
+    )
+
+
+def page_paragraphs(document: PagedText, page: int) -> tuple[Paragraph, ...]:
+    """Return the blocks of a page (a slide, a sheet, or the whole file) of a format without page geometry.
+
+    They hold every character that is not white space: what no block covers is a paragraph of its own.
+    """
+    start, end = document.page_span(page)
+    found: list[Paragraph] = []
+    position = start
+    for block in document.blocks:
+        if block.end > start and block.start < end:
+            found += _uncovered(document.text, position, block.start)
+            found.append(Paragraph(block.kind, max(block.start, position), min(block.end, end)))
+            position = found[-1].end
+    return (*found, *_uncovered(document.text, position, end))
+
+
+def _uncovered(text: str, start: int, end: int) -> list[Paragraph]:
+    return [Paragraph("text", start, end)] if text[start:end].strip() else []

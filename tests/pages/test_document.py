@@ -1,0 +1,308 @@
+"""The Document page, over a small real collection."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+import pytest
+import sqlalchemy as sql
+from streamlit.testing.v1 import AppTest
+
+from ingestion.add_files import add_paths
+from ingestion.records.source_store import SourceStore
+from rag_engine.config import read_config
+from rag_engine.conversations import store
+from rag_engine.engine import open_engine
+from rag_engine.storage import schema as tables
+from rag_engine.types import DocumentRecord
+from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.sources import add_indexed
+from tests.rag_engine.backends.test_page_renderer import page_of_shadings
+from tests.rag_engine.conversations.test_store import CITATION, REPLY
+
+Start = Callable[..., AppTest]
+ARABIC = "خطة وطنية للحماية من الفيضانات " * 10
+
+
+def documents_of(workspace: Path) -> dict[str, DocumentRecord]:
+    engine = open_engine(read_config(workspace))
+    found = {one.file: one for one in engine.collection.documents()}
+    engine.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with a PDF of three pages, two versions of a text and a text with a long Arabic title.
+
+    The PDF came from a source of the list.
+    """
+    folder = tmp_path_factory.mktemp("document")
+    files = folder / "files"
+    files.mkdir()
+    with pymupdf.open() as report:
+        for number in ("one", "two", "three"):
+            page = report.new_page()
+            for row in range(12):
+                page.insert_text((72, 90 + 20 * row), f"County council {row} prepares flood plan {number} every year.")
+        report.save(files / "report.pdf")
+    (files / "old.txt").write_text("Flood plans\n\nA local flood plan remains valid for six years, and is published.")
+    (files / "new.txt").write_text("Flood plans\n\nA local flood plan remains valid for three years, and is published.")
+    (files / "arabic.txt").write_text("يجب على كل مجلس إعداد خطة محلية للفيضانات كل ست سنوات. " * 4)
+    known: list[dict[str, object]] = [
+        {"file": "report.pdf", "title": "County report", "language": "en"},
+        {
+            "file": "old.txt",
+            "title": "Plan",
+            "language": "en",
+            "work": "plan",
+            "superseded": "2024-01-01",
+            "date": "2020",
+        },
+        {"file": "new.txt", "title": "Plan", "language": "en", "work": "plan", "date": "2024"},
+        {"file": "arabic.txt", "title": ARABIC, "language": "ar", "licence": "CC BY 4.0"},
+    ]
+    (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known)))
+    engine = open_engine(read_config(folder / "workspace"))
+    added = add_paths([files], engine)
+    with engine.catalog.begin() as connection:
+        chosen = tables.documents.c.file == "report.pdf"
+        connection.execute(sql.update(tables.documents).where(chosen).values(source="list:ADM002"))
+    add_indexed(SourceStore(engine.catalog), folder / "workspace", "ADM002", 1)
+    engine.close()
+    assert [one.status for one in added] == ["indexed"] * 4, added
+    return folder / "workspace"
+
+
+def opened(start: Start, workspace: Path, file: str, **place: str) -> AppTest:
+    document = documents_of(workspace)[file]
+    app = start(workspace).switch_page("pages/document.py")
+    for name, value in {"document": document.document_id, **place}.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def components(app: AppTest) -> dict[str, Any]:
+    """Return what the components of the page were given, by their names."""
+    return {one.proto.component_name: json.loads(one.proto.json) for one in app.get("bidi_component")}
+
+
+def open_tab(app: AppTest, name: str) -> AppTest:
+    app.session_state["document tabs"] = name
+    return app.run()
+
+
+def title(app: AppTest) -> str:
+    return str(app.get("html")[0].proto.body)
+
+
+def test_a_document_that_is_not_there_is_a_notice(start: Start, library: Path) -> None:
+    app = start(library).switch_page("pages/document.py")
+    app.query_params["document"] = "ffffffffffff"
+    app.run()
+
+    assert not app.exception
+    assert [one.value for one in app.info] == ["This document is not in the collection."]
+    assert app.title[0].value == "Document"
+
+
+def test_an_address_without_a_document_leads_to_the_library(start: Start, library: Path) -> None:
+    app = start(library).switch_page("pages/document.py").run()
+
+    assert not app.exception
+    assert app.title[0].value == "Library"
+
+
+def test_a_page_has_its_picture_and_its_words_at_their_places(start: Start, library: Path) -> None:
+    page = components(opened(start, library, "report.pdf", page="2"))["document page"]
+
+    assert page["label"] == "Page 2 of County report"
+    assert (page["width"], page["height"]) == (595.0, 842.0)
+    words, left, top, right, bottom = page["lines"][0]
+    assert words == "County council 0 prepares flood plan two every year."
+    assert left == pytest.approx(72, abs=1)
+    assert top < 90 < bottom
+    assert right > 300
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("0", 1), ("99", 3), ("-1", 1), ("x", 1)])
+def test_a_page_out_of_range_is_the_nearest_one(start: Start, library: Path, asked: str, shown: int) -> None:
+    app = opened(start, library, "report.pdf", page=asked)
+    assert app.number_input(key="document page number").value == shown
+
+
+def test_pages_are_turned_and_gone_to_by_number(start: Start, library: Path) -> None:
+    app = opened(start, library, "report.pdf")
+    assert app.button(key="document Previous").disabled
+
+    app.button(key="document Next").click().run()
+    assert app.query_params["page"] == "2"
+    app.number_input(key="document page number").set_value(3).run()
+
+    assert app.query_params["page"] == "3"
+    assert app.button(key="document Next").disabled
+
+
+def test_a_passage_in_the_address_leads_to_its_page_where_it_is_marked(start: Start, library: Path) -> None:
+    document = documents_of(library)["report.pdf"]
+    engine = open_engine(read_config(library))
+    text = engine.catalog.text(document.key)
+    engine.close()
+    start_ = text.index("flood plan three")
+
+    page = components(opened(start, library, "report.pdf", passage=f"{start_}-{start_ + 16}"))["document page"]
+
+    assert page["label"].startswith("Page 3")
+    [mark] = page["marks"]
+    assert 190 < mark[0] < 215
+
+
+def test_a_passage_beyond_the_text_marks_nothing(start: Start, library: Path) -> None:
+    page = components(opened(start, library, "report.pdf", passage="900000-900009"))["document page"]
+    assert page["marks"] == []
+
+
+def test_words_are_found_with_the_pages_they_are_on(start: Start, library: Path) -> None:
+    app = opened(start, library, "report.pdf")
+    app.segmented_control(key="document beside").set_value("Find").run()
+    [box] = [one for one in app.text_input if one.label == "Find in this document"]
+    box.set_value("PLAN two").run()
+
+    places = components(app)["document places"]["places"]
+    assert [one["note"] for one in places] == ["page 2"] * 12
+    assert ["plan two", True] in places[0]["words"]
+    assert "&page=2&passage=" in places[0]["address"]
+
+
+def test_a_question_finds_passages_of_this_document_alone(start: Start, library: Path) -> None:
+    app = opened(start, library, "old.txt")
+    app.segmented_control(key="document beside").set_value("Passages").run()
+    [box] = [one for one in app.text_input if one.label == "Passages about"]
+    box.set_value("How long does a flood plan remain valid?").run()
+
+    assert not app.exception
+    places = components(app)["document places"]["places"]
+    assert places
+    document = documents_of(library)["old.txt"]
+    assert all(document.document_id in one["address"] for one in places)
+
+
+def test_a_format_without_pages_is_shown_whole_as_extracted_text(start: Start, library: Path) -> None:
+    app = opened(start, library, "old.txt")
+
+    assert any("Extracted text, not the original layout." in one.value for one in app.caption)
+    shown = components(app)["document page"]["paragraphs"]
+    words = " ".join(run[0] for _, runs in shown for run in runs)
+    assert words == "Flood plans A local flood plan remains valid for six years, and is published."
+
+
+def test_a_long_title_in_another_language_is_whole_and_says_its_language(start: Start, library: Path) -> None:
+    app = opened(start, library, "arabic.txt")
+
+    assert ARABIC.strip() in title(app)
+    assert title(app).startswith('<h1 lang="ar" dir="auto"')
+    assert components(app)["document page"]["language"] == "ar"
+
+
+def test_a_hostile_title_is_mere_text(start: Start, collection: Path) -> None:
+    app = opened(start, collection, "hostile.txt")
+
+    assert "<script>" not in title(app)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in title(app)
+    assert components(app)["document page"]["label"] == f"Page 1 of {HOSTILE_TITLE}"
+
+
+def test_a_page_whose_file_is_gone_is_an_error_and_the_rest_is_there(
+    start: Start, library: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    engine = open_engine(read_config(tmp_path / "workspace"))
+    [document] = [one for one in engine.collection.documents() if one.file == "report.pdf"]
+    engine.collection.stored_file(document).unlink()
+    engine.close()
+
+    app = opened(start, tmp_path / "workspace", "report.pdf")
+
+    assert "damaged or missing" in app.error[0].value
+    assert any("**File** report" in one.value for one in app.markdown)
+
+
+def test_the_details_say_what_is_known(start: Start, collection: Path) -> None:
+    app = opened(start, collection, "flood-act.txt")
+    assert any("Parliament of Ireland" in one.value for one in app.markdown)
+
+
+def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
+    app = open_tab(opened(start, library, "arabic.txt"), "Licence")
+    assert any("CC BY 4" in one.value for one in app.markdown)
+
+
+def test_the_values_of_a_listed_source_come_with_their_justification(start: Start, library: Path) -> None:
+    app = opened(start, library, "report.pdf")
+    assert "“Published by Ministry of Health\\.” (page 1)" in [one.value for one in app.caption]
+
+
+def test_the_licence_of_a_listed_source_comes_with_its_evidence(start: Start, library: Path) -> None:
+    app = open_tab(opened(start, library, "report.pdf"), "Licence")
+    assert any("Licensed under CC BY 4" in one.value and "rel" in one.value for one in app.markdown)
+
+
+def test_versions_are_compared_word_by_word(start: Start, library: Path) -> None:
+    app = open_tab(opened(start, library, "new.txt"), "Versions")
+
+    assert any("1 word removed, 1 word added" in one.value for one in app.caption)
+    [changes] = [json.loads(one.proto.json) for one in app.get("bidi_component") if '"Changes"' in one.proto.json]
+    runs = [run[:2] for _, those in changes["paragraphs"] for run in those]
+    assert ["six", "del"] in runs
+    assert ["three", "ins"] in runs
+
+
+def test_the_questions_that_cite_the_document_are_listed(start: Start, library: Path) -> None:
+    document = documents_of(library)["report.pdf"]
+    id = store.new_id()
+    begun = store.begin_turn(library, id, "Who prepares the plan?")
+    cited = replace(CITATION, document_id=document.document_id, quote="County council 1 prepares", page=2)
+    store.end_turn(library, begun, replace(REPLY, citations=(cited,)))
+
+    app = open_tab(opened(start, library, "report.pdf"), "Citations")
+
+    assert any("Cited in 1 answer" in one.value for one in app.caption)
+    assert any("Who prepares the plan" in one.proto.label for one in app.get("page_link"))
+
+
+@pytest.mark.parametrize("strategy", ["", "fixed"])
+def test_the_passages_of_a_page_are_shown_by_each_strategy(start: Start, library: Path, strategy: str) -> None:
+    app = open_tab(opened(start, library, "report.pdf"), "Segmentation")
+    box = app.selectbox(key=f"document strategy {documents_of(library)['report.pdf'].key}")
+    if strategy:
+        box.set_value(strategy).run()
+
+    assert not app.exception
+    assert any("those on this page" in one.value for one in app.caption)
+
+
+def test_a_page_that_is_slow_to_draw_says_so_and_the_rest_is_there(start: Start, tmp_path: Path) -> None:
+    with pymupdf.open() as report:
+        page = report.new_page()
+        for row in range(20):
+            page.insert_text((72, 90 + 20 * row), f"County council {row} prepares a flood plan every six years.")
+        report.save(tmp_path / "endless.pdf")
+    engine = open_engine(read_config(tmp_path / "workspace"))
+    [added] = add_paths([tmp_path / "endless.pdf"], engine)
+    assert added.status == "indexed", added.reason
+    [document] = engine.collection.documents()
+    engine.collection.stored_file(document).write_bytes(page_of_shadings())
+    engine.close()
+
+    app = opened(start, tmp_path / "workspace", "endless.pdf")
+
+    assert [one.value for one in app.info] == ["This page takes longer to draw …"]
+    assert any("endless" in one.value for one in app.markdown)
