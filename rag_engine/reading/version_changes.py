@@ -58,7 +58,7 @@ class ChangedSection:
 
 @dataclass(frozen=True, slots=True)
 class VersionChanges:
-    """What changed, by section, with the number of words that were removed and added."""
+    """Changes by section, with the number of words that were removed and added."""
 
     sections: tuple[ChangedSection, ...]
     removed: int

@@ -52,9 +52,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for row in range(12):
                 page.insert_text((72, 90 + 20 * row), f"County council {row} prepares flood plan {number} every year.")
         report.save(files / "report.pdf")
-    (files / "old.txt").write_text("Flood plans\n\nA local flood plan remains valid for six years, and is published.")
-    (files / "new.txt").write_text("Flood plans\n\nA local flood plan remains valid for three years, and is published.")
-    (files / "arabic.txt").write_text("يجب على كل مجلس إعداد خطة محلية للفيضانات كل ست سنوات. " * 4)
+    (files / "old.txt").write_text(
+        "Flood plans\n\nA local flood plan remains valid for six years, and is published.", encoding="utf-8"
+    )
+    (files / "new.txt").write_text(
+        "Flood plans\n\nA local flood plan remains valid for three years, and is published.", encoding="utf-8"
+    )
+    (files / "arabic.txt").write_text("يجب على كل مجلس إعداد خطة محلية للفيضانات كل ست سنوات. " * 4, encoding="utf-8")
     known: list[dict[str, object]] = [
         {"file": "report.pdf", "title": "County report", "language": "en"},
         {
@@ -68,7 +72,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"file": "new.txt", "title": "Plan", "language": "en", "work": "plan", "date": "2024"},
         {"file": "arabic.txt", "title": ARABIC, "language": "ar", "licence": "CC BY 4.0"},
     ]
-    (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known)))
+    (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known), encoding="utf-8"))
     engine = open_engine(read_config(folder / "workspace"))
     added = add_paths([files], engine)
     with engine.catalog.begin() as connection:
