@@ -195,7 +195,7 @@ def test_an_answer_is_seen_while_it_is_written_and_its_marks_are_checked_at_the_
     expect(page.get_by_text("last-words")).to_have_count(0)
     go_on.set()
 
-    expect(page.get_by_text("last-words")).to_be_visible()
+    expect(page.get_by_text("The last-words.", exact=True)).to_be_visible()
     expect(page.locator("strong", has_text="local flood plan")).to_be_visible()
     expect(page.locator("p a[href='#answer-0-source-1'], li a[href='#answer-0-source-1']")).to_have_count(2)
     # In the answer, and among the sentences to check.
@@ -291,7 +291,7 @@ def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_ag
     go_on.set()
     page.get_by_role("button", name="Ask again").click()
 
-    expect(page.get_by_text("last-words")).to_be_visible()
+    expect(page.get_by_text("The last-words.", exact=True)).to_be_visible()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
 
 

@@ -72,7 +72,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"file": "new.txt", "title": "Plan", "language": "en", "work": "plan", "date": "2024"},
         {"file": "arabic.txt", "title": ARABIC, "language": "ar", "licence": "CC BY 4.0"},
     ]
-    (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known), encoding="utf-8"))
+    (files / "metadata.jsonl").write_text("\n".join(map(json.dumps, known)), encoding="utf-8")
     engine = open_engine(read_config(folder / "workspace"))
     added = add_paths([files], engine)
     with engine.catalog.begin() as connection:
