@@ -30,7 +30,8 @@ def find_words(document: PagedText, words: str, limit: int) -> tuple[Occurrence,
 
 
 def _occurrences(document: PagedText, words: str) -> Iterator[Occurrence]:
-    wanted = [re.escape(word) for word in fold_in_place(words).split()]
+    # Split before it is folded: a sign such as "¨" alone folds to a blank.
+    wanted = [re.escape(fold_in_place(word)) for word in words.split()]
     if wanted:
         for match in re.finditer(r"\s+".join(wanted), fold_in_place(document.text)):
             yield Occurrence(match.start(), match.end(), page_at(document.lines, match.start()))
