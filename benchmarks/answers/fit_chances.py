@@ -40,7 +40,7 @@ FILE = DATA / "chances.toml"
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
 # The share of questions with an answer that may be refused, on the development half.
-FALSE_REFUSALS = 0.045
+FALSE_REFUSALS = 0.03
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
 STRONG, MODERATE = 0.4, 0.15
 # Of fewer passages no share is shown.

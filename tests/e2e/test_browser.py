@@ -98,10 +98,10 @@ def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
 
     ask(page, "What do the harbour cranes of Rotterdam lift?")
 
-    expect(
-        page.get_by_text("<script>alert(1)</script> ![x](http://evil.example/x.png) $\\alpha$").first
-    ).to_be_visible()
-    expect(page.get_by_text("cost $5 or $6 <img src=http://evil.example/y.png").first).to_be_visible()
+    title = page.get_by_text("<script>alert(1)</script> ![x](http://evil.example/x.png) $\\alpha$")
+    expect(title.filter(visible=True).first).to_be_visible()
+    passage = page.get_by_text("cost $5 or $6 <img src=http://evil.example/y.png")
+    expect(passage.filter(visible=True).first).to_be_visible()
     expect(page.locator("a[href*=evil], img[src*=evil], .katex")).to_have_count(0)
     assert dialogs == []
 
@@ -209,7 +209,7 @@ def test_a_reload_in_the_middle_of_an_answer_keeps_its_words(
     address, go_on = model_address
     page.goto(address)
     ask(page, QUESTION)
-    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+    expect(page.get_by_text("First, the council prepares it 1.", exact=True)).to_be_visible()
 
     page.reload()
     go_on.set()

@@ -42,7 +42,7 @@ from rag_engine.protocols import Embedder, Vectors
 _DEFAULT = "intfloat/multilingual-e5-small"
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "exported-2"
-# Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999, 8 bit .9996.
+# Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
 _AGREEMENT = 0.999
 # Tokens that each runtime computes at once.
 _BATCH_TOKENS = {"openvino": 1024, "onnx": 2048}

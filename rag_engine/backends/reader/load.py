@@ -38,7 +38,7 @@ from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types import PassageReading
 
 _EXPORTS = "readers-2"
-# Logits of bfloat16 and 8 bit differ from torch's by a few hundredths.
+# Logits of bfloat16 differ from torch's by a few hundredths.
 _DISAGREEMENT = 0.25
 _BATCH_TOKENS = 2048
 # Passages whose reading is cached: ranking, quoting and judging one question ask for the same ones.

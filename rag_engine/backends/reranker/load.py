@@ -124,7 +124,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
         elif reranker := first_that_agrees(
             execution,
             {
-                "openvino": lambda: open_openvino(graph),
+                "openvino": lambda: open_openvino(graph, ordering=True),
                 # In 8 bit where the weights came so.
                 "onnx": lambda: open_int8(quantised) if quantised.is_file() else open_onnx(graph),
             },

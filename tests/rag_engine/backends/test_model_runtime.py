@@ -8,19 +8,20 @@ from rag_engine.backends.model_runtime import fastest_precision
 
 
 @pytest.mark.parametrize(
-    ("flags", "precision"),
+    ("flags", "precision", "for_ordering"),
     [
-        ("fpu avx512f avx512_bf16 avx512_vnni", "int8"),
-        ("fpu avx512f avx512_bf16", "f32"),
-        ("fpu avx512f avx512_bf16 amx_bf16 amx_tile amx_int8", "bf16"),
-        ("fpu sse2 avx2", "f32"),
+        ("fpu avx512f avx512_bf16 avx512_vnni", "f32", "int8"),
+        ("fpu avx512f avx512_bf16", "f32", "f32"),
+        ("fpu avx512f avx512_bf16 amx_bf16 amx_tile amx_int8 avx512_vnni", "bf16", "bf16"),
+        ("fpu sse2 avx2", "f32", "f32"),
     ],
 )
 def test_a_processor_computes_in_the_precision_that_it_has_instructions_for(
-    flags: str, precision: str, tmp_path: Path
+    flags: str, precision: str, for_ordering: str, tmp_path: Path
 ) -> None:
     (tmp_path / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\nbogomips\t: 4200.00\n")
-    assert fastest_precision(tmp_path / "cpuinfo") == precision
+    described = tmp_path / "cpuinfo"
+    assert (fastest_precision(described), fastest_precision(described, ordering=True)) == (precision, for_ordering)
 
 
 def test_a_processor_that_is_not_described_computes_in_single_precision(tmp_path: Path) -> None:
