@@ -48,6 +48,13 @@ STARTS_SCRIPT = (
     "import sys; from benchmarks.answers.answering_speed import print_cold_stages; "
     "print_cold_stages(sys.argv[1], sys.argv[2])"
 )
+# Runs a command and prints its seconds and its peak of memory in KiB. A process of its own, since a child's peak begins
+# with the memory of the process that starts it.
+LAUNCHER = (
+    "import resource, subprocess, sys, time; started = time.perf_counter(); "
+    "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); "
+    "print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+)
 
 Row = list[str]
 
@@ -222,14 +229,17 @@ def _answered(engine: Engine, question: str) -> Answer:
 def cold_rows(workspace: Path, question: AnswerQuestion, starts: int) -> Iterator[Row]:
     """Yield `sextant ask` as a new process: its time, its peak of memory, and where the time goes."""
     environment = os.environ | {"SEXTANT_OLLAMA_URL": NO_MODEL, "PYTHONPATH": str(ROOT)}
+    # An installation keeps its compiled modules.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "cli", "ask", question.question, "-w", str(workspace), "--json"]
     seconds, memory = [], []
     for _ in range(starts):
-        started = time.perf_counter()
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
-        _, _, usage = os.wait4(process.pid, 0)
-        seconds.append(1000 * (time.perf_counter() - started))
-        memory.append(usage.ru_maxrss / 1024)
+        done = subprocess.run(
+            [sys.executable, "-c", LAUNCHER, *command], cwd=ROOT, env=environment, capture_output=True, check=True
+        )
+        taken, peak = map(float, done.stdout.split())
+        seconds.append(1000 * taken)
+        memory.append(peak / 1024)
     yield _row("**`sextant ask` from cold**", seconds, COLD_BAR)
     yield ["- peak memory", f"{median(memory):,.0f} MB", f"{max(memory):,.0f} MB", ""]
     environment["PYTHONPATH"] = os.pathsep.join((str(ROOT), str(ROOT / "benchmarks")))

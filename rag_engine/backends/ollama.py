@@ -125,7 +125,8 @@ class OllamaGenerator:
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
             f"{self.name} was not done within {seconds:g} seconds.",
-            help="Use a smaller model or fewer sources, or allow more time with SEXTANT_ANSWER_SECONDS.",
+            help="Use a smaller model or fewer sources, or allow more time with SEXTANT_ANSWER_SECONDS, for planning a "
+            "question with SEXTANT_PLANNER_SECONDS.",
             retryable=True,
         )
 

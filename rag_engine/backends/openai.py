@@ -155,7 +155,8 @@ class OpenAIGenerator:
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
             f"{self.name} was not done within {seconds:g} seconds.",
-            help="Ask again, use another model, or allow more time with SEXTANT_ANSWER_SECONDS.",
+            help="Ask again, use another model, or allow more time with SEXTANT_ANSWER_SECONDS, for planning a "
+            "question with SEXTANT_PLANNER_SECONDS.",
             retryable=True,
         )
 
