@@ -26,7 +26,7 @@ from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.reranking import read_scores
 from rag_engine.types import PassageReading, Source
 
-_UNITS = 128  # encoded at most: the wait for an answer is this many
+_UNITS = 128  # of all sources together, and so as many of each
 # Headings, innermost first, under which a unit is encoded, and read by the cross-encoder, which reads less.
 _HEADINGS_ENCODED, _HEADINGS_READ = 2, 1
 _SAME = 0.75  # words in common from which two units say the same
@@ -39,12 +39,13 @@ class Quoting:
     """How units are chosen, measured by benchmarks/answers/quotations.py.
 
     At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources` and the sentences
-    to which an index leads, `longest` words in all. Likeness is (1 - `keywords`) x meaning + `keywords` x shared words,
-    both 0..1, + `rank` / the source's number; where there is a reader the score is (1 - `reader`) x likeness + `reader`
-    x its chance. The best `reread` are then read by a cross-encoder that knows the language, whose score has the share
-    `reranker`. A unit gains `own_language` in the question's language, and `asked` where it looks like what is asked
-    for. A unit more than `margin` below the best is only shown to reach the fewest; a second source is brought in
-    within `second`. With `header` a unit is read under its document's.
+    to which an index leads, `longest` words in all. Only the `compared` units are encoded that share the most words and
+    that the reader is surest of: encoding is half of the wait. Likeness is (1 - `keywords`) x meaning + `keywords` x
+    shared words, both 0..1, + `rank` / the source's number; where there is a reader the score is (1 - `reader`) x
+    likeness + `reader` x its chance. The best `reread` are then read by a cross-encoder that knows the language, whose
+    score has the share `reranker`. A unit gains `own_language` in the question's language, and `asked` where it looks
+    like what is asked for. A unit more than `margin` below the best is only shown to reach the fewest; a second source
+    is brought in within `second`. With `header` a unit is read under its document's.
     """
 
     most: int = 6
@@ -52,6 +53,7 @@ class Quoting:
     of_one: int = 3
     sources: int = 8
     longest: int = 250
+    compared: int = 48
     keywords: float = 0.3
     rank: float = 0.1
     reader: float = 0.3
@@ -143,15 +145,23 @@ class ExtractiveAnswerer:
         if self._reader is not None:
             candidates = _read(candidates, question, best, self._reader)
         asked = asked_for(question, language)
-        scores = self._scores(question, asked, language, candidates)
+        shares = _shares(question, language, candidates)
+        likely = _likeliest(candidates, shares, quoting)
+        candidates, shares = [candidates[row] for row in likely], shares[likely]
+        scores = self._scores(question, asked, language, candidates, shares)
         scores, warnings = self._reread(question, language, candidates, scores)
         chosen = _choose(candidates, scores, quoting, listing="list" in asked)
         return Chosen(tuple(chosen), (*self._warnings, *warnings))
 
     def _scores(
-        self, question: str, asked: frozenset[Asked], language: str, candidates: Sequence[_Quotable]
+        self,
+        question: str,
+        asked: frozenset[Asked],
+        language: str,
+        candidates: Sequence[_Quotable],
+        shares: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return how well each unit answers the question.
+        """Return how well each unit answers the question, of which it says the `shares`.
 
         A unit is read under the header of its document and its headings, as its passage was when it was indexed: who
         decided and where is often in the title alone.
@@ -162,7 +172,6 @@ class ExtractiveAnswerer:
         shown = [under_header(headers[one.source.n], _under_headings(one, _HEADINGS_ENCODED)) for one in candidates]
         # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
         meaning = _scaled(self._embedder.encode_passages(shown) @ query)
-        shares = _shares(question, language, candidates)
         found = np.array([quoting.rank / one.source.n for one in candidates])
         scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
         if self._reader is not None:
@@ -227,6 +236,14 @@ def _shares(question: str, language: str, candidates: Sequence[_Quotable]) -> ND
         said.append(forms_in(one.text, metadata.language, gazetteer) | titles[one.source.n])
     lengths = [len(words(one.text)) for one in candidates]
     return shares_said(terms_of(question, language, gazetteer), said, lengths)
+
+
+def _likeliest(candidates: Sequence[_Quotable], shares: NDArray[np.float64], quoting: Quoting) -> list[int]:
+    """Return the rows of the units that are worth comparing in meaning, in their order."""
+    ranks = np.array([quoting.rank / one.source.n for one in candidates])
+    chances = np.array([_chance(one.found) for one in candidates])
+    scores = (1 - quoting.keywords) * _scaled(shares) + ranks + 0.5 * _scaled(chances)
+    return sorted(np.argsort(-scores, kind="stable")[: quoting.compared].tolist())
 
 
 def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
