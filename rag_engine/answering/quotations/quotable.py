@@ -36,6 +36,7 @@ _MARKER = re.compile(
 _NUMBER_CELL = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})[.)]?)\s\|\s")
 # Words: a caption has so many, and what is longer says no more.
 _SHORTEST_CAPTION, _LONGEST_CAPTION = 4, 40
+_NOTE = re.compile(r"\([^()]{1,80}\)")
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
 
@@ -73,7 +74,8 @@ def units_of(text: str, language: str) -> list[Unit]:
             unit = replace(unit, start=number.end())
         above.read(unit.kind, said)
         units.append(unit)
-        if unit.kind != "row":
+        # "(Vigência)": a note of the editors stands between opening words and their items, and ends nothing.
+        if unit.kind != "row" and not (unit.kind == "piece" and _NOTE.fullmatch(said)):
             opening, kind = (said, "") if _OPENING_END.search(said) and _reads(said) else ("", "")
     whole = [unit for unit in units if unit.kind != "piece"]
     return whole or [unit for unit in units if text[unit.start : unit.end].strip()]

@@ -54,6 +54,13 @@ def test_an_item_of_a_long_enumeration_is_quoted_alone() -> None:
     assert with_context(last, text, units, "en") == (last.start, last.end)
 
 
+def test_a_note_of_the_editors_between_opening_words_and_items_ends_no_enumeration() -> None:
+    text = "Ficam sujeitos às seguintes sanções:\n\n(Vigência)\n\nI - advertência com prazo;\n\nII - multa de até 2%."
+    units = units_of(text, "pt")
+    assert [unit.kind for unit in units] == ["sentence", "item", "item"]
+    assert with_context(units[0], text, units, "pt") == (0, len(text))
+
+
 def test_a_sentence_that_leans_on_the_one_before_comes_with_it() -> None:
     assert quoted("It also notes").startswith("15. Recognizes")
     assert quoted("15. Recognizes") == "15. Recognizes that limiting warming requires deep cuts."
