@@ -12,13 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import DATA
-from rag_engine.protocols import Embedder
 from rag_engine.types import Block, ExtractedText
 from training.samples import NEAR_MISS, Sample
 
@@ -29,9 +26,6 @@ _OF_EACH = 60
 _ACROSS = 0.25
 # The words of a quotation by which a passage that a measurement asks for is known.
 _QUOTED = 6
-# Passages among which the nearest of another document is looked for.
-_NEAREST = 20
-_LONG_WORD = re.compile(r"\w{4,}")
 _HEADING = re.compile(r"[^\W\d_][^.!?]{7,89}$")
 _NUMBER = re.compile(r"^(?:(?:art\w*|section|madde|§)\.?\s*)?[\dIVXivx]+[\w./-]*[.)–-]*\s+", re.IGNORECASE)
 _ABOUT = {
@@ -69,10 +63,8 @@ _DEFINED = re.compile(
 )
 
 
-def of_corpus(folder: Path, embedder: Embedder, randomly: random.Random) -> list[Sample]:
+def of_corpus(folder: Path, randomly: random.Random) -> list[Sample]:
     """Return the samples made from the documents of a folder that can be read without OCR.
-
-    Every question is also asked of the passage of another document that is nearest to it.
 
     A passage that a question of data/eval/passages.jsonl asks for is not among them, nor one in garbled letters.
     """
@@ -91,26 +83,7 @@ def of_corpus(folder: Path, embedder: Embedder, randomly: random.Random) -> list
             randomly.shuffle(made)
             kept = (one for one in made if _reads(one.question) and measured.isdisjoint(word_runs(one.passage)))
             samples += list(kept)[:_OF_EACH]
-    return [*samples, *_of_other_documents(samples, embedder)]
-
-
-def _of_other_documents(samples: Sequence[Sample], embedder: Embedder) -> Iterator[Sample]:
-    """Yield each answered question with the nearest passage of another document, where that lacks a word of it."""
-    documents = {one.passage: _document(one) for one in samples}
-    passages = list(documents)
-    answered = [one for one in samples if one.relevance == 1.0]
-    vectors = embedder.encode_passages(passages)
-    for one, vector in zip(answered, embedder.encode_queries([one.question for one in answered]), strict=True):
-        asked = set(_LONG_WORD.findall(one.question.casefold()))
-        for place in np.argsort(-(vectors @ vector))[:_NEAREST]:
-            passage = passages[int(place)]
-            if documents[passage] != _document(one) and not asked.issubset(_LONG_WORD.findall(passage.casefold())):
-                yield Sample(one.question, passage, -1, -1, 0.0, one.family)
-                break
-
-
-def _document(sample: Sample) -> str:
-    return sample.family.rpartition(" ")[0]
+    return samples
 
 
 def measured_words(file: Path) -> set[tuple[str, ...]]:

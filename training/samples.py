@@ -55,10 +55,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def of_set(folder: Path, name: str, embedder: Embedder, randomly: random.Random, distractors: float) -> list[Sample]:
-    """Return the samples of a set.
-
-    An answered question has `distractors` passages from retrieval besides, on average: near it, and without its answer.
-    """
+    """Return the samples of a set; a share of the answered questions has a passage from retrieval besides."""
     passages, questions = read_set(folder, name)
     ids = list(passages)
     vectors = embedder.encode_passages([passages[one] for one in ids])
@@ -75,12 +72,13 @@ def of_set(folder: Path, name: str, embedder: Embedder, randomly: random.Random,
             samples.append(Sample(question["question"], text, -1, -1, NEAR_MISS, own))
         else:
             samples.append(Sample(question["question"], text, -1, -1, 1.0, own, spans=False))
-        if answer or "answer" not in question:
+        if randomly.random() < distractors and (answer or "answer" not in question):
             said = answer["text"].casefold() if answer else ""
-            near = [ids[int(place)] for place in np.argsort(-(vectors @ vector))[_NEAREST]]
-            others = [one for one in near if one != own and (not said or said not in passages[one].casefold())]
-            count = int(distractors + randomly.random())
-            samples += [Sample(question["question"], passages[one], -1, -1, 0.0, own) for one in others[:count]]
+            for place in np.argsort(-(vectors @ vector))[_NEAREST]:
+                other = ids[int(place)]
+                if other != own and (not said or said not in passages[other].casefold()):
+                    samples.append(Sample(question["question"], passages[other], -1, -1, 0.0, own))
+                    break
     return samples
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from rag_engine.backends.encoder.load import load_encoder, locate, model_folder
+from rag_engine.backends.encoder.load import locate, model_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.config import cache_folder
 from training.corpus import of_corpus
@@ -52,7 +52,7 @@ def test_answers_of_the_sets_are_where_they_are_said_to_be(shared: Path) -> None
 def test_questions_are_made_of_headings_definitions_and_tables(shared: Path, tmp_path: Path) -> None:
     for name in ("pt_lgpd_lei_13709.pdf", "en_eu_efsa_zoonoses.pdf"):
         (tmp_path / name).symlink_to(shared / "data" / "corpus" / name)
-    samples = of_corpus(tmp_path, load_encoder("multilingual-e5-small"), random.Random(1))
+    samples = of_corpus(tmp_path, random.Random(1))
     assert min(counts(samples).values()) > 5
     answered = [one for one in samples if one.start >= 0]
     assert all(0 <= one.start < one.end <= len(one.passage) for one in answered)
