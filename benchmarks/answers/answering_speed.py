@@ -35,7 +35,7 @@ from rag_engine.types import Answer
 SAMPLE = ROOT / "data" / "sample" / "documents"
 GOLD = ROOT / "data" / "eval" / "gold" / "sample.jsonl"
 NO_MODEL = "http://127.0.0.1:9"
-AROUND_BAR, FIRST_BAR, WARM_BAR, COLD_BAR = 150.0, 100.0, 500.0, 2000.0
+AROUND_BAR, FIRST_BAR, WARM_BAR, COLD_BAR, READING_BAR = 150.0, 100.0, 500.0, 2000.0, 500.0
 # A reply of the usual length: four statements with a mark each, and one of a source that there is not.
 REPLY = (
     "The authority prepares the plan and keeps it up to date [Source 1]. ",
@@ -43,6 +43,7 @@ REPLY = (
     "The measures are paid for by the state and the municipality [Source 1] [Source 3]. ",
     "Every household is informed once a year [Source 9].",
 )
+PASSAGES = 20
 WARM_STEPS = ("plan", "retrieval", "judge", "answer")
 STARTS_SCRIPT = (
     "import sys; from benchmarks.answers.answering_speed import print_cold_stages; "
@@ -208,16 +209,29 @@ def quoted_rows(workspace: Path, questions: Sequence[AnswerQuestion]) -> Iterato
     _answered(engine, questions[-1].question)
     total: list[float] = []
     stages: list[dict[str, float]] = []
+    passages: dict[str, None] = {}
     for one in questions[:-1]:
         started = time.perf_counter()
         answer = _answered(engine, one.question)
         total.append(1000 * (time.perf_counter() - started))
         stages.append({**answer.evidence.seconds, **answer.seconds})
+        passages |= {hit.text: None for hit in answer.evidence.hits}
+    reading = [_read(engine, one.question, list(passages)[:PASSAGES]) for one in questions]
     engine.close()
     yield _row("**a warm question with quotations**", total, WARM_BAR)
     names = {"plan": "analysing the question", "retrieval": "searching and reading what is found"}
     names |= {"judge": "judging the passages", "answer": "choosing the quotations"}
     yield from (_row(f"- {names[step]}", [1000 * one.get(step, 0.0) for one in stages]) for step in WARM_STEPS)
+    yield _row(f"**reading {PASSAGES} passages**", reading, READING_BAR)
+
+
+def _read(engine: Engine, question: str, passages: Sequence[str]) -> float:
+    """Return the milliseconds in which the reader reads passages that it has not read for this question."""
+    reader = engine.reader()
+    assert reader is not None, "SEXTANT_READER is none"
+    started = time.perf_counter()
+    reader.read(f"{question} ", passages)
+    return 1000 * (time.perf_counter() - started)
 
 
 def _answered(engine: Engine, question: str) -> Answer:
