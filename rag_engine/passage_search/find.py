@@ -1,0 +1,186 @@
+"""Finding passages: all that hold the key words of a query, besides those nearest to it in meaning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rag_engine.calibration import languages_of
+from rag_engine.config import RetrievalConfig, changed
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.filters import answering_documents
+from rag_engine.geography import load_gazetteer
+from rag_engine.passage_search.query import PassageQuery
+from rag_engine.planning.plan import plan_question
+from rag_engine.protocols import Vectors
+from rag_engine.retrieval.ranked import Ranked
+from rag_engine.retrieval.ranking import rank
+from rag_engine.storage.collection import CollectionView
+from rag_engine.storage.snapshot import Snapshot
+from rag_engine.text.key_words import WantedWords, wanted_words
+from rag_engine.types import DocumentRecord, QueryPlan
+
+# Passages that hold not all of the words are found by meaning, at most so many: further down few are about the query.
+NEAREST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMatch:
+    """A passage that was found: its child's key, its place by relevance from 1, and whether it holds all key words."""
+
+    key: int
+    document: DocumentRecord
+    rank: int
+    worded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMatches:
+    """Passages that were found in a document, the most relevant first."""
+
+    document: DocumentRecord
+    matches: tuple[PassageMatch, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundPassages:
+    """Result of a search: the documents in its order, each with the passages found in it.
+
+    `allowed` is how many of the `held` documents the filter allows; `vector` the query's (1, dimension), without rows
+    where it was not encoded. Without words a match is the first passage of a document.
+    """
+
+    query: PassageQuery
+    documents: tuple[DocumentMatches, ...]
+    allowed: int
+    held: int
+    language: str = ""
+    wanted: WantedWords = field(default_factory=lambda: WantedWords({}))
+    vector: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def matches(self) -> tuple[PassageMatch, ...]:
+        """Every passage: by relevance, or for the order by date those of one document after the other."""
+        listed = [match for group in self.documents for match in group.matches]
+        return tuple(sorted(listed, key=lambda one: one.rank) if self.query.sort == "relevance" else listed)
+
+    @property
+    def worded(self) -> int:
+        """Number of passages that hold all key words."""
+        return sum(match.worded for group in self.documents for match in group.matches)
+
+    def __len__(self) -> int:
+        return sum(len(group.matches) for group in self.documents)
+
+
+def find_passages(
+    engine: Engine, query: PassageQuery, retrieval: RetrievalConfig | None = None, *, nearest: int = NEAREST
+) -> FoundPassages:
+    """Return every passage that holds the key words of a query, and up to `nearest` others that are near in meaning.
+
+    No language model is asked, and no passage is reranked. Without words, the first passage of every document that the
+    filter allows. InputError for a filter value that no document has.
+    """
+    started = time.perf_counter()
+    snapshot = engine.collection.snapshot()
+    allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents)
+    count = len(snapshot.documents if allowed is None else allowed)
+    if not count or engine.collection.manifest() is None:
+        return FoundPassages(query, (), count, len(snapshot.documents))
+    if not query.words:
+        groups = _browsed(snapshot, snapshot.documents if allowed is None else allowed, query)
+        return FoundPassages(query, groups, count, len(snapshot.documents), seconds=time.perf_counter() - started)
+    plan = plan_question(
+        query.words, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
+    )
+    languages = {document.metadata.language for document in snapshot.documents.values()}
+    wanted = wanted_words(query.words, plan.language, languages)
+    worded, warnings = _worded(engine, wanted, allowed, snapshot)
+    view = engine.collection.view()
+    settings: RetrievalConfig = changed(retrieval or engine.config.retrieval, rerank=False)
+    ranked = rank(plan, allowed, view, engine.retrievers(), settings)
+    near = _near(ranked, plan, view, set(worded), settings.similarity_floor, nearest)
+    matches = _matches([*near, *(key for key in worded if key not in set(near))], set(worded), view.snapshot)
+    return FoundPassages(
+        query,
+        _grouped(matches, query),
+        count,
+        len(snapshot.documents),
+        language=plan.language,
+        wanted=wanted,
+        vector=ranked.found.queries[:1],
+        warnings=(*warnings, *ranked.warnings),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _worded(
+    engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the visible children that hold the words, by BM25; none with a warning where the index is unavailable."""
+    try:
+        found = [key for key, _ in engine.collection.sparse().holding(wanted, allowed=allowed)]
+    except SextantError as error:
+        return [], (f"Searched by meaning only: {error}",)
+    visible = set(snapshot.keys[snapshot.positions(np.array(found, np.int64))].tolist())
+    return [key for key in found if key in visible], ()
+
+
+def _near(
+    ranked: Ranked, plan: QueryPlan, view: CollectionView, worded: Collection[int], floor: float, nearest: int
+) -> list[int]:
+    """Return the ranked children that hold the words or are near enough in meaning, in their order."""
+    documents, calibration = view.snapshot.documents, view.manifest.calibration
+    kept: list[int] = []
+    others = 0
+    rows = zip(ranked.keys.tolist(), ranked.owners.tolist(), ranked.cosines.tolist(), strict=True)
+    for key, owner, cosine in rows:
+        if key in worded:
+            kept.append(key)
+        # Without the encoder nothing is known of meaning, and what holds some of the words is no match.
+        elif others < nearest and ranked.found.queries.size:
+            pair = languages_of(plan.language, documents[owner].metadata.language)
+            if calibration.similarity(cosine, pair) >= floor:
+                kept.append(key)
+                others += 1
+    return kept
+
+
+def _matches(keys: Sequence[int], worded: Collection[int], snapshot: Snapshot) -> Iterator[PassageMatch]:
+    visible = set(snapshot.keys[snapshot.positions(np.array(keys, np.int64))].tolist())
+    for rank_, key in enumerate((key for key in keys if key in visible), start=1):
+        yield PassageMatch(key, snapshot.documents[snapshot.owner_of(key)], rank_, key in worded)
+
+
+def _browsed(snapshot: Snapshot, allowed: Collection[int], query: PassageQuery) -> tuple[DocumentMatches, ...]:
+    """Return the allowed documents, the latest first, each with its first passage."""
+    # Keys ascend in reading order, and a child's first place in the array is its document's beginning.
+    owners, firsts = np.unique(snapshot.owners, return_index=True)
+    first = dict(zip(owners.tolist(), snapshot.keys[firsts].tolist(), strict=True))
+    records = [snapshot.documents[key] for key in allowed if key in first and key in snapshot.documents]
+    listed = sorted(records, key=lambda one: (_date(one), one.key), reverse=True)
+    return tuple(
+        DocumentMatches(record, (PassageMatch(first[record.key], record, rank_, worded=False),))
+        for rank_, record in enumerate(listed, start=1)
+    )
+
+
+def _grouped(matches: Iterator[PassageMatch], query: PassageQuery) -> tuple[DocumentMatches, ...]:
+    groups: dict[int, list[PassageMatch]] = {}
+    for match in matches:
+        groups.setdefault(match.document.key, []).append(match)
+    listed = [DocumentMatches(group[0].document, tuple(group)) for group in groups.values()]
+    # Sorting is stable: documents of one date keep the order of relevance.
+    return tuple(sorted(listed, key=lambda one: _date(one.document), reverse=True) if query.sort == "date" else listed)
+
+
+def _date(document: DocumentRecord) -> str:
+    """Return the date by which a document is sorted, "" where none is known."""
+    metadata = document.metadata
+    return metadata.date or str(metadata.year or "")
