@@ -100,11 +100,17 @@ def filter_obstacles(
 
     None where it allows some, or where it takes leaving out several.
     """
-    if len(_left(wanted, facets, documents)):
+    if len(left_documents(wanted, facets, documents)):
         return ()
-    left = {name: len(_left(without(wanted, name), facets, documents)) for name in wanted}
+    left = {name: len(left_documents(without(wanted, name), facets, documents)) for name in wanted}
     found = [FilterObstacle(name, wanted[name], count) for name, count in left.items() if count]
     return tuple(sorted(found, key=lambda one: -one.documents))
+
+
+def left_documents(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
+    """Return the documents that answer under a filter; none where it asks for a value that no document has."""
+    left = _answering(wanted, allowed_documents(wanted, facets, strict=False), facets, documents)
+    return frozenset(documents) if left is None else left
 
 
 def without(wanted: Filter, name: str) -> Filter:
@@ -121,12 +127,6 @@ def answering_documents(
     unless the filter leaves it out. With `versions=all` every one answers.
     """
     return _answering(wanted, allowed_documents(wanted, facets), facets, documents)
-
-
-def _left(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
-    """Return the documents that answer, none where a value is one that no document has."""
-    left = _answering(wanted, allowed_documents(wanted, facets, strict=False), facets, documents)
-    return frozenset(documents) if left is None else left
 
 
 @overload

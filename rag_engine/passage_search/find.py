@@ -12,7 +12,7 @@ from rag_engine.calibration import languages_of
 from rag_engine.config import RetrievalConfig, changed
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.filters import answering_documents
+from rag_engine.filters import FilterObstacle, answering_documents, filter_obstacles
 from rag_engine.geography import load_gazetteer
 from rag_engine.passage_search.query import PassageQuery
 from rag_engine.planning.plan import plan_question
@@ -24,8 +24,9 @@ from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words
 from rag_engine.types import DocumentRecord, QueryPlan
 
-# Passages that hold not all of the words are found by meaning, at most so many: further down few are about the query.
-NEAREST = 50
+# Of passages that do not hold all of the words, at most so many are found by meaning: no score tells from where on they
+# are about something else, and further down few are about the query.
+NEAREST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class DocumentMatches:
 
     document: DocumentRecord
     matches: tuple[PassageMatch, ...]
+
+    @property
+    def worded(self) -> int:
+        """Number of passages that hold all key words."""
+        return sum(match.worded for match in self.matches)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,16 +79,14 @@ class FoundPassages:
     @property
     def worded(self) -> int:
         """Number of passages that hold all key words."""
-        return sum(match.worded for group in self.documents for match in group.matches)
+        return sum(group.worded for group in self.documents)
 
     def __len__(self) -> int:
         return sum(len(group.matches) for group in self.documents)
 
 
-def find_passages(
-    engine: Engine, query: PassageQuery, retrieval: RetrievalConfig | None = None, *, nearest: int = NEAREST
-) -> FoundPassages:
-    """Return every passage that holds the key words of a query, and up to `nearest` others that are near in meaning.
+def find_passages(engine: Engine, query: PassageQuery, retrieval: RetrievalConfig | None = None) -> FoundPassages:
+    """Return every passage that holds the key words of a query, and up to 20 others that are near in meaning.
 
     No language model is asked, and no passage is reranked. Without words, the first passage of every document that the
     filter allows. InputError for a filter value that no document has.
@@ -94,7 +98,7 @@ def find_passages(
     if not count or engine.collection.manifest() is None:
         return FoundPassages(query, (), count, len(snapshot.documents))
     if not query.words:
-        groups = _browsed(snapshot, snapshot.documents if allowed is None else allowed, query)
+        groups = _browsed(snapshot, snapshot.documents if allowed is None else allowed)
         return FoundPassages(query, groups, count, len(snapshot.documents), seconds=time.perf_counter() - started)
     plan = plan_question(
         query.words, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
@@ -105,8 +109,9 @@ def find_passages(
     view = engine.collection.view()
     settings: RetrievalConfig = changed(retrieval or engine.config.retrieval, rerank=False)
     ranked = rank(plan, allowed, view, engine.retrievers(), settings)
-    near = _near(ranked, plan, view, set(worded), settings.similarity_floor, nearest)
-    matches = _matches([*near, *(key for key in worded if key not in set(near))], set(worded), view.snapshot)
+    near = _near(ranked, plan, view, set(worded), settings.similarity_floor, 0 if query.words_only else NEAREST)
+    first = set(near)
+    matches = _matches([*near, *(key for key in worded if key not in first)], set(worded), view.snapshot)
     return FoundPassages(
         query,
         _grouped(matches, query),
@@ -158,7 +163,7 @@ def _matches(keys: Sequence[int], worded: Collection[int], snapshot: Snapshot) -
         yield PassageMatch(key, snapshot.documents[snapshot.owner_of(key)], rank_, key in worded)
 
 
-def _browsed(snapshot: Snapshot, allowed: Collection[int], query: PassageQuery) -> tuple[DocumentMatches, ...]:
+def _browsed(snapshot: Snapshot, allowed: Collection[int]) -> tuple[DocumentMatches, ...]:
     """Return the allowed documents, the latest first, each with its first passage."""
     # Keys ascend in reading order, and a child's first place in the array is its document's beginning.
     owners, firsts = np.unique(snapshot.owners, return_index=True)
@@ -176,11 +181,34 @@ def _grouped(matches: Iterator[PassageMatch], query: PassageQuery) -> tuple[Docu
     for match in matches:
         groups.setdefault(match.document.key, []).append(match)
     listed = [DocumentMatches(group[0].document, tuple(group)) for group in groups.values()]
-    # Sorting is stable: documents of one date keep the order of relevance.
-    return tuple(sorted(listed, key=lambda one: _date(one.document), reverse=True) if query.sort == "date" else listed)
+    if query.sort == "date":
+        # Sorting is stable: documents of one date keep the order of relevance. What is only near in meaning comes last,
+        # or a recent document about something else would be in front.
+        listed.sort(key=lambda one: (one.worded > 0, _date(one.document)), reverse=True)
+    return tuple(listed)
 
 
 def _date(document: DocumentRecord) -> str:
     """Return the date by which a document is sorted, "" where none is known."""
     metadata = document.metadata
     return metadata.date or str(metadata.year or "")
+
+
+def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacle, ...]:
+    """Return the facets of a filter that exclude all that would be found without one of them, the most first.
+
+    They count documents: those that the rest of the filter allows, or where the filter allows some and none holds the
+    words, those that hold them.
+    """
+    snapshot = engine.collection.snapshot()
+    obstacles = filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
+    if obstacles or not query.words:
+        return obstacles
+    found: list[FilterObstacle] = []
+    for name, values in query.wanted.items():
+        rest = query.without(name)
+        if not filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
+            count := len(find_passages(engine, rest).documents)
+        ):
+            found.append(FilterObstacle(name, values, count))
+    return tuple(sorted(found, key=lambda one: -one.documents))

@@ -14,6 +14,7 @@ from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
 from rag_engine.storage.indexer import page_at
 from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_places
+from rag_engine.text.excerpt import excerpt
 from rag_engine.text.key_words import find_key_words
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, Hit
@@ -41,10 +42,12 @@ class MarkedPassage:
         """Characters [start, end) of the document's text that are the nearest sentence."""
         return self.hit.start + self.sentence[0], self.hit.start + self.sentence[1]
 
+    def excerpt(self, length: int) -> list[tuple[str, bool]]:
+        """Return pieces of about so many characters around the nearest sentence, each with whether it is marked."""
+        return excerpt(self.hit.text, [self.sentence], 0, length, self.marks)
 
-def read_passages(
-    engine: Engine, found: FoundPassages, matches: Sequence[PassageMatch]
-) -> Iterator[MarkedPassage]:
+
+def read_passages(engine: Engine, found: FoundPassages, matches: Sequence[PassageMatch]) -> Iterator[MarkedPassage]:
     """Yield matches with their texts, in their order; one whose document was erased meanwhile is left out."""
     for some in portions(matches):
         records = engine.catalog.children(match.key for match in some)

@@ -11,24 +11,33 @@ from rag_engine.filters import AS_OF, DOCUMENT, FACETS, VERSIONS, Filter, withou
 SortOrder = Literal["relevance", "date"]
 SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
 
-_WORDS, _SORT = "words", "sort"
+_WORDS, _SORT, _MATCH = "words", "sort", "match"
+_ALL_WORDS = "words"
 _FILTERS = (*FACETS, DOCUMENT, AS_OF, VERSIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class PassageQuery:
-    """Words to search for, the filter and the order; without words, the documents that the filter allows."""
+    """Words to search for, the filter and the order; without words, the documents that the filter allows.
+
+    With `words_only` a passage has to hold the words, however near it is in meaning.
+    """
 
     words: str = ""
     wanted: Filter = field(default_factory=dict)
     sort: SortOrder = "relevance"
+    words_only: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.words or self.wanted)
 
     def parameters(self) -> dict[str, list[str]]:
         """Return the parameters of the address that reproduces the search; what is usual is left out."""
-        named = {_WORDS: [self.words] if self.words else [], _SORT: [self.sort] if self.sort != "relevance" else []}
+        named: dict[str, list[str]] = {
+            _WORDS: [self.words] if self.words else [],
+            _SORT: [self.sort] if self.sort != "relevance" else [],
+        }
+        named |= {_MATCH: [_ALL_WORDS] if self.words_only else []}
         named |= {name: list(self.wanted[name]) for name in _FILTERS if name in self.wanted}
         return {name: values for name, values in named.items() if values}
 
@@ -53,4 +62,5 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
     sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
-    return PassageQuery(words, {name: values for name, values in named.items() if values}, sort)
+    words_only = _ALL_WORDS in parameters.get(_MATCH, ())
+    return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)

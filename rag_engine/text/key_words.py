@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_engine.text.analyzer import cited_words, has_long_words, located_words, stems_of, surface
+from rag_engine.text.excerpt import merged_spans
 from rag_engine.text.sentences import Span
 
 _PHRASE = re.compile('"([^"\n]{2,200})"|“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«\\s*([^»\n]{2,200}?)\\s*»')
@@ -34,9 +35,7 @@ def wanted_words(text: str, language: str, languages: Collection[str]) -> Wanted
     Stop words of the query's language are left out; what stands between quotation marks is a phrase.
     """
     phrases = tuple(tuple(surface(next(filter(None, match.groups())))) for match in _PHRASE.finditer(text))
-    words = [
-        word for word in cited_words(_PHRASE.sub(" ", text), language) if not language or stems_of(word, language)
-    ]
+    words = [word for word in cited_words(_PHRASE.sub(" ", text), language) if not language or stems_of(word, language)]
     stems = {one: tuple(dict.fromkeys(stem for word in words for stem in stems_of(word, one))) for one in languages}
     return WantedWords({one: some for one, some in stems.items() if some}, tuple(filter(None, phrases)))
 
@@ -58,7 +57,7 @@ def find_key_words(text: str, language: str, wanted: WantedWords) -> tuple[Span,
     ]
     sequence = [(start, end, piece) for start, end, word in words for piece in surface(word)]
     found += [place for phrase in wanted.phrases for place in _sequences(sequence, phrase)]
-    return tuple(_merged(sorted(found)))
+    return tuple(merged_spans(found))
 
 
 def _sequences(words: Sequence[tuple[int, int, str]], phrase: tuple[str, ...]) -> Iterator[Span]:
@@ -66,17 +65,3 @@ def _sequences(words: Sequence[tuple[int, int, str]], phrase: tuple[str, ...]) -
         some = words[first : first + len(phrase)]
         if all(piece == sought for (_, _, piece), sought in zip(some, phrase, strict=True)):
             yield some[0][0], some[-1][1]
-
-
-def _merged(spans: Sequence[Span]) -> Iterator[Span]:
-    """Yield sorted spans, those that overlap or touch as one."""
-    begun: Span | None = None
-    for start, end in spans:
-        if begun and start <= begun[1]:
-            begun = begun[0], max(begun[1], end)
-        else:
-            if begun:
-                yield begun
-            begun = start, end
-    if begun:
-        yield begun
