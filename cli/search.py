@@ -115,12 +115,16 @@ class _Listing:
 
 def _list(engine: Engine, listing: _Listing) -> None:
     """Print the first passages of a search, or write all of them into a file."""
+    from rag_engine.filters import answering_documents
     from rag_engine.passage_search.describe import describe_allowed, describe_found, describe_refusal
     from rag_engine.passage_search.find import excluding_facets, find_passages
     from rag_engine.passage_search.passages import read_passages
     from rag_engine.passage_search.reply_json import found_json
 
-    found = find_passages(engine, listing.query())
+    query, snapshot = listing.query(), engine.collection.snapshot()
+    # A value that no document has is rather misspelled: the error lists those that there are.
+    answering_documents(query.wanted, snapshot.facets, snapshot.documents)
+    found = find_passages(engine, query)
     if listing.export:
         _write(engine, found, listing.export)
     passages = list(read_passages(engine, found, found.matches[: listing.shown]))

@@ -109,7 +109,7 @@ def filter_obstacles(
 
 def left_documents(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
     """Return the documents that answer under a filter; none where it asks for a value that no document has."""
-    left = _answering(wanted, allowed_documents(wanted, facets, strict=False), facets, documents)
+    left = answering_documents(wanted, facets, documents, strict=False)
     return frozenset(documents) if left is None else left
 
 
@@ -119,14 +119,15 @@ def without(wanted: Filter, name: str) -> Filter:
 
 
 def answering_documents(
-    wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]
+    wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord], *, strict: bool = True
 ) -> frozenset[int] | None:
     """Return the keys of the allowed documents that answer: one version and translation of each work; None allows all.
 
     The newest version answers, or with `as_of` the one that stood on that date; of translations the preferred one,
-    unless the filter leaves it out. With `versions=all` every one answers.
+    unless the filter leaves it out. With `versions=all` every one answers. A value that no document has is an error,
+    unless `strict` is off.
     """
-    return _answering(wanted, allowed_documents(wanted, facets), facets, documents)
+    return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
 
 
 @overload

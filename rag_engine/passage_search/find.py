@@ -89,11 +89,11 @@ def find_passages(engine: Engine, query: PassageQuery, retrieval: RetrievalConfi
     """Return every passage that holds the key words of a query, and up to 20 others that are near in meaning.
 
     No language model is asked, and no passage is reranked. Without words, the first passage of every document that the
-    filter allows. InputError for a filter value that no document has.
+    filter allows. A value of the filter that no document has allows none; InputError for a filter that there is not.
     """
     started = time.perf_counter()
     snapshot = engine.collection.snapshot()
-    allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents)
+    allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
     count = len(snapshot.documents if allowed is None else allowed)
     if not count or engine.collection.manifest() is None:
         return FoundPassages(query, (), count, len(snapshot.documents))

@@ -24,7 +24,7 @@ from rag_engine.types import Citation, Hit
 class MarkedPassage:
     """A passage that was found, with the places of key words and of the nearest sentence in its text.
 
-    `sentence` is the whole text where that is one sentence, or where nothing is known of meaning.
+    The nearest sentence is one with a key word where there are any; `sentence` is the whole text where that is one sentence, or where nothing is known of meaning.
     """
 
     match: PassageMatch
@@ -56,8 +56,9 @@ def read_passages(engine: Engine, found: FoundPassages, matches: Sequence[Passag
             if match.key in records:
                 hit = hit_of(records[match.key], match.document, cosine=0.0, similarity=0.0)
                 language = match.document.metadata.language
-                sentence = _nearest(hit.text, language, packed.get(match.key, b""), found.vector)
-                yield MarkedPassage(match, hit, find_key_words(hit.text, language, found.wanted), sentence)
+                marks = find_key_words(hit.text, language, found.wanted)
+                sentence = _nearest(hit.text, language, packed.get(match.key, b""), found.vector, marks)
+                yield MarkedPassage(match, hit, marks, sentence)
 
 
 def citation_of(engine: Engine, passage: MarkedPassage) -> Citation:
@@ -90,11 +91,15 @@ def _sentences(engine: Engine, matches: Iterable[PassageMatch]) -> dict[int, byt
     return {key: held[row] for key, row in rows.items() if row in held}
 
 
-def _nearest(text: str, language: str, packed: bytes, vector: Vectors) -> Span:
-    """Return the sentence of a text that is nearest to the query in meaning; the whole text where it is one."""
+def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Sequence[Span]) -> Span:
+    """Return the sentence of a text that is nearest to the query in meaning, of those with a mark where there are any.
+
+    The whole text where it is one sentence.
+    """
     places = sentence_places(text, language)
-    if not packed or len(places) < 2:
-        return 0, len(text)
-    cosines = sentence_cosines(packed, vector[0])
+    cosines = sentence_cosines(packed, vector[0]) if packed else np.zeros(0, np.float32)
     # Vectors of sentences that an earlier version cut otherwise name no place.
-    return places[int(cosines.argmax())] if len(cosines) == len(places) else (0, len(text))
+    if len(places) < 2 or len(cosines) != len(places):
+        return 0, len(text)
+    marked = [place for place, (start, end) in enumerate(places) if any(a < end and b > start for a, b in marks)]
+    return places[max(marked or range(len(places)), key=lambda place: float(cosines[place]))]
