@@ -24,7 +24,8 @@ from rag_engine.types import Citation, Hit
 class MarkedPassage:
     """A passage that was found, with the places of key words and of the nearest sentence in its text.
 
-    The nearest sentence is one with a key word where there are any; `sentence` is the whole text where that is one sentence, or where nothing is known of meaning.
+    The nearest sentence is one with a key word where there are any; it is the whole text where that is one sentence, or
+    where nothing is known of meaning.
     """
 
     match: PassageMatch
