@@ -163,6 +163,6 @@ def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
         out.print(f"\n{title}", style="bold", markup=False)
         out.print(f"   {document.file}  {found_by}".rstrip(), style="dim", markup=False)
         shown = Text("   ")
-        for piece, marked in passage.excerpt(400):
+        for piece, marked, _ in passage.excerpt(400):
             shown.append(_BLANKS.sub(" ", piece), style="bold" if marked else "")
         out.print(shown)

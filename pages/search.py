@@ -12,8 +12,8 @@ guard(__file__)
 engine = resources.engine()
 query = current_query()
 with st.sidebar:
-    facets.draw_facets(engine, query)
     saved.draw_saved(engine, query)
+    facets.draw_facets(engine, query)
 st.title("Search")
 words.draw_words(query)
 with show_errors():

@@ -14,7 +14,13 @@ from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.markdown import escape
 from rag_engine.engine import Engine
-from rag_engine.passage_search.describe import describe_found, describe_refusal, facet_label, value_text
+from rag_engine.passage_search.describe import (
+    describe_allowed,
+    describe_found,
+    describe_refusal,
+    facet_label,
+    value_text,
+)
 from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages
 from rag_engine.passage_search.passages import read_passages
 from rag_engine.passage_search.query import PassageQuery
@@ -37,11 +43,11 @@ def draw_results(engine: Engine, query: PassageQuery) -> None:
         return
     with st.spinner("Searching …"):
         found = find_passages(engine, query)
-    if query.wanted:
-        _draw_chips(query)
     if not len(found):
         _draw_refusal(engine, found)
         return
+    if query.wanted:
+        _draw_chips(found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(escape(describe_found(found)), width="stretch")
         _draw_export(engine, found)
@@ -98,18 +104,20 @@ def _draw_turning(first: int, documents: int) -> None:
         st.caption(f"Documents {first + 1:,} to {last:,} of {documents:,}", width="content")
 
 
-def _draw_chips(query: PassageQuery) -> None:
-    """Draw each filter with the button that drops it."""
-    with st.container(horizontal=True, key="search-chips"):
-        for name in query.wanted:
-            _draw_drop(query, name, _named(name, query.wanted[name]), "chip")
+def _draw_chips(found: FoundPassages) -> None:
+    """Draw each filter with the button that drops it, and how many documents they leave."""
+    with st.container(horizontal=True, vertical_alignment="center", key="search-chips"):
+        for name, values in found.query.wanted.items():
+            _draw_drop(found.query, name, _named(name, values))
+        # On a narrow screen the filters with their number are folded away.
+        st.caption(f"{describe_allowed(found)}.", width="content")
 
 
-def _draw_drop(query: PassageQuery, name: str, label: str, place: str) -> None:
+def _draw_drop(query: PassageQuery, name: str, label: str) -> None:
     st.button(
         escape(label),
         icon=":material/close:",
-        key=f"search drop {place} {name}",
+        key=f"search drop {name}",
         help=f"Drop the filter {facet_label(name)}",
         on_click=go_to,
         args=(query.without(name),),
@@ -126,8 +134,8 @@ def _draw_refusal(engine: Engine, found: FoundPassages) -> None:
     obstacles = excluding_facets(engine, query)
     st.info(escape(describe_refusal(obstacles, found)), icon=":material/search_off:")
     with st.container(horizontal=True):
-        for obstacle in obstacles:
-            _draw_drop(query, obstacle.name, f"Drop {facet_label(obstacle.name)}", "refusal")
+        for name in [one.name for one in obstacles] or query.wanted:
+            _draw_drop(query, name, f"Drop {_named(name, query.wanted[name])}")
         if query.words_only:
             st.caption("Passages that are close in meaning are left out: clear “All words only” to see them.")
 

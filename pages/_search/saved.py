@@ -31,6 +31,8 @@ def draw_saved(engine: Engine, query: PassageQuery) -> None:
     workspace = resources.workspace()
     with st.expander("Saved searches", icon=":material/bookmark:", expanded=True, key="search saved"), show_errors():
         listed = list_searches(workspace)
+        if not listed and not query:
+            st.caption("Words and filters can be saved here, to be run again.")
         _draw_undo(workspace)
         for saved in listed:
             _draw_one(engine, workspace, saved, opened=saved.query == query)
@@ -38,8 +40,6 @@ def draw_saved(engine: Engine, query: PassageQuery) -> None:
             with st.popover("Save this search", icon=":material/bookmark_add:", type="tertiary", key="search save"):
                 st.text_input("Name", key=_NAME, max_chars=80, placeholder=query.words[:60] or "Name")
                 st.button("Save", key="search save button", on_click=_save, args=(workspace, query))
-        elif not listed:
-            st.caption("Words and filters can be saved here, to be run again.")
 
 
 def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bool) -> None:

@@ -38,10 +38,10 @@ def describe_obstacle(obstacle: FilterObstacle) -> str:
 
 
 def describe_refusal(obstacles: Sequence[FilterObstacle], found: FoundPassages) -> str:
-    """Return why nothing was found, with the facet that excludes everything where it is a single one."""
+    """Return why nothing was found, with each facet that alone excludes everything."""
     nothing = "No passage matches." if found.allowed else "No document matches your filters."
     if obstacles:
-        return f"{nothing} {describe_obstacle(obstacles[0])}"
+        return " ".join((nothing, *map(describe_obstacle, obstacles)))
     if len(found.query.wanted) > 1:
         return f"{nothing} No single filter is the reason: clear several."
     return nothing

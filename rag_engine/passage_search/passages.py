@@ -14,7 +14,7 @@ from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
 from rag_engine.storage.indexer import page_at
 from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_places
-from rag_engine.text.excerpt import excerpt
+from rag_engine.text.excerpt import told_apart, window
 from rag_engine.text.key_words import find_key_words
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, Hit
@@ -43,9 +43,14 @@ class MarkedPassage:
         """Characters [start, end) of the document's text that are the nearest sentence."""
         return self.hit.start + self.sentence[0], self.hit.start + self.sentence[1]
 
-    def excerpt(self, length: int) -> list[tuple[str, bool]]:
-        """Return pieces of about so many characters around the nearest sentence, each with whether it is marked."""
-        return excerpt(self.hit.text, [self.sentence], 0, length, self.marks)
+    def excerpt(self, length: int) -> list[tuple[str, bool, bool]]:
+        """Return pieces of about so many characters around the nearest sentence.
+
+        Each with whether it is a key word and whether it belongs to that sentence.
+        """
+        shown = window(self.hit.text, [self.sentence], 0, length)
+        pieces = told_apart(self.hit.text, shown, self.marks, [self.sentence])
+        return [(text, marked, near) for text, (marked, near) in pieces]
 
 
 def read_passages(engine: Engine, found: FoundPassages, matches: Sequence[PassageMatch]) -> Iterator[MarkedPassage]:

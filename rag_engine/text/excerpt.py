@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from rag_engine.text.sentences import Span
 
 
-def excerpt(
-    text: str, quotes: Sequence[Span], around: int, length: int, marked: Sequence[Span] | None = None
-) -> list[tuple[str, bool]]:
+def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list[tuple[str, bool]]:
     """Return pieces of about `length` characters of the text, each with whether it is quoted.
 
     They begin a little before the first quote, or at `around` where there is none; cuts fall between words and
-    show as an ellipsis. A quote is never cut. Where places are `marked`, these are told apart instead of the quotes.
+    show as an ellipsis. A quote is never cut.
     """
+    pieces = told_apart(text, window(text, quotes, around, length), quotes)
+    return [(piece, quoted) for piece, (quoted,) in pieces]
+
+
+def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
+    """Return the characters [start, end) of an excerpt."""
     inside = merged_spans((max(start, 0), min(end, len(text))) for start, end in quotes)
     first = inside[0][0] - length // 4 if inside else around
     start = _word_start(text, max(0, min(first, len(text) - length)))
     stop = max([start + length, *(end for begin, end in inside if begin < start + length)])
-    end = _word_end(text, stop)
-    told = inside if marked is None else merged_spans(marked)
-    shown = [(max(a, start), min(b, end)) for a, b in told if a < end and b > start]
-    pieces: list[tuple[str, bool]] = [("… ", False)] if start else []
-    position = start
-    for a, b in shown:
-        pieces += [(text[position:a], False), (text[a:b], True)]
-        position = b
-    pieces.append((text[position:end], False))
-    if end < len(text):
-        pieces.append((" …", False))
-    return [piece for piece in pieces if piece[0]]
+    return start, _word_end(text, stop)
+
+
+def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str, tuple[bool, ...]]]:
+    """Return the pieces of a text within `shown`, each with whether it is among the places of each kind.
+
+    An ellipsis stands for what is left out before and after.
+    """
+    start, end = shown
+    merged = [merged_spans(places) for places in kinds]
+    cuts = {start, end, *(cut for places in merged for place in places for cut in place if start < cut < end)}
+    pieces = [
+        (text[a:b], tuple(any(first <= a < last for first, last in places) for places in merged))
+        for a, b in pairwise(sorted(cuts))
+    ]
+    nothing = (False,) * len(kinds)
+    before = [("… ", nothing)] if start else []
+    return [*before, *pieces, *([(" …", nothing)] if end < len(text) else [])]
 
 
 def merged_spans(spans: Iterable[Span]) -> list[Span]:
