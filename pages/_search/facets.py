@@ -59,12 +59,13 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
     chosen = query.wanted.get(name, ())
     # A value of an opened link may be one that no document has.
     known = {**dict.fromkeys(chosen, 0), **counts}
-    listed = sorted(known, key=lambda value: (value not in chosen, -known[value], display_text(name, value)))
+    # The choices of a facet do not change its own counts, so that no box moves away from under the pointer.
+    listed = sorted(known, key=lambda value: (-known[value], display_text(name, value)))
     if not listed:
         st.caption("Not known of any document.")
     shown = f"search {name} shown"
-    most = len(listed) if st.session_state.get(shown) else max(_SHOWN, len(chosen))
-    for value in listed[:most]:
+    first = listed if st.session_state.get(shown) else [*listed[:_SHOWN], *(v for v in listed[_SHOWN:] if v in chosen)]
+    for value in first:
         key = f"search {name} {value}"
         st.session_state[key] = value in chosen
         st.checkbox(
@@ -74,7 +75,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             on_change=go_to,
             args=(query.toggled(name, value),),
         )
-    if len(listed) > most:
+    if len(listed) > len(first):
         st.button(
             f"Show all {len(listed)}",
             key=f"{shown} button",
