@@ -120,7 +120,7 @@ def find_passages(engine: Engine, query: PassageQuery, retrieval: RetrievalConfi
         language=plan.language,
         wanted=wanted,
         vector=ranked.found.queries[:1],
-        warnings=(*warnings, *ranked.warnings),
+        warnings=tuple(dict.fromkeys((*warnings, *ranked.warnings))),
         seconds=time.perf_counter() - started,
     )
 
