@@ -9,22 +9,9 @@ import os
 
 import typer
 
-from cli import (
-    ask,
-    chunk,
-    collection,
-    dataset,
-    doctor,
-    evaluate,
-    index_table,
-    knowledge,
-    review,
-    runs,
-    search,
-    serve,
-    sources,
-)
+from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, knowledge, review, runs, serve, sources
 from cli.chat import chat
+from cli.search import search
 
 app = typer.Typer(
     no_args_is_help=True,
