@@ -172,10 +172,15 @@ def _stood(metadata: Metadata, date: str) -> bool:
     return begun and not over
 
 
+def is_date(text: str) -> bool:
+    """Return whether a text is an ISO date or its prefix, as `as_of` takes it."""
+    return bool(_DATE.fullmatch(text.strip()))
+
+
 def _as_of(wanted: Filter) -> str:
     dates = wanted.get(AS_OF, ())
     for date in dates:
-        if not _DATE.fullmatch(date.strip()):
+        if not is_date(date):
             raise InputError(f"as_of is {date!r}.", help="Give a date as 2019, 2019-05 or 2019-05-01.")
     return dates[-1].strip() if dates else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 
@@ -120,7 +121,9 @@ def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
     )
     if versioned and not st.session_state[every]:
         given = (query.wanted.get(AS_OF) or ("",))[0]
-        st.session_state[as_of] = date.fromisoformat(given) if re.fullmatch(r"\d{4}-\d\d-\d\d", given) else None
+        st.session_state[as_of] = None
+        with suppress(ValueError):
+            st.session_state[as_of] = date.fromisoformat(given)
         st.date_input(
             "As of",
             min_value=date(1700, 1, 1),

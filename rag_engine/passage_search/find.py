@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rag_engine.calibration import languages_of
-from rag_engine.config import RetrievalConfig, changed
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.filters import FilterObstacle, answering_documents, filter_obstacles
@@ -85,7 +84,7 @@ class FoundPassages:
         return sum(len(group.matches) for group in self.documents)
 
 
-def find_passages(engine: Engine, query: PassageQuery, retrieval: RetrievalConfig | None = None) -> FoundPassages:
+def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     """Return every passage that holds the key words of a query, and up to 20 others that are near in meaning.
 
     No language model is asked, and no passage is reranked. Without words, the first passage of every document that the
@@ -107,11 +106,12 @@ def find_passages(engine: Engine, query: PassageQuery, retrieval: RetrievalConfi
     wanted = wanted_words(query.words, plan.language, languages)
     worded, warnings = _worded(engine, wanted, allowed, snapshot)
     view = engine.collection.view()
-    settings: RetrievalConfig = changed(retrieval or engine.config.retrieval, rerank=False)
+    settings = engine.retrieval(rerank=False)
     ranked = rank(plan, allowed, view, engine.retrievers(), settings)
-    near = _near(ranked, plan, view, set(worded), settings.similarity_floor, 0 if query.words_only else NEAREST)
+    holding = set(worded)
+    near = _near(ranked, plan, view, holding, settings.similarity_floor, 0 if query.words_only else NEAREST)
     first = set(near)
-    matches = _matches([*near, *(key for key in worded if key not in first)], set(worded), view.snapshot)
+    matches = _matches([*near, *(key for key in worded if key not in first)], holding, view.snapshot)
     return FoundPassages(
         query,
         _grouped(matches, query),
@@ -158,9 +158,13 @@ def _near(
 
 
 def _matches(keys: Sequence[int], worded: Collection[int], snapshot: Snapshot) -> Iterator[PassageMatch]:
-    visible = set(snapshot.keys[snapshot.positions(np.array(keys, np.int64))].tolist())
-    for rank_, key in enumerate((key for key in keys if key in visible), start=1):
-        yield PassageMatch(key, snapshot.documents[snapshot.owner_of(key)], rank_, key in worded)
+    """Yield the visible ones of the children, in the order given."""
+    sought = np.array(keys, np.int64)
+    places = np.minimum(np.searchsorted(snapshot.keys, sought), len(snapshot) - 1)
+    visible = snapshot.keys[places] == sought
+    pairs = zip(sought[visible].tolist(), snapshot.owners[places[visible]].tolist(), strict=True)
+    for rank_, (key, owner) in enumerate(pairs, start=1):
+        yield PassageMatch(key, snapshot.documents[owner], rank_, key in worded)
 
 
 def _browsed(snapshot: Snapshot, allowed: Collection[int]) -> tuple[DocumentMatches, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from rag_engine.filters import AS_OF, DOCUMENT, FACETS, VERSIONS, Filter, without
+from rag_engine.filters import AS_OF, DOCUMENT, FACETS, VERSIONS, Filter, is_date, without
 
 SortOrder = Literal["relevance", "date"]
 SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
@@ -62,5 +62,6 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
     sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
+    named[AS_OF] = tuple(filter(is_date, named[AS_OF]))
     words_only = _ALL_WORDS in parameters.get(_MATCH, ())
     return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)

@@ -26,6 +26,7 @@ def test_a_link_reproduces_the_search(
 
 def test_what_an_address_has_besides_counts_as_not_named() -> None:
     address = {"words": ["  flood   plan "], "sort": ["colour"], "colour": ["red"], "country": ["", "Italy"]}
+    address["as_of"] = ["yesterday"]
     assert read_query(address) == PassageQuery("flood plan", {"country": ("Italy",)})
 
 
