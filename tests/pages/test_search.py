@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion.add_files import add_paths
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
 from rag_engine.passage_search import saved
 from rag_engine.passage_search.query import PassageQuery
@@ -209,3 +214,42 @@ def test_the_search_is_there_again_after_another_page(start: Start, workspace: P
     assert address(app) == {"words": ["piano"]}
     assert app.text_input(key="search words").value == "piano"
     assert "**Piano caldo**" in texts(app)
+
+
+@pytest.fixture(scope="module")
+def versioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with two versions of a plan."""
+    folder = tmp_path_factory.mktemp("versions")
+    files = folder / "files"
+    files.mkdir()
+    known: list[dict[str, object]] = [
+        {"file": "old.txt", "title": "Old plan", "date": "2020", "superseded": "2024-01-01"},
+        {"file": "new.txt", "title": "New plan", "date": "2024"},
+    ]
+    for one in known:
+        text = f"{one['title']}\n\nA local flood plan remains valid for six years, and is published."
+        (files / str(one["file"])).write_text(text, encoding="utf-8")
+    lines = (json.dumps({"language": "en", "work": "plan", **one}) for one in known)
+    (files / "metadata.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    engine = open_engine(read_config(folder / "workspace"))
+    assert [one.status for one in add_paths([files], engine)] == ["indexed"] * 2
+    engine.close()
+    return folder / "workspace"
+
+
+def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, versioned: Path) -> None:
+    app = search_page(start(versioned), words="valid", match="words")
+    assert "**1 of 2 documents match**" in texts(app)
+    assert boxes(app)["English (1)"]
+    assert "**New plan**" in texts(app)
+
+    app.sidebar.date_input(key="search as of").set_value(date(2021, 5, 1)).run()
+    assert address(app)["as_of"] == ["2021-05-01"]
+    assert "**Old plan**" in texts(app)
+    assert "**New plan**" not in texts(app)
+
+    app.sidebar.checkbox(key="search versions").check().run()
+    assert not app.exception
+    assert address(app)["versions"] == ["all"]
+    assert "**2 of 2 documents match**" in texts(app)
+    assert boxes(app)["English (2)"]
