@@ -1,4 +1,4 @@
-"""The verbs that ask the collection: search and ask, and replay for an answer that was kept."""
+"""The verbs that ask the collection: ask, and replay for an answer that was kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rag_engine.answering.structured.answer_schema import AnswerSchema
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
-    from rag_engine.types import Answer, AttributeContent, Hit, Prompt, StructuredAnswer
+    from rag_engine.types import Answer, AttributeContent, Prompt, StructuredAnswer
 
 app = typer.Typer()
 TopK = Annotated[
@@ -49,34 +49,6 @@ Bundle = Annotated[
     Path | None,
     typer.Option("--bundle", help="Also keep the answer in this ZIP with all that it was made from, for `replay`."),
 ]
-
-
-@app.command()
-def search(
-    question: str,
-    filters: Filters = None,
-    top_k: TopK = None,
-    profile: Recipe = "",
-    mmr: Mmr = None,
-    workspace: Workspace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the passages that bear on a question, with every score."""
-    from rag_engine.answering.json_contract import search_json
-    from rag_engine.filters import parse_filters
-    from rag_engine.prompts import absent_sections
-
-    with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
-        engine.begin_loading_models(engine.language_of(question))
-        evidence = engine.search(question, parse_filters(filters or []), _retrieval(engine, top_k))
-    if as_json:
-        print_json(search_json(evidence))
-        return
-    for rank, hit in enumerate(evidence.hits, start=1):
-        out.print(f"\n{rank}. {hit.document.metadata.title}, page {hit.page}", style="bold", markup=False)
-        out.print(f"   {hit.document.file}  {_match(hit)}", style="dim", markup=False)
-        out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
-    warn((*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings))
 
 
 @app.command()
@@ -142,11 +114,6 @@ def ask(
     raise typer.Exit(1 if answer.status == "error" else 0)
 
 
-def _match(hit: Hit) -> str:
-    """Return a passage's tier with the chance that it answers, where that is known."""
-    return f"{hit.tier} match" if hit.chance is None else f"{hit.tier} match, chance to answer {hit.chance:.0%}"
-
-
 @dataclass(frozen=True, slots=True)
 class _FormQuestion:
     """A question whose answer fills in a form."""
@@ -172,7 +139,7 @@ def _ask_structured(engine: Engine, asked: _FormQuestion, *, as_json: bool) -> N
 
     with spinner("Filling in the form …"):
         answer = engine.ask_structured(
-            asked.question, asked.schema, parse_filters(asked.filters), _retrieval(engine, asked.top_k)
+            asked.question, asked.schema, parse_filters(asked.filters), retrieval_of(engine, asked.top_k)
         )
     if as_json:
         print_json(structured_json(answer))
@@ -191,7 +158,7 @@ def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, 
 
     desk = open_desk(engine)
     request = DocumentsRequest(
-        asked.question, asked.schema, parse_filters(asked.filters), _retrieval(engine, asked.top_k)
+        asked.question, asked.schema, parse_filters(asked.filters), retrieval_of(engine, asked.top_k)
     )
     ended = watch(desk, ask_documents(desk, request))
     documents = export_answers(desk, request, workbook)
@@ -279,7 +246,7 @@ def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple
 
     answer: Answer | None = None
     prompts: list[Prompt] = []
-    retrieval = _retrieval(engine, asked.top_k)
+    retrieval = retrieval_of(engine, asked.top_k)
     engine.begin_loading_models(engine.language_of(asked.question))
     for part in watched(engine.ask(asked.question, asked.filters, retrieval, prompted=prompts.append)):
         if isinstance(part, str) and print_words:
@@ -298,5 +265,6 @@ def _keep(path: Path, engine: Engine, asked: AskedQuestion, answer: Answer, prom
     write_bundle(path, bundle_of(asked, answer, next(iter(prompts), None), engine.circumstances(), engine.config))
 
 
-def _retrieval(engine: Engine, top_k: int | None) -> RetrievalConfig:
+def retrieval_of(engine: Engine, top_k: int | None) -> RetrievalConfig:
+    """Return the configured retrieval, with another number of passages where one is given."""
     return engine.retrieval() if top_k is None else engine.retrieval(top_k=top_k)

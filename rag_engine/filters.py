@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
 
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
@@ -45,41 +47,101 @@ def parse_filters(texts: Sequence[str]) -> Filter:
     return parsed
 
 
-def allowed_documents(wanted: Filter, facets: Facets) -> frozenset[int] | None:
+def allowed_documents(wanted: Filter, facets: Facets, *, strict: bool = True) -> frozenset[int] | None:
     """Return the keys of the documents that have, for every facet asked for, one of its values; None allows all.
 
     Values are matched whatever their case; a year may be a range (2015-2020, 2015-, ..2020). A value that no
-    document has is an error that lists those which exist.
+    document has is an error that lists those which exist, unless `strict` is off.
     """
     allowed: frozenset[int] | None = None
     for name, values in wanted.items():
         _check(name, name)
         if not values or name in (AS_OF, VERSIONS):
             continue
-        documents = frozenset().union(*(_documents(name, value, facets.get(name, {})) for value in values))
+        known = facets.get(name, {})
+        documents = frozenset().union(*(_documents(name, value, known, strict=strict) for value in values))
         allowed = documents if allowed is None else allowed & documents
     return allowed
 
 
-def live_counts(wanted: Filter, facets: Facets) -> dict[str, dict[str, int]]:
-    """Return how many documents have each value of a facet and what is asked of all the other facets."""
+def live_counts(
+    wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord] | None = None
+) -> dict[str, dict[str, int]]:
+    """Return how many documents have each value of a facet and what is asked of all the other facets.
+
+    Where `documents` are given, only one version and translation of each work counts: the one that answers.
+    """
     counts: dict[str, dict[str, int]] = {}
     for name in FACETS:
-        allowed = allowed_documents({other: values for other, values in wanted.items() if other != name}, facets)
-        known = facets.get(name, {})
-        counts[name] = {value: len(keys if allowed is None else keys & allowed) for value, keys in known.items()}
+        others = {other: values for other, values in wanted.items() if other != name}
+        allowed = allowed_documents(others, facets, strict=False)
+        counts[name] = {}
+        for value, keys in facets.get(name, {}).items():
+            chosen = keys if allowed is None else keys & allowed
+            if documents is not None:
+                chosen = _answering(wanted, chosen, facets, documents)
+            counts[name][value] = len(chosen)
     return counts
 
 
-def answering_documents(
+@dataclass(frozen=True, slots=True)
+class FilterObstacle:
+    """A facet whose values exclude every document that the rest of the filter allows, which are so many."""
+
+    name: str
+    values: tuple[str, ...]
+    documents: int
+
+
+def filter_obstacles(
     wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> tuple[FilterObstacle, ...]:
+    """Return for a filter that allows no document the facets without which it allows some, the most first.
+
+    None where it allows some, or where it takes leaving out several.
+    """
+    if len(left_documents(wanted, facets, documents)):
+        return ()
+    left = {name: len(left_documents(without(wanted, name), facets, documents)) for name in wanted}
+    found = [FilterObstacle(name, wanted[name], count) for name, count in left.items() if count]
+    return tuple(sorted(found, key=lambda one: -one.documents))
+
+
+def left_documents(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
+    """Return the documents that answer under a filter; none where it asks for a value that no document has."""
+    left = answering_documents(wanted, facets, documents, strict=False)
+    return frozenset(documents) if left is None else left
+
+
+def without(wanted: Filter, name: str) -> Filter:
+    """Return a filter without one of its facets."""
+    return {other: values for other, values in wanted.items() if other != name}
+
+
+def answering_documents(
+    wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord], *, strict: bool = True
 ) -> frozenset[int] | None:
     """Return the keys of the allowed documents that answer: one version and translation of each work; None allows all.
 
     The newest version answers, or with `as_of` the one that stood on that date; of translations the preferred one,
-    unless the filter leaves it out. With `versions=all` every one answers.
+    unless the filter leaves it out. With `versions=all` every one answers. A value that no document has is an error,
+    unless `strict` is off.
     """
-    allowed = allowed_documents(wanted, facets)
+    return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
+
+
+@overload
+def _answering(
+    wanted: Filter, allowed: frozenset[int], facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int]: ...
+@overload
+def _answering(
+    wanted: Filter, allowed: None, facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None: ...
+def _answering(
+    wanted: Filter, allowed: frozenset[int] | None, facets: Facets, documents: Mapping[int, DocumentRecord]
+) -> frozenset[int] | None:
+    """Return those of the allowed documents that answer."""
     if "all" in wanted.get(VERSIONS, ()):
         return allowed
     date = _as_of(wanted)
@@ -110,10 +172,15 @@ def _stood(metadata: Metadata, date: str) -> bool:
     return begun and not over
 
 
+def is_date(text: str) -> bool:
+    """Return whether a text is an ISO date or its prefix, as `as_of` takes it."""
+    return bool(_DATE.fullmatch(text.strip()))
+
+
 def _as_of(wanted: Filter) -> str:
     dates = wanted.get(AS_OF, ())
     for date in dates:
-        if not _DATE.fullmatch(date.strip()):
+        if not is_date(date):
             raise InputError(f"as_of is {date!r}.", help="Give a date as 2019, 2019-05 or 2019-05-01.")
     return dates[-1].strip() if dates else ""
 
@@ -124,14 +191,14 @@ def _check(name: str, written: str) -> None:
         raise InputError(f"There is no filter {written!r}.", help=f"Filters are {listed}.")
 
 
-def _documents(name: str, value: str, known: Mapping[str, frozenset[int]]) -> frozenset[int]:
+def _documents(name: str, value: str, known: Mapping[str, frozenset[int]], *, strict: bool) -> frozenset[int]:
     years = _YEARS.fullmatch(value.strip()) if name == "year" else None
     if years and any(years.groups()):
         first, last = int(years[1] or 0), int(years[2] or 9999)
         return frozenset().union(*(keys for year, keys in known.items() if first <= int(year) <= last))
     folded = fold(value)
     found = [keys for candidate, keys in known.items() if fold(candidate) == folded]
-    if not found:
+    if not found and strict:
         listed = ", ".join(sorted(known)[:40]) or "none yet"
         raise InputError(f"No document has {name} {value!r}.", help=f"Values here: {listed}.")
     return frozenset().union(*found)

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.text.key_words import WantedWords
 from rag_engine.types import PassageReading, Prompt
 
 Vectors = NDArray[np.float32]
@@ -115,6 +116,12 @@ class SparseIndex(Protocol):
         """Return child keys with their BM25, best first; only of the allowed documents where given.
 
         `exact` matches the surface form of words, as a phrase.
+        """
+
+    def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
+        """Return every child that holds all of the wanted words and phrases, with their BM25, best first.
+
+        Only children of the allowed documents are returned, where they are given; none for no words.
         """
 
     def ideal(self, query: str, language: str) -> float:

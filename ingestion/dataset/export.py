@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,7 +12,8 @@ from ingestion.dataset.answer_store import AnsweredForm
 from ingestion.dataset.columns import COLUMNS
 from ingestion.dataset.sheets import text_cell, workbook_sheets
 from ingestion.records.source_record import SourceRecord
-from ingestion.spreadsheets.workbook_writer import neutral, to_workbook
+from ingestion.spreadsheets.csv_writer import to_csv
+from ingestion.spreadsheets.workbook_writer import to_workbook
 from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
@@ -72,14 +71,9 @@ _UTF8 = ("utf-8", "replace")
 
 
 def _csv(documents: Sequence[SourceRecord], warnings: list[str]) -> bytes:
-    """Return the main sheet as CSV with the byte order mark that Excel needs to read it as UTF-8."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([one.name for one in COLUMNS])
-    for record in documents:
-        cells = [text_cell(one.read(record), one.name, record, warnings).value for one in COLUMNS]
-        writer.writerow([neutral(value) if isinstance(value, str) else value for value in cells])
-    return text.getvalue().encode("utf-8-sig")
+    """Return the main sheet as CSV."""
+    rows = ([text_cell(one.read(record), one.name, record, warnings).value for one in COLUMNS] for record in documents)
+    return to_csv([one.name for one in COLUMNS], rows)
 
 
 def _record(record: SourceRecord) -> dict[str, object]:

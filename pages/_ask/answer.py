@@ -10,7 +10,7 @@ import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.form import draw_records
-from pages._ask.passage import cited_place, excerpt, index_entries
+from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._shared import resources
 from pages._shared.elements import draw_download
@@ -24,6 +24,7 @@ from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.text.excerpt import excerpt
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 

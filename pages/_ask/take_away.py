@@ -28,9 +28,9 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
     answer = export_answer(turn)
     references = plain_references(answer.citations)
     with st.container(horizontal=True, key=f"{key}-row"):
-        _draw_copy("Copy", ":material/content_copy:", plain_section(answer.sections[0]), f"{key}-copy")
+        draw_copy("Copy", ":material/content_copy:", plain_section(answer.sections[0]), f"{key}-copy")
         if references:
-            _draw_copy("References", ":material/list:", references, f"{key}-references")
+            draw_copy("References", ":material/list:", references, f"{key}-references")
         with st.popover("Export", icon=":material/download:", type="tertiary", key=f"{key}-export"):
             if len(conversation.turns) > 1:
                 st.caption("This answer")
@@ -39,7 +39,7 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
                 st.caption("Whole conversation")
                 whole = partial(export_conversation, conversation)
                 draw_exports(whole, conversation.title, f"{key} export whole")
-        _draw_adding(partial(answer_entry, conversation.id, turn), key)
+        draw_adding(partial(answer_entry, conversation.id, turn), key)
     if references:
         # Seen on paper alone, where no button opens.
         with st.container(key=f"print-{key}-references"):
@@ -50,17 +50,17 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
 def draw_quote_row(conversation: Conversation, number: int, n: int, citations: tuple[Citation, ...], key: str) -> None:
     """Draw what can be done with the quotes of source `n`: copy them with their reference, add them to a notebook."""
     label = "Copy quote" if len(citations) == 1 else "Copy quotes"
-    _draw_copy(label, ":material/format_quote:", plain_quotes(citations), f"{key} quote")
-    _draw_adding(partial(quote_entry, conversation.id, conversation.turns[number], n), key)
+    draw_copy(label, ":material/format_quote:", plain_quotes(citations), f"{key} quote")
+    draw_adding(partial(quote_entry, conversation.id, conversation.turns[number], n), key)
 
 
-def _draw_copy(label: str, icon: str, text: str, key: str) -> None:
+def draw_copy(label: str, icon: str, text: str, key: str) -> None:
     """Draw a button behind which a text is, with a button that copies it."""
     with st.popover(label, icon=icon, type="tertiary", key=key):
         st.code(text, language=None, wrap_lines=True)
 
 
-def _draw_adding(make: Callable[[], NotebookEntry], key: str) -> None:
+def draw_adding(make: Callable[[], NotebookEntry], key: str) -> None:
     """Draw the button to add an entry to the notebook, or to one of them."""
     workspace, label = resources.workspace(), "Add to notebook"
     with show_errors():

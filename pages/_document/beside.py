@@ -8,7 +8,6 @@ import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.answer import page_word
-from pages._ask.passage import excerpt
 from pages._document.opened import outline_of, page_of, paged_text
 from pages._document.places import draw_places
 from pages._shared import resources
@@ -17,6 +16,7 @@ from rag_engine.filters import DOCUMENT, VERSIONS
 from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.reading.find import find_words
 from rag_engine.reading.outline import place_in
+from rag_engine.text.excerpt import excerpt
 from rag_engine.types import DocumentRecord, Hit
 
 _CONTENTS, _FIND, _PASSAGES = "Contents", "Find", "Passages"

@@ -14,6 +14,7 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import is_kept
 from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
 from rag_engine.notebook.store import change_notebook
+from rag_engine.passage_search.query import PassageQuery
 from rag_engine.takeaway.exported_text import missing_documents, reply_notes
 from rag_engine.takeaway.plain_text import plain_references
 from rag_engine.types import Citation
@@ -54,9 +55,16 @@ def _badge(n: int) -> str:
 
 
 def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
-    """Draw when the question was asked, and the link to its conversation while that is kept."""
+    """Draw when the question was asked, and the link to its conversation while that is kept, or to its search."""
     st.caption(f"{entry.asked[:16].replace('T', ' ')} UTC", width="content")
-    if is_kept(workspace, entry.conversation):
+    if not entry.conversation:
+        st.page_link(
+            "pages/search.py",
+            label="Search again",
+            icon=":material/search:",
+            query_params=PassageQuery(entry.question).parameters(),
+        )
+    elif is_kept(workspace, entry.conversation):
         st.page_link(
             "pages/ask.py",
             label="Open conversation",

@@ -36,6 +36,14 @@ def highlighted(pieces: Sequence[tuple[str, bool]]) -> str:
     return "".join(f":green-background[{escape(text)}]" if marked else _spaced(text) for text, marked in pieces)
 
 
+def faded(pieces: Sequence[tuple[str, bool, bool]]) -> str:
+    """Return the same for pieces that are flagged twice; those without the second flag, such as context, are gray."""
+    return "".join(
+        f":green-background[{escape(text)}]" if marked else _spaced(text) if near else _gray(text)
+        for text, marked, near in pieces
+    )
+
+
 def answer_markdown(text: str, mark: Callable[[int], str]) -> str:
     """Return the markdown of an answer: its lists, headings and bold words, each [Source n] replaced by `mark(n)`."""
     return "\n".join(_line(line, mark) for line in answer_lines(text))
@@ -61,6 +69,12 @@ def _words(runs: Sequence[AnswerRun], mark: Callable[[int], str]) -> str:
         words = "".join(_spaced(run.text) if run.n is None else mark(run.n) for run in group)
         pieces.append(f"**{words}**" if bold else words)
     return "".join(pieces)
+
+
+def _gray(text: str) -> str:
+    # Blanks stand outside: a directive that ends in one is not read as such.
+    shown = _spaced(text)
+    return shown.replace(shown.strip(), f":gray[{shown.strip()}]", 1) if shown.strip() else shown
 
 
 def _spaced(text: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from rag_engine.protocols import ChildrenOf, Keys
+from rag_engine.text.key_words import WantedWords
 
 
 def split_at_spaces(text: str, language: str) -> list[str]:
@@ -72,15 +73,32 @@ class PaperSparseIndex:
         The paper sends a phrase as one more bag of words, so `exact` changes nothing here.
         """
         del exact
+        return self._scored(self._tokenise(query, language), top_k, allowed)
+
+    def _scored(self, tokens: list[str], top_k: int, allowed: Collection[int] | None) -> list[tuple[int, float]]:
         if self._ranking is None or top_k < 1:
             return []
-        scores = self._ranking.model.get_scores(self._tokenise(query, language))
+        scores = self._ranking.model.get_scores(tokens)
         eligible = scores > 0
         if allowed is not None:
             eligible &= np.isin(self._ranking.documents, list(allowed))
         rows = np.flatnonzero(eligible)
         best = rows[np.lexsort((self._ranking.keys[rows], -scores[rows]))][:top_k]
         return [(int(self._ranking.keys[row]), float(scores[row])) for row in best]
+
+    def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
+        """Child keys with their BM25, best first, of those whose tokens have every stem of one of the languages.
+
+        Phrases are bags of words here as well.
+        """
+        phrased = {word for phrase in wanted.phrases for word in phrase}
+        options = [{*stems, *phrased} for stems in wanted.stems.values()] or ([phrased] if phrased else [])
+        scores: dict[int, float] = {}
+        for option in options:
+            held = {key for key, (_, tokens) in self._rows.items() if option <= set(tokens)}
+            found = self._scored(sorted(option), len(self._rows), allowed)
+            scores |= {key: score for key, score in found if key in held}
+        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def ideal(self, query: str, language: str) -> float:  # noqa: ARG002
         """0: the paper asks what was found, never what could be."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from tantivy import Occur, Query
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import ChildrenOf
 from rag_engine.text.analyzer import acronyms, analyse, shared_terms, surface
+from rag_engine.text.key_words import WantedWords, stands_for_longer
 
 _REBUILD = "Run `sextant rebuild`: the index is made again from the catalog."
 _WRITER_MEMORY = 64_000_000
@@ -23,6 +24,8 @@ _WRITER_MEMORY = 64_000_000
 # From this share of all children on, sifting the hits is faster than searching the allowed documents alone.
 _SIFTED_SHARE = 0.2
 _IDEAL_TERMS = 12
+# Of a word that only begins with a wanted one; the word itself seldom scores as little.
+_LONGER_SCORE = 0.5
 
 
 def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
@@ -139,6 +142,27 @@ class TantivyIndex:
                 return _scored(searcher, searcher.search(asked, top_k, count=False).hits)
             return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
 
+    def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
+        """Every child that holds all of the wanted words and phrases, with their BM25, best first.
+
+        In a language of long words those that begin with a wanted one count as well, and for less.
+        """
+        if not wanted or (allowed is not None and not allowed):
+            return []
+        with _readable(self._folder):
+            searcher = self._searcher()
+            if not searcher.num_docs:
+                return []
+            phrases = [self._in_sequence(phrase) for phrase in wanted.phrases]
+            options = [
+                _all_of([*(self._stem(language, stem) for stem in stems), *phrases])
+                for language, stems in wanted.stems.items()
+            ]
+            asked = _any_of(options or [_all_of(phrases)])
+            if allowed is not None:
+                asked = _all_of([asked, self._among(allowed)])
+            return _scored(searcher, searcher.search(asked, searcher.num_docs, count=False).hits)
+
     def ideal(self, query: str, language: str) -> float:
         """About the BM25 of a child in the language that holds each of the query's rarest twelve terms once.
 
@@ -203,6 +227,25 @@ class TantivyIndex:
     def _term(self, field: str, value: str | int) -> Query:
         return Query.term_query(self._schema, field, value)
 
+    def _stem(self, language: str, stem: str) -> Query:
+        """Children in a language that hold a stem, or where it stands for longer words one of these."""
+        term = self._term("stems", f"{language}:{stem}")
+        if not stands_for_longer(stem, language):
+            return term
+        longer = Query.regex_query(self._schema, "stems", f"{language}:{stem}.+")
+        return _any_of([term, Query.const_score_query(longer, _LONGER_SCORE)])
+
+    def _in_sequence(self, words: Sequence[str]) -> Query:
+        return (
+            Query.phrase_query(self._schema, "surface", list(words))
+            if len(words) > 1
+            else self._term("surface", words[0])
+        )
+
+    def _among(self, allowed: Collection[int]) -> Query:
+        """Children of the allowed documents, whatever they score."""
+        return Query.const_score_query(Query.term_set_query(self._schema, "document", list(allowed)), 0.0)
+
     def _by_stems(self, searcher: tantivy.Searcher, query: str, language: str) -> list[Query]:
         """Return a query for each term, weighed by how rare it is among the children of its language.
 
@@ -229,9 +272,7 @@ class TantivyIndex:
         capitals = acronyms(text)
         if len(words) == 1 and capitals and searcher.doc_freq("acronyms", capitals[0]):
             return self._term("acronyms", capitals[0])
-        if len(words) > 1:
-            return Query.phrase_query(self._schema, "surface", words)
-        return _any_of([self._term("surface", word) for word in words])
+        return self._in_sequence(words) if words else Query.empty_query()
 
     def _permitted(
         self, searcher: tantivy.Searcher, asked: Query, top_k: int, allowed: frozenset[int]
@@ -249,8 +290,7 @@ class TantivyIndex:
             kept = [hit for hit, document in zip(hits, documents, strict=True) if document in allowed]
             if len(kept) >= top_k or len(hits) < depth:
                 return kept[:top_k]
-        among = Query.const_score_query(Query.term_set_query(self._schema, "document", list(allowed)), 0.0)
-        both = Query.boolean_query([(Occur.Must, asked), (Occur.Must, among)])
+        both = _all_of([asked, self._among(allowed)])
         return list(searcher.search(both, top_k, count=False).hits)
 
     def _share(self, searcher: tantivy.Searcher, allowed: frozenset[int]) -> float:
@@ -287,6 +327,10 @@ def _all_hits(searcher: tantivy.Searcher, field: str) -> list[tuple[float, tanti
 
 def _any_of(queries: list[Query]) -> Query:
     return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
+def _all_of(queries: list[Query]) -> Query:
+    return Query.boolean_query([(Occur.Must, query) for query in queries])
 
 
 def _rarity(found: int, total: int) -> float:

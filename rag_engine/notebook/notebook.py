@@ -14,7 +14,8 @@ from rag_engine.types import Citation
 class NotebookEntry:
     """Part of an answer that a person kept: the whole of it, without its passages, or the quotes of one source.
 
-    `conversation` and `asked` name the turn that it comes from, which may be deleted by now.
+    `conversation` and `asked` name the turn that it comes from, which may be deleted by now. Without a conversation it
+    is the quote of a passage that a search found, and `question` its words.
     """
 
     id: str
@@ -59,6 +60,12 @@ def quote_entry(conversation: str, turn: Turn, n: int) -> NotebookEntry:
     return _entry(conversation, turn, quotes=tuple(one for one in citations if one.n == n))
 
 
+def passage_entry(words: str, quote: Citation) -> NotebookEntry:
+    """Return the quote of a passage that a search for these words has found as an entry."""
+    added = datetime.now(UTC).isoformat(timespec="seconds")
+    return NotebookEntry(new_id(), "", added, words or quote.title, added, quotes=(quote,))
+
+
 def with_entry(notebook: Notebook, entry: NotebookEntry, position: int | None = None) -> Notebook:
     """Return the notebook with an entry at a position, else at its end; the same one where it is in it already."""
     if any(_same(one, entry) for one in notebook.entries):
@@ -101,7 +108,9 @@ def _entry(
 
 
 def _same(one: NotebookEntry, other: NotebookEntry) -> bool:
-    """Whether both keep the same part of the same answer."""
+    """Whether both keep the same part of the same answer, or the same quote of a search."""
+    if not one.conversation and not other.conversation:
+        return one.quotes == other.quotes
     return (one.conversation, one.asked, one.answer is None, one.quotes) == (
         other.conversation,
         other.asked,

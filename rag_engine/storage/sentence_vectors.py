@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_engine.protocols import Vectors
-from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.url_masking import masked
 
 # What is shorter is a number, a label or a rest of a line, and near to anything.
@@ -25,8 +25,13 @@ def sentence_texts(text: str, language: str) -> list[str]:
 
     None where it is a single one, whose vector it has.
     """
-    spans = [(start, end) for start, end in sentence_spans(text, language) if end - start >= _LEAST_CHARACTERS]
+    spans = sentence_places(text, language)
     return [normal_sentence(text[start:end]) for start, end in spans] if len(spans) > 1 else []
+
+
+def sentence_places(text: str, language: str) -> list[Span]:
+    """Return the places of the sentences of a passage that are long enough to be compared."""
+    return [(start, end) for start, end in sentence_spans(text, language) if end - start >= _LEAST_CHARACTERS]
 
 
 def normal_sentence(text: str) -> str:
@@ -41,6 +46,13 @@ def pack_sentences(vectors: Vectors) -> bytes:
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     packed: NDArray[np.int8] = np.round(vectors / np.maximum(largest, 1e-9) * 127).astype(np.int8)
     return packed.tobytes()
+
+
+def sentence_cosines(packed: bytes, query: Vectors) -> Vectors:
+    """Return the cosine of each packed sentence to a query, a unit vector (dimension,): (sentences,)."""
+    vectors = np.frombuffer(packed, np.int8).reshape(-1, len(query)).astype(np.float32)
+    cosines: Vectors = vectors @ query / np.maximum(np.linalg.norm(vectors, axis=1), 1e-9)
+    return cosines
 
 
 def best_cosines(packed: Sequence[bytes], queries: Vectors, cosines: Vectors) -> Vectors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 
@@ -42,6 +43,8 @@ _CITED = re.compile(
 )
 _PART = re.compile(_LETTERS)
 _DIGIT = re.compile(r"\d")
+# A letter with what is written above or below it, which compatibility form may make one character.
+_WITH_ACCENTS = re.compile(rf".[{_MARKS}]*", re.DOTALL)
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _NAME_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
@@ -110,6 +113,34 @@ def shared_terms(query: str) -> list[str]:
     return list(found)
 
 
+def cited_words(text: str, language: str) -> list[str]:
+    """Return the words of the text as they are cited, in reading order; a text all in capitals is lowered."""
+    prepared = _prepare(text)
+    return list(_cited(_lower(prepared, language) if _is_shouted(prepared) else prepared))
+
+
+def stems_of(word: str, language: str) -> tuple[str, ...]:
+    """Return the stems of one cited word and of its parts, without the first letters that stand beside them."""
+    return _terms(language, word, openings=False)
+
+
+def has_long_words(language: str) -> bool:
+    """Return whether a word of the language often goes on where a shorter one ends, in compounds or endings."""
+    return language in _OPENING_LETTERS
+
+
+def located_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield each cited word of the text as characters [start, end) and the word; pairs of a script without spaces."""
+    prepared, starts, ends = _located(text)
+    for match in _CITED.finditer(prepared):
+        at = match.start()
+        for run in _SCRIPT_RUNS.findall(match.group()) if _IS_UNSPACED.search(match.group()) else [match.group()]:
+            pairs = max(1, len(run) - 1) if _IS_UNSPACED.match(run) else 0
+            for first, beyond in [(i, min(i + 2, len(run))) for i in range(pairs)] or [(0, len(run))]:
+                yield starts[at + first], ends[at + beyond - 1], run[first:beyond]
+            at += len(run)
+
+
 def _is_named(piece: str, *, first: bool) -> bool:
     """Return whether a piece of a word is an acronym, or a name by its capital."""
     return bool(_acronyms_in(piece)) or (len(piece) > 1 and piece[0].isupper() and not first)
@@ -132,6 +163,19 @@ def _prepare(text: str) -> str:
     if text.isascii():
         return text.replace("`", "'").replace("_", " ")
     return unicodedata.normalize("NFKC", text).translate(_UNIFY)
+
+
+def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    """Return the prepared text, and for each of its characters the start and end of what it was in the text."""
+    if text.isascii():
+        return _prepare(text), range(len(text)), range(1, len(text) + 1)
+    prepared, starts, ends = list[str](), list[int](), list[int]()
+    for match in _WITH_ACCENTS.finditer(text):
+        piece = _prepare(match.group())
+        prepared.append(piece)
+        starts += [match.start()] * len(piece)
+        ends += [match.end()] * len(piece)
+    return "".join(prepared), starts, ends
 
 
 def _lower(word: str, language: str) -> str:
@@ -198,8 +242,8 @@ def _whole(piece: str) -> list[str]:
 
 
 @lru_cache(maxsize=500_000)  # a collection repeats its words, and stemming is the slow part
-def _terms(language: str, word: str) -> tuple[str, ...]:
-    """Return terms of one cited word."""
+def _terms(language: str, word: str, *, openings: bool = True) -> tuple[str, ...]:
+    """Return terms of one cited word; the opening letters of long words are among them unless they are left out."""
     left_out = stopwords(language)
     terms: list[str] = []
     for piece in _pieces(word, language):
@@ -211,7 +255,8 @@ def _terms(language: str, word: str) -> tuple[str, ...]:
                 parts += [part[i : i + 2] for i in range(max(1, len(part) - 1))]
             elif is_acronym or fold(part) not in left_out:
                 parts.append(_stem(part, language))
-                parts += _opening(part, language, parts[-1])
+                if openings:
+                    parts += _opening(part, language, parts[-1])
                 if named := _NAME_AND_NUMBER.fullmatch(part):
                     parts += [_stem(named[1], language), named[2]]
         if parts:

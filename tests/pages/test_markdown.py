@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, faded, highlighted
 
 HOSTILE = [
     "![x](http://evil.example/x.png)",
@@ -98,3 +98,11 @@ def test_the_quoted_piece_is_marked_and_the_blanks_around_it_stay() -> None:
     pieces = [("Plans\nlast ", False), ("six years [*]", True), (" or more.", False)]
 
     assert highlighted(pieces) == r"Plans last :green-background[six years \[\*\]] or more\."
+
+
+def test_context_is_gray_and_key_words_are_marked_in_it_and_outside() -> None:
+    pieces = [("The ", False, False), ("plan", True, False), (" is. ", False, False), ("Six [*] ", False, True)]
+
+    assert faded([*pieces, ("plans", True, True), (" ", False, False)]) == (
+        r":gray[The] :green-background[plan] :gray[is\.] Six \[\*\] :green-background[plans] "
+    )

@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.errors import InputError
-from rag_engine.filters import allowed_documents, live_counts, parse_filters
+from rag_engine.filters import (
+    Facets,
+    allowed_documents,
+    facets_of,
+    filter_obstacles,
+    left_documents,
+    live_counts,
+    parse_filters,
+)
+from rag_engine.types import DocumentRecord, Metadata
 
 FACETS = {
     "hazard": {"Flood": frozenset({1, 2}), "Heatwaves": frozenset({2, 3})},
@@ -72,3 +81,66 @@ def test_a_further_value_never_loses_and_a_further_key_never_gains(spoken: list[
     assert (allowed if allowed is not None else everything) == everything.intersection(
         *(e for e in each if e is not None)
     )
+
+
+def document(key: int, **described: object) -> DocumentRecord:
+    metadata = Metadata(f"Document {key}", **({"language": "en"} | described))  # type: ignore[arg-type]
+    return DocumentRecord(
+        key, f"{key:012x}", f"/{key}", f"{key}.txt", f"{key:064x}", "text/plain", 1, 0, 1, 1, 10, "2026-01-01", metadata
+    )
+
+
+def facets(documents: dict[int, DocumentRecord]) -> Facets:
+    gathered: dict[str, dict[str, frozenset[int]]] = {}
+    for key, record in documents.items():
+        for name, values in facets_of(record.metadata).items():
+            for value in values:
+                known = gathered.setdefault(name, {})
+                known[value] = known.get(value, frozenset()) | {key}
+    return gathered
+
+
+# The act of 2010 was replaced by that of 2020, which has a French translation.
+WORKS = {
+    1: document(1, countries=("Ireland",), work="act", year=2010, superseded="2020"),
+    2: document(2, countries=("Ireland",), work="act", year=2020),
+    3: document(3, countries=("Ireland",), work="act", year=2020, language="fr", translation_of="en"),
+    4: document(4, countries=("Italy",), language="it", year=2015),
+}
+
+
+def test_counts_are_of_the_documents_that_answer() -> None:
+    counts = live_counts({}, facets(WORKS), WORKS)
+    assert counts["country"] == {"Ireland": 1, "Italy": 1}
+    # The translation answers where the filter asks for its language.
+    assert counts["language"] == {"en": 1, "fr": 1, "it": 1}
+    assert live_counts({"versions": ("all",)}, facets(WORKS), WORKS)["country"]["Ireland"] == 3
+
+
+@pytest.mark.parametrize("asked", [["country=Italy"], ["language=en"], ["year=2010-2016"], ["country=Ireland"]])
+def test_a_count_is_what_is_left_when_the_value_is_chosen(asked: list[str]) -> None:
+    wanted, known = parse_filters(asked), facets(WORKS)
+    for name, values in live_counts(wanted, known, WORKS).items():
+        for value, count in values.items():
+            assert count == len(left_documents({**wanted, name: (value,)}, known, WORKS))
+
+
+def test_a_value_that_no_document_has_leaves_none_and_is_no_error_where_that_is_asked() -> None:
+    assert left_documents({"country": ("Atlantis",)}, facets(WORKS), WORKS) == frozenset()
+    assert left_documents({"country": ("Atlantis", "Italy")}, facets(WORKS), WORKS) == frozenset({4})
+
+
+def test_the_facet_that_excludes_everything_is_named_with_what_it_excludes() -> None:
+    wanted = parse_filters(["country=Ireland", "language=it"])
+    obstacles = filter_obstacles(wanted, facets(WORKS), WORKS)
+    assert [(one.name, one.values, one.documents) for one in obstacles] == [
+        ("country", ("Ireland",), 1),
+        ("language", ("it",), 1),
+    ]
+    unknown = filter_obstacles({"country": ("Atlantis",), "year": ("2000-2024",)}, facets(WORKS), WORKS)
+    assert [(one.name, one.documents) for one in unknown] == [("country", 2)]
+
+
+def test_no_facet_is_named_where_something_is_left_or_several_exclude_it() -> None:
+    assert filter_obstacles(parse_filters(["country=Italy"]), facets(WORKS), WORKS) == ()
+    assert filter_obstacles({"country": ("Atlantis",), "hazard": ("Volcano",)}, facets(WORKS), WORKS) == ()

@@ -11,6 +11,7 @@ from rag_engine.conversations.store import Turn
 from rag_engine.notebook.notebook import (
     Notebook,
     answer_entry,
+    passage_entry,
     quote_entry,
     read_tags,
     with_entry,
@@ -75,3 +76,10 @@ def test_a_note_and_tags_belong_to_one_entry() -> None:
 
 def test_tags_are_separated_by_commas_and_each_is_there_once() -> None:
     assert read_tags(" heat  waves, floods,,heat waves , ") == ("heat waves", "floods")
+
+
+def test_a_quote_that_a_search_found_is_kept_once_whatever_the_moment() -> None:
+    kept = with_entry(notebook(), replace(passage_entry("flood", CITATION), asked="2026-01-01", added="2026-01-01"))
+    assert with_entry(kept, passage_entry("floods", CITATION)) is kept
+    assert len(with_entry(kept, passage_entry("flood", replace(CITATION, quote="other"))).entries) == 2
+    assert (kept.entries[0].conversation, kept.entries[0].question) == ("", "flood")

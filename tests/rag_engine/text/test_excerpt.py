@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages._ask.passage import excerpt
+from rag_engine.text.excerpt import excerpt
 
 TEXT = "The plan is valid for six years. " * 40
 

@@ -1,0 +1,1 @@
+"""Searching in the terminal."""

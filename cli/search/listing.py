@@ -1,0 +1,111 @@
+"""A search that lists all passages with the words, or writes them into a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from cli.terminal import out, print_json, warn
+
+if TYPE_CHECKING:
+    from rag_engine.engine import Engine
+    from rag_engine.passage_search.find import FoundPassages
+    from rag_engine.passage_search.passages import MarkedPassage
+    from rag_engine.passage_search.query import PassageQuery
+
+SHOWN = 10
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A search that lists all passages, and where they go."""
+
+    words: str
+    filters: tuple[str, ...]
+    sort: str
+    words_only: bool
+    shown: int
+    export: Path | None
+    as_json: bool
+
+    def check(self) -> None:
+        """Raise InputError for an order or a format that there is not."""
+        from rag_engine.errors import InputError
+        from rag_engine.passage_search.query import SORT_ORDERS
+
+        if self.sort and self.sort not in SORT_ORDERS:
+            raise InputError(f"There is no order {self.sort!r}.", help=f"Use {' or '.join(SORT_ORDERS)}.")
+        if self.export and self.export.suffix.lower() not in (".csv", ".xlsx"):
+            raise InputError(f"{self.export.name} names no format.", help="End the name in .csv or .xlsx.")
+
+    def query(self) -> PassageQuery:
+        """Return what is searched for."""
+        from rag_engine.errors import InputError
+        from rag_engine.filters import parse_filters
+        from rag_engine.passage_search.query import PassageQuery
+
+        words, wanted = " ".join(self.words.split()), parse_filters(self.filters)
+        if not words and not wanted:
+            raise InputError("There is nothing to search for.", help="Give words, or a filter to list its documents.")
+        return PassageQuery(words, wanted, "date" if self.sort == "date" else "relevance", self.words_only)
+
+
+def list_passages(engine: Engine, listing: Listing) -> None:
+    """Print the first passages of a search, or write all of them into a file."""
+    from rag_engine.filters import answering_documents
+    from rag_engine.passage_search.describe import describe_allowed, describe_found, describe_refusal
+    from rag_engine.passage_search.find import excluding_facets, find_passages
+    from rag_engine.passage_search.passages import read_passages
+    from rag_engine.passage_search.reply_json import found_json
+
+    query, snapshot = listing.query(), engine.collection.snapshot()
+    # A value that no document has is rather misspelled: the error lists those that there are.
+    answering_documents(query.wanted, snapshot.facets, snapshot.documents)
+    found = find_passages(engine, query)
+    if listing.export:
+        _write(engine, found, listing.export)
+    passages = list(read_passages(engine, found, found.matches[: listing.shown]))
+    if listing.as_json:
+        print_json(found_json(found, passages) | {"path": str(listing.export or "")})
+        return
+    if not len(found) and found.held:
+        out.print(describe_refusal(excluding_facets(engine, found.query), found), markup=False)
+    elif found.held:
+        out.print(f"{describe_found(found)} {describe_allowed(found)}.", markup=False)
+    else:
+        out.print("The collection is empty: add documents first.", markup=False)
+    if listing.export:
+        out.print(f"Wrote {listing.export}: {len(found):,} passages.", markup=False, soft_wrap=True)
+    else:
+        _print(passages, by_words=bool(found.query.words))
+    warn(found.warnings)
+
+
+def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
+    from ingestion.dataset.export import write_file
+    from ingestion.dataset.passage_export import export_passages
+    from rag_engine.workspace import find_serving
+
+    serving = find_serving(engine.config.workspace)
+    base = f"{serving.address.rstrip('/')}/" if serving else ""
+    write_file(path, export_passages(engine, found, path.suffix.lower(), base))
+
+
+def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
+    for passage in passages:
+        document = passage.hit.document
+        year = f", {document.metadata.year}" if document.metadata.year else ""
+        title = f"{passage.match.rank}. {document.metadata.title}{year}, page {passage.hit.page}"
+        found_by = ("all words" if passage.match.worded else "by meaning") if by_words else ""
+        out.print(f"\n{title}", style="bold", markup=False)
+        out.print(f"   {document.file}  {found_by}".rstrip(), style="dim", markup=False)
+        shown = Text("   ")
+        for piece, marked, _ in passage.excerpt(400):
+            shown.append(_BLANKS.sub(" ", piece), style="bold" if marked else "")
+        out.print(shown)

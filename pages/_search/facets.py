@@ -1,0 +1,139 @@
+"""Filters of a search: the values of each facet with live counts, and how many documents match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+
+import streamlit as st
+
+from ingestion.status.views import pluralised
+from pages._search.opened import go_to
+from pages._shared.filter_widgets import LABELS, display_text
+from pages._shared.markdown import escape
+from rag_engine.engine import Engine
+from rag_engine.filters import AS_OF, VERSIONS, Facets, left_documents, live_counts
+from rag_engine.passage_search.query import PassageQuery
+
+# Values of a facet that are shown at once.
+_SHOWN = 6
+_OPEN = ("hazard", "country", "document_type")
+_YEARS = re.compile(r"(\d{4})(?:-(\d{4}))?")
+
+
+def draw_facets(engine: Engine, query: PassageQuery) -> None:
+    """Draw each facet with the number of documents by value, which follow the other choices, and the number in all."""
+    snapshot = engine.collection.snapshot()
+    if not snapshot.documents:
+        st.caption("Filters appear once the first document is indexed.")
+        return
+    counts = live_counts(query.wanted, snapshot.facets, snapshot.documents)
+    for name, label in LABELS.items():
+        chosen = query.wanted.get(name, ())
+        if name == "year":
+            _draw_years(query, snapshot.facets)
+        elif counts[name] or chosen or name == "country":
+            title = f"{label} :green-badge[{len(chosen)}]" if chosen else label
+            opened = name in _OPEN or bool(chosen)
+            with st.expander(title, expanded=opened, key=f"search facet {name}"):
+                _draw_values(query, name, counts[name])
+    if snapshot.facets.get("work"):
+        _draw_versions(query, versioned=bool(snapshot.facets.get("superseded")))
+    matching = len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
+    st.caption(f"**{matching:,} of {pluralised(len(snapshot.documents), 'document')} match**")
+    if query.wanted:
+        st.button(
+            "Clear all",
+            key="search clear",
+            icon=":material/filter_alt_off:",
+            on_click=go_to,
+            args=(replace(query, wanted={}),),
+            width="stretch",
+        )
+
+
+def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> None:
+    """Draw a box for each value, the frequent ones first; one that no document has together with the rest is closed."""
+    chosen = query.wanted.get(name, ())
+    # A value of an opened link may be one that no document has.
+    known = {**dict.fromkeys(chosen, 0), **counts}
+    # The choices of a facet do not change its own counts, so that no box moves away from under the pointer.
+    listed = sorted(known, key=lambda value: (-known[value], display_text(name, value)))
+    if not listed:
+        st.caption("Not known of any document.")
+    shown = f"search {name} shown"
+    first = listed if st.session_state.get(shown) else [*listed[:_SHOWN], *(v for v in listed[_SHOWN:] if v in chosen)]
+    for value in first:
+        key = f"search {name} {value}"
+        st.session_state[key] = value in chosen
+        st.checkbox(
+            f"{escape(display_text(name, value))} ({known[value]:,})",
+            key=key,
+            disabled=not known[value] and value not in chosen,
+            on_change=go_to,
+            args=(query.toggled(name, value),),
+        )
+    if len(listed) > len(first):
+        st.button(
+            f"Show all {len(listed)}",
+            key=f"{shown} button",
+            type="tertiary",
+            icon=":material/expand_more:",
+            on_click=_show_all,
+            args=(shown,),
+        )
+
+
+def _show_all(key: str) -> None:
+    st.session_state[key] = True
+
+
+def _draw_years(query: PassageQuery, facets: Facets) -> None:
+    years = sorted(int(year) for year in facets.get("year", {}))
+    if len(years) < 2:
+        return
+    first, last = years[0], years[-1]
+    given = _YEARS.fullmatch((query.wanted.get("year") or ("",))[0])
+    chosen = (int(given[1]), int(given[2] or given[1])) if given else (first, last)
+    key = "search years"
+    st.session_state[key] = tuple(sorted(min(max(year, first), last) for year in chosen))
+    st.slider("Years", first, last, key=key, on_change=_follow_years, args=(query, (first, last)))
+
+
+def _follow_years(query: PassageQuery, everything: tuple[int, int]) -> None:
+    chosen = st.session_state["search years"]
+    go_to(query.with_values("year", () if tuple(chosen) == everything else (f"{chosen[0]}-{chosen[1]}",)))
+
+
+def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
+    """Draw the choice of the versions that are searched: the newest, those of a day, or all."""
+    every, as_of = "search versions", "search as of"
+    st.session_state[every] = "all" in query.wanted.get(VERSIONS, ())
+    st.checkbox(
+        "All versions and translations",
+        key=every,
+        help="Without it, the newest version of each document is searched, in one language.",
+        on_change=go_to,
+        args=(query.toggled(VERSIONS, "all"),),
+    )
+    if versioned and not st.session_state[every]:
+        given = (query.wanted.get(AS_OF) or ("",))[0]
+        st.session_state[as_of] = None
+        with suppress(ValueError):
+            st.session_state[as_of] = date.fromisoformat(given)
+        st.date_input(
+            "As of",
+            min_value=date(1700, 1, 1),
+            key=as_of,
+            help="Use the versions in force on that day.",
+            on_change=_follow_date,
+            args=(query,),
+        )
+
+
+def _follow_date(query: PassageQuery) -> None:
+    chosen = st.session_state["search as of"]
+    go_to(query.with_values(AS_OF, (chosen.isoformat(),) if chosen else ()))

@@ -1,0 +1,163 @@
+"""Results of a search: documents with their passages, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
+from ingestion.file_names import slug_of
+from ingestion.status.views import pluralised
+from pages._search.opened import first_shown, go_to, show_from
+from pages._search.passage import draw_document
+from pages._shared.markdown import escape
+from rag_engine.engine import Engine
+from rag_engine.passage_search.describe import (
+    describe_allowed,
+    describe_found,
+    describe_refusal,
+    facet_label,
+    value_text,
+)
+from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages
+from rag_engine.passage_search.passages import read_passages
+from rag_engine.passage_search.query import PassageQuery
+
+# Documents on a page, and passages of each that are shown before more are asked for.
+_DOCUMENTS, _PASSAGES = 8, 2
+
+
+def draw_results(engine: Engine, query: PassageQuery) -> None:
+    """Draw what the search finds; without words, the documents that the filter allows."""
+    if not engine.collection.snapshot().documents:
+        st.info("Nothing is indexed yet: there are no passages to search.", icon=":material/inbox:")
+        st.page_link("pages/library.py", label="Add documents in the Library", icon=":material/upload_file:")
+        return
+    if not query:
+        st.markdown(
+            "Type key words, a phrase in quotation marks, or a question: every passage that contains the words is "
+            "listed, besides the closest in meaning in every language. Filters alone list the documents that match."
+        )
+        return
+    with st.spinner("Searching …"):
+        found = find_passages(engine, query)
+    if not len(found):
+        _draw_refusal(engine, found)
+        return
+    if query.wanted:
+        _draw_chips(found)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(escape(describe_found(found)), width="stretch")
+        _draw_export(engine, found)
+    for warning in found.warnings:
+        st.caption(f":material/info: {escape(warning)}")
+    first = first_shown() if first_shown() < len(found.documents) else 0
+    _draw_documents(engine, found, first)
+    _draw_turning(first, len(found.documents))
+
+
+def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
+    groups = found.documents[first : first + _DOCUMENTS]
+    shown = [group.matches if _is_opened(group.document.key) else group.matches[:_PASSAGES] for group in groups]
+    passages = {one.match.key: one for one in read_passages(engine, found, [one for some in shown for one in some])}
+    for group, matches in zip(groups, shown, strict=True):
+        read = [passages[match.key] for match in matches if match.key in passages]
+        if read:
+            with st.container(border=True, key=f"found-{group.document.document_id}"):
+                draw_document(engine, found.query, group, read)
+                if left := len(group.matches) - len(matches):
+                    st.button(
+                        f"Show {pluralised(left, 'more passage')}",
+                        key=f"search more {group.document.key}",
+                        type="tertiary",
+                        icon=":material/expand_more:",
+                        on_click=_open,
+                        args=(group.document.key,),
+                    )
+
+
+def _is_opened(document: int) -> bool:
+    """Return whether all passages of a document are asked for, in the search that is open."""
+    return document in st.session_state.get(_opened_key(), ())
+
+
+def _open(document: int) -> None:
+    st.session_state[_opened_key()] = {*st.session_state.get(_opened_key(), ()), document}
+
+
+def _opened_key() -> str:
+    return f"search opened {sorted(st.query_params.to_dict().items())}"
+
+
+def _draw_turning(first: int, documents: int) -> None:
+    if documents <= _DOCUMENTS:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
+        for label, icon, target, disabled in (
+            ("Previous", ":material/chevron_left:", max(0, first - _DOCUMENTS), first == 0),
+            ("Next", ":material/chevron_right:", first + _DOCUMENTS, first + _DOCUMENTS >= documents),
+        ):
+            st.button(label, icon=icon, key=f"search {label}", disabled=disabled, on_click=show_from, args=(target,))
+        last = min(first + _DOCUMENTS, documents)
+        st.caption(f"Documents {first + 1:,} to {last:,} of {documents:,}", width="content")
+
+
+def _draw_chips(found: FoundPassages) -> None:
+    """Draw each filter with the button that drops it, and how many documents they leave."""
+    with st.container(horizontal=True, vertical_alignment="center", key="search-chips"):
+        for name, values in found.query.wanted.items():
+            _draw_drop(found.query, name, _named(name, values))
+        # On a narrow screen the filters with their number are folded away.
+        st.caption(f"{describe_allowed(found)}.", width="content")
+
+
+def _draw_drop(query: PassageQuery, name: str, label: str) -> None:
+    st.button(
+        escape(label),
+        icon=":material/close:",
+        key=f"search drop {name}",
+        help=f"Drop the filter {facet_label(name)}",
+        on_click=go_to,
+        args=(query.without(name),),
+    )
+
+
+def _named(name: str, values: Sequence[str]) -> str:
+    return f"{facet_label(name)}: {', '.join(value_text(name, value) for value in values)}"
+
+
+def _draw_refusal(engine: Engine, found: FoundPassages) -> None:
+    """Draw why nothing was found, with a button that drops each filter that excludes everything."""
+    query = found.query
+    obstacles = excluding_facets(engine, query)
+    st.info(escape(describe_refusal(obstacles, found)), icon=":material/search_off:")
+    with st.container(horizontal=True):
+        for name in [one.name for one in obstacles] or query.wanted:
+            _draw_drop(query, name, f"Drop {_named(name, query.wanted[name])}")
+        if query.words_only:
+            st.caption("Passages that are close in meaning are left out: clear “All words only” to see them.")
+
+
+def _draw_export(engine: Engine, found: FoundPassages) -> None:
+    with st.popover("Export", icon=":material/download:", type="tertiary", key="search export"):
+        st.caption(f"All {pluralised(len(found), 'passage')}, a row each")
+        for suffix, name in PASSAGE_FORMATS.items():
+            st.download_button(
+                name,
+                partial(export_passages, engine, found, suffix, _base()),
+                f"{slug_of(found.query.words) or 'search'}{suffix}",
+                # Never a type that the browser would open in place.
+                "application/octet-stream",
+                key=f"search export {suffix}",
+                icon=":material/download:",
+                type="tertiary",
+                on_click="ignore",
+            )
+
+
+def _base() -> str:
+    """Return the address below which the pages are, "" where the browser did not tell."""
+    address = st.context.url or ""
+    return f"{address.split('?')[0].rpartition('/search')[0]}/" if "/search" in address else ""

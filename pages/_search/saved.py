@@ -1,0 +1,114 @@
+"""Saved searches: run again with what is new, renamed, deleted and brought back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages._search.opened import go_to
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.markdown import escape
+from rag_engine.engine import Engine
+from rag_engine.passage_search.query import PassageQuery
+from rag_engine.passage_search.saved import (
+    SavedSearch,
+    count_new_documents,
+    delete_search,
+    list_searches,
+    mark_looked,
+    rename_search,
+    restore_search,
+    save_search,
+)
+
+_NAME, _DELETED = "search saved name", "search deleted"
+
+
+def draw_saved(engine: Engine, query: PassageQuery) -> None:
+    """Draw the saved searches, each with the number of new documents, and the place to save the one that is open."""
+    workspace = resources.workspace()
+    with st.expander("Saved searches", icon=":material/bookmark:", expanded=True, key="search saved"), show_errors():
+        listed = list_searches(workspace)
+        if not listed and not query:
+            st.caption("Words and filters can be saved here, to be run again.")
+        _draw_undo(workspace)
+        for saved in listed:
+            _draw_one(engine, workspace, saved, opened=saved.query == query)
+        if query:
+            with st.popover("Save this search", icon=":material/bookmark_add:", type="tertiary", key="search save"):
+                st.text_input("Name", key=_NAME, max_chars=80, placeholder=query.words[:60] or "Name")
+                st.button("Save", key="search save button", on_click=_save, args=(workspace, query))
+
+
+def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bool) -> None:
+    new = count_new_documents(engine, saved)
+    badge = f" :green-badge[{new} new]" if new else ""
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"saved-{saved.id}"):
+        st.button(
+            f"{escape(saved.name)}{badge}",
+            key=f"search run {saved.id}",
+            type="tertiary",
+            icon=":material/bookmark_check:" if opened else ":material/search:",
+            help=f"{new} matching documents added since the last look." if new else None,
+            on_click=_run,
+            args=(workspace, saved),
+        )
+        with st.popover("", icon=":material/more_vert:", type="tertiary", key=f"search menu {saved.id}"):
+            key = f"search rename {saved.id}"
+            st.text_input("New name", saved.name, key=key, max_chars=80)
+            with st.container(horizontal=True):
+                st.button("Rename", key=f"{key} button", on_click=_rename, args=(workspace, saved.id, key))
+                st.button(
+                    "Delete",
+                    icon=":material/delete:",
+                    key=f"search delete {saved.id}",
+                    on_click=_delete,
+                    args=(workspace, saved.id),
+                )
+
+
+def _draw_undo(workspace: Path) -> None:
+    """Draw the way back of the search that was deleted last."""
+    deleted: SavedSearch | None = st.session_state.get(_DELETED)
+    if deleted is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="search-undo"):
+        st.caption("Search deleted.", width="content")
+        st.button(
+            "Undo",
+            icon=":material/undo:",
+            type="tertiary",
+            key="search undo",
+            on_click=_restore,
+            args=(workspace, deleted),
+        )
+
+
+def _save(workspace: Path, query: PassageQuery) -> None:
+    with show_errors():
+        save_search(workspace, st.session_state[_NAME] or query.words, query)
+        st.session_state[_NAME] = ""
+
+
+def _run(workspace: Path, saved: SavedSearch) -> None:
+    with show_errors():
+        mark_looked(workspace, saved.id)
+        go_to(saved.query)
+
+
+def _rename(workspace: Path, id: str, key: str) -> None:
+    with show_errors():
+        rename_search(workspace, id, st.session_state[key])
+
+
+def _delete(workspace: Path, id: str) -> None:
+    with show_errors():
+        st.session_state[_DELETED] = delete_search(workspace, id)
+
+
+def _restore(workspace: Path, deleted: SavedSearch) -> None:
+    with show_errors():
+        restore_search(workspace, deleted)
+        del st.session_state[_DELETED]

@@ -1,0 +1,56 @@
+"""The words of a search, its order, and what counts as a match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages._search.opened import go_to
+from rag_engine.passage_search.query import PassageQuery, SortOrder
+
+_WORDS, _SORT, _ONLY, _DRAWN = "search words", "search sort", "search words only", "search drawn"
+_ORDERS: dict[SortOrder, str] = {"relevance": "Relevance", "date": "Date"}
+
+
+def draw_words(query: PassageQuery) -> None:
+    """Draw the input for the words, with the order and the choice to leave out what is only near in meaning."""
+    if st.session_state.get(_DRAWN) != query or _WORDS not in st.session_state:
+        st.session_state[_DRAWN] = query
+        st.session_state[_WORDS], st.session_state[_SORT] = query.words, query.sort
+        st.session_state[_ONLY] = query.words_only
+    st.text_input(
+        "Search for",
+        key=_WORDS,
+        placeholder="Key words, a “phrase in quotes” or a question",
+        icon=":material/search:",
+        max_chars=1000,
+        label_visibility="collapsed",
+        on_change=_follow,
+        args=(query,),
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.segmented_control(
+            "Sort by",
+            list(_ORDERS),
+            key=_SORT,
+            format_func=_ORDERS.__getitem__,
+            required=True,
+            on_change=_follow,
+            args=(query,),
+            label_visibility="collapsed",
+            width="content",
+        )
+        st.checkbox(
+            "All words only",
+            key=_ONLY,
+            help="Leave out passages that are close in meaning and do not contain all of the words. Words are found in "
+            "every form, in passages of the same language.",
+            on_change=_follow,
+            args=(query,),
+        )
+
+
+def _follow(query: PassageQuery) -> None:
+    words = " ".join(str(st.session_state[_WORDS]).split())
+    go_to(replace(query, words=words, sort=st.session_state[_SORT], words_only=bool(st.session_state[_ONLY])))

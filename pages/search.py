@@ -1,0 +1,20 @@
+"""Search page: passages with marked words, filters with live counts, saved searches, and the export of all hits."""
+
+import streamlit as st
+
+from pages._search import facets, results, saved, words
+from pages._search.opened import current_query
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.frame import guard
+
+guard(__file__)
+engine = resources.engine()
+query = current_query()
+with st.sidebar:
+    saved.draw_saved(engine, query)
+    facets.draw_facets(engine, query)
+st.title("Search")
+words.draw_words(query)
+with show_errors():
+    results.draw_results(engine, query)

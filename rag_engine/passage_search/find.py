@@ -1,0 +1,218 @@
+"""Finding passages: all that hold the key words of a query, besides those nearest to it in meaning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rag_engine.calibration import languages_of
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.filters import FilterObstacle, answering_documents, filter_obstacles
+from rag_engine.geography import load_gazetteer
+from rag_engine.passage_search.query import PassageQuery
+from rag_engine.planning.plan import plan_question
+from rag_engine.protocols import Vectors
+from rag_engine.retrieval.ranked import Ranked
+from rag_engine.retrieval.ranking import rank
+from rag_engine.storage.collection import CollectionView
+from rag_engine.storage.snapshot import Snapshot
+from rag_engine.text.key_words import WantedWords, wanted_words
+from rag_engine.types import DocumentRecord, QueryPlan
+
+# Of passages that do not hold all of the words, at most so many are found by meaning: no score tells from where on they
+# are about something else, and further down few are about the query.
+NEAREST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMatch:
+    """A passage that was found: its child's key, its place by relevance from 1, and whether it holds all key words."""
+
+    key: int
+    document: DocumentRecord
+    rank: int
+    worded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMatches:
+    """Passages that were found in a document, the most relevant first."""
+
+    document: DocumentRecord
+    matches: tuple[PassageMatch, ...]
+
+    @property
+    def worded(self) -> int:
+        """Number of passages that hold all key words."""
+        return sum(match.worded for match in self.matches)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundPassages:
+    """Result of a search: the documents in its order, each with the passages found in it.
+
+    `allowed` is how many of the `held` documents the filter allows; `vector` the query's (1, dimension), without rows
+    where it was not encoded. Without words a match is the first passage of a document.
+    """
+
+    query: PassageQuery
+    documents: tuple[DocumentMatches, ...]
+    allowed: int
+    held: int
+    language: str = ""
+    wanted: WantedWords = field(default_factory=lambda: WantedWords({}))
+    vector: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def matches(self) -> tuple[PassageMatch, ...]:
+        """Every passage: by relevance, or for the order by date those of one document after the other."""
+        listed = [match for group in self.documents for match in group.matches]
+        return tuple(sorted(listed, key=lambda one: one.rank) if self.query.sort == "relevance" else listed)
+
+    @property
+    def worded(self) -> int:
+        """Number of passages that hold all key words."""
+        return sum(group.worded for group in self.documents)
+
+    def __len__(self) -> int:
+        return sum(len(group.matches) for group in self.documents)
+
+
+def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
+    """Return every passage that holds the key words of a query, and up to 20 others that are near in meaning.
+
+    No language model is asked, and no passage is reranked. Without words, the first passage of every document that the
+    filter allows. A value of the filter that no document has allows none; InputError for a filter that there is not.
+    """
+    started = time.perf_counter()
+    snapshot = engine.collection.snapshot()
+    allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
+    count = len(snapshot.documents if allowed is None else allowed)
+    if not count or engine.collection.manifest() is None:
+        return FoundPassages(query, (), count, len(snapshot.documents))
+    if not query.words:
+        groups = _browsed(snapshot, snapshot.documents if allowed is None else allowed)
+        return FoundPassages(query, groups, count, len(snapshot.documents), seconds=time.perf_counter() - started)
+    plan = plan_question(
+        query.words, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
+    )
+    languages = {document.metadata.language for document in snapshot.documents.values()}
+    wanted = wanted_words(query.words, plan.language, languages)
+    worded, warnings = _worded(engine, wanted, allowed, snapshot)
+    view = engine.collection.view()
+    settings = engine.retrieval(rerank=False)
+    ranked = rank(plan, allowed, view, engine.retrievers(), settings)
+    holding = set(worded)
+    near = _near(ranked, plan, view, holding, settings.similarity_floor, 0 if query.words_only else NEAREST)
+    first = set(near)
+    matches = _matches([*near, *(key for key in worded if key not in first)], holding, view.snapshot)
+    return FoundPassages(
+        query,
+        _grouped(matches, query),
+        count,
+        len(snapshot.documents),
+        language=plan.language,
+        wanted=wanted,
+        vector=ranked.found.queries[:1],
+        warnings=tuple(dict.fromkeys((*warnings, *ranked.warnings))),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _worded(
+    engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot
+) -> tuple[list[int], tuple[str, ...]]:
+    """Return the visible children that hold the words, by BM25; none with a warning where the index is unavailable."""
+    try:
+        found = [key for key, _ in engine.collection.sparse().holding(wanted, allowed=allowed)]
+    except SextantError as error:
+        return [], (f"Searched by meaning only: {error}",)
+    visible = set(snapshot.keys[snapshot.positions(np.array(found, np.int64))].tolist())
+    return [key for key in found if key in visible], ()
+
+
+def _near(
+    ranked: Ranked, plan: QueryPlan, view: CollectionView, worded: Collection[int], floor: float, nearest: int
+) -> list[int]:
+    """Return the ranked children that hold the words or are near enough in meaning, in their order."""
+    documents, calibration = view.snapshot.documents, view.manifest.calibration
+    kept: list[int] = []
+    others = 0
+    rows = zip(ranked.keys.tolist(), ranked.owners.tolist(), ranked.cosines.tolist(), strict=True)
+    for key, owner, cosine in rows:
+        if key in worded:
+            kept.append(key)
+        # Without the encoder nothing is known of meaning, and what holds some of the words is no match.
+        elif others < nearest and ranked.found.queries.size:
+            pair = languages_of(plan.language, documents[owner].metadata.language)
+            if calibration.similarity(cosine, pair) >= floor:
+                kept.append(key)
+                others += 1
+    return kept
+
+
+def _matches(keys: Sequence[int], worded: Collection[int], snapshot: Snapshot) -> Iterator[PassageMatch]:
+    """Yield the visible ones of the children, in the order given."""
+    sought = np.array(keys, np.int64)
+    places = np.minimum(np.searchsorted(snapshot.keys, sought), len(snapshot) - 1)
+    visible = snapshot.keys[places] == sought
+    pairs = zip(sought[visible].tolist(), snapshot.owners[places[visible]].tolist(), strict=True)
+    for rank_, (key, owner) in enumerate(pairs, start=1):
+        yield PassageMatch(key, snapshot.documents[owner], rank_, key in worded)
+
+
+def _browsed(snapshot: Snapshot, allowed: Collection[int]) -> tuple[DocumentMatches, ...]:
+    """Return the allowed documents, the latest first, each with its first passage."""
+    # Keys ascend in reading order, and a child's first place in the array is its document's beginning.
+    owners, firsts = np.unique(snapshot.owners, return_index=True)
+    first = dict(zip(owners.tolist(), snapshot.keys[firsts].tolist(), strict=True))
+    records = [snapshot.documents[key] for key in allowed if key in first and key in snapshot.documents]
+    listed = sorted(records, key=lambda one: (_date(one), one.key), reverse=True)
+    return tuple(
+        DocumentMatches(record, (PassageMatch(first[record.key], record, rank_, worded=False),))
+        for rank_, record in enumerate(listed, start=1)
+    )
+
+
+def _grouped(matches: Iterator[PassageMatch], query: PassageQuery) -> tuple[DocumentMatches, ...]:
+    groups: dict[int, list[PassageMatch]] = {}
+    for match in matches:
+        groups.setdefault(match.document.key, []).append(match)
+    listed = [DocumentMatches(group[0].document, tuple(group)) for group in groups.values()]
+    if query.sort == "date":
+        # Sorting is stable: documents of one date keep the order of relevance. What is only near in meaning comes last,
+        # or a recent document about something else would be in front.
+        listed.sort(key=lambda one: (one.worded > 0, _date(one.document)), reverse=True)
+    return tuple(listed)
+
+
+def _date(document: DocumentRecord) -> str:
+    """Return the date by which a document is sorted, "" where none is known."""
+    metadata = document.metadata
+    return metadata.date or str(metadata.year or "")
+
+
+def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacle, ...]:
+    """Return the facets of a filter that exclude all that would be found without one of them, the most first.
+
+    They count documents: those that the rest of the filter allows, or where the filter allows some and none holds the
+    words, those that hold them.
+    """
+    snapshot = engine.collection.snapshot()
+    obstacles = filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
+    if obstacles or not query.words:
+        return obstacles
+    found: list[FilterObstacle] = []
+    for name, values in query.wanted.items():
+        rest = query.without(name)
+        if not filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
+            count := len(find_passages(engine, rest).documents)
+        ):
+            found.append(FilterObstacle(name, values, count))
+    return tuple(sorted(found, key=lambda one: -one.documents))

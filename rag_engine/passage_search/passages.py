@@ -1,0 +1,111 @@
+"""Passages as they are shown: their text with the words that matched, the nearest sentence, and their quote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_engine.engine import Engine
+from rag_engine.passage_search.find import FoundPassages, PassageMatch
+from rag_engine.protocols import Vectors
+from rag_engine.retrieval.retrieve import hit_of
+from rag_engine.storage.catalog import portions
+from rag_engine.storage.indexer import page_at
+from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_places
+from rag_engine.text.excerpt import told_apart, window
+from rag_engine.text.key_words import find_key_words
+from rag_engine.text.sentences import Span
+from rag_engine.types import Citation, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPassage:
+    """A passage that was found, with the places of key words and of the nearest sentence in its text.
+
+    The nearest sentence is one with a key word where there are any; it is the whole text where that is one sentence, or
+    where nothing is known of meaning.
+    """
+
+    match: PassageMatch
+    hit: Hit
+    marks: tuple[Span, ...]
+    sentence: Span
+
+    @property
+    def quote(self) -> str:
+        """The nearest sentence."""
+        return self.hit.text[slice(*self.sentence)]
+
+    @property
+    def place(self) -> Span:
+        """Characters [start, end) of the document's text that are the nearest sentence."""
+        return self.hit.start + self.sentence[0], self.hit.start + self.sentence[1]
+
+    def excerpt(self, length: int) -> list[tuple[str, bool, bool]]:
+        """Return pieces of about so many characters around the nearest sentence.
+
+        Each with whether it is a key word and whether it belongs to that sentence.
+        """
+        shown = window(self.hit.text, [self.sentence], 0, length)
+        pieces = told_apart(self.hit.text, shown, self.marks, [self.sentence])
+        return [(text, marked, near) for text, (marked, near) in pieces]
+
+
+def read_passages(engine: Engine, found: FoundPassages, matches: Sequence[PassageMatch]) -> Iterator[MarkedPassage]:
+    """Yield matches with their texts, in their order; one whose document was erased meanwhile is left out."""
+    for some in portions(matches):
+        records = engine.catalog.children(match.key for match in some)
+        packed = _sentences(engine, some) if len(found.vector) else {}
+        for match in some:
+            if match.key in records:
+                hit = hit_of(records[match.key], match.document, cosine=0.0, similarity=0.0)
+                language = match.document.metadata.language
+                marks = find_key_words(hit.text, language, found.wanted)
+                sentence = _nearest(hit.text, language, packed.get(match.key, b""), found.vector, marks)
+                yield MarkedPassage(match, hit, marks, sentence)
+
+
+def citation_of(engine: Engine, passage: MarkedPassage) -> Citation:
+    """Return the nearest sentence of a passage as a citation, with its page."""
+    hit, (start, end) = passage.hit, passage.place
+    document, metadata = hit.document, hit.document.metadata
+    page = hit.page if hit.page == hit.last_page else page_at(engine.catalog.lines(document.key), start)
+    return Citation(
+        n=1,
+        child_id=hit.child_id,
+        document_id=document.document_id,
+        file=document.file,
+        title=metadata.title,
+        page=page,
+        quote=passage.quote,
+        start=start,
+        end=end,
+        authority=metadata.authority,
+        year=metadata.year,
+        licence=metadata.licence,
+    )
+
+
+def _sentences(engine: Engine, matches: Iterable[PassageMatch]) -> dict[int, bytes]:
+    """Return the packed vectors of the sentences of passages, by the passage's key."""
+    view = engine.collection.view()
+    positions = view.snapshot.positions(np.array(sorted(match.key for match in matches), np.int64))
+    rows = dict(zip(view.snapshot.keys[positions].tolist(), view.snapshot.rows[positions].tolist(), strict=True))
+    held = view.sentences(list(rows.values()))
+    return {key: held[row] for key, row in rows.items() if row in held}
+
+
+def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Sequence[Span]) -> Span:
+    """Return the sentence of a text that is nearest to the query in meaning, of those with a mark where there are any.
+
+    The whole text where it is one sentence.
+    """
+    places = sentence_places(text, language)
+    cosines = sentence_cosines(packed, vector[0]) if packed else np.zeros(0, np.float32)
+    # Vectors of sentences that an earlier version cut otherwise name no place.
+    if len(places) < 2 or len(cosines) != len(places):
+        return 0, len(text)
+    marked = [place for place, (start, end) in enumerate(places) if any(a < end and b > start for a, b in marks)]
+    return places[max(marked or range(len(places)), key=lambda place: float(cosines[place]))]

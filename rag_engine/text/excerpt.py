@@ -1,0 +1,68 @@
+"""Excerpts of a text around what is quoted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from rag_engine.text.sentences import Span
+
+
+def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list[tuple[str, bool]]:
+    """Return pieces of about `length` characters of the text, each with whether it is quoted.
+
+    They begin a little before the first quote, or at `around` where there is none; cuts fall between words and
+    show as an ellipsis. A quote is never cut.
+    """
+    pieces = told_apart(text, window(text, quotes, around, length), quotes)
+    return [(piece, quoted) for piece, (quoted,) in pieces]
+
+
+def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
+    """Return the characters [start, end) of an excerpt."""
+    inside = merged_spans((max(start, 0), min(end, len(text))) for start, end in quotes)
+    first = inside[0][0] - length // 4 if inside else around
+    start = _word_start(text, max(0, min(first, len(text) - length)))
+    stop = max([start + length, *(end for begin, end in inside if begin < start + length)])
+    return start, _word_end(text, stop)
+
+
+def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str, tuple[bool, ...]]]:
+    """Return the pieces of a text within `shown`, each with whether it is among the places of each kind.
+
+    An ellipsis stands for what is left out before and after.
+    """
+    start, end = shown
+    merged = [merged_spans(places) for places in kinds]
+    cuts = {start, end, *(cut for places in merged for place in places for cut in place if start < cut < end)}
+    pieces = [
+        (text[a:b], tuple(any(first <= a < last for first, last in places) for places in merged))
+        for a, b in pairwise(sorted(cuts))
+    ]
+    nothing = (False,) * len(kinds)
+    before = [("… ", nothing)] if start else []
+    return [*before, *pieces, *([(" …", nothing)] if end < len(text) else [])]
+
+
+def merged_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return spans in order, those that overlap or touch as one and empty ones left out."""
+    merged: list[Span] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _word_start(text: str, position: int) -> int:
+    """Return the position itself at a word's start, else that of the word it cuts; far inside a word, itself."""
+    blank = max(text.rfind(" ", max(0, position - 40), position), text.rfind("\n", max(0, position - 40), position))
+    return blank + 1 if blank >= 0 else position
+
+
+def _word_end(text: str, position: int) -> int:
+    if position >= len(text):
+        return len(text)
+    ends = [blank for sign in " \n" if (blank := text.find(sign, position, position + 40)) >= 0]
+    return min(ends, default=position)

@@ -1,0 +1,67 @@
+"""Key words of a search: their stems in each language, phrases as they are written, and where a text holds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_engine.text.analyzer import cited_words, has_long_words, located_words, stems_of, surface
+from rag_engine.text.excerpt import merged_spans
+from rag_engine.text.sentences import Span
+
+_PHRASE = re.compile('"([^"\n]{2,200})"|“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«\\s*([^»\n]{2,200}?)\\s*»')
+# In a language of long words a stem this long also stands for the words that begin with it.
+_LEAST_OPENING = 4
+
+
+@dataclass(frozen=True, slots=True)
+class WantedWords:
+    """Words that a passage is to hold, all of them: their stems by the passage's language, and words in sequence.
+
+    A language in which none of the words says anything is not among `stems`; without stems the phrases are all.
+    """
+
+    stems: Mapping[str, tuple[str, ...]]
+    phrases: tuple[tuple[str, ...], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.stems or self.phrases)
+
+
+def wanted_words(text: str, language: str, languages: Collection[str]) -> WantedWords:
+    """Return the key words of a query in a language ("" where it is not known), for passages of other languages too.
+
+    Stop words of the query's language are left out; what stands between quotation marks is a phrase.
+    """
+    phrases = tuple(tuple(surface(next(filter(None, match.groups())))) for match in _PHRASE.finditer(text))
+    words = [word for word in cited_words(_PHRASE.sub(" ", text), language) if not language or stems_of(word, language)]
+    stems = {one: tuple(dict.fromkeys(stem for word in words for stem in stems_of(word, one))) for one in languages}
+    return WantedWords({one: some for one, some in stems.items() if some}, tuple(filter(None, phrases)))
+
+
+def stands_for_longer(stem: str, language: str) -> bool:
+    """Return whether the stem also stands for longer words that begin with it: Hochwasser for Hochwasserschutz."""
+    return has_long_words(language) and len(stem) >= _LEAST_OPENING and stem.isalpha()
+
+
+def find_key_words(text: str, language: str, wanted: WantedWords) -> tuple[Span, ...]:
+    """Return the places [start, end) of the wanted words and phrases in a text, in order and without overlap."""
+    words = list(located_words(text))
+    stems = wanted.stems.get(language, ())
+    exact, opening = frozenset(stems), tuple(stem for stem in stems if stands_for_longer(stem, language))
+    found = [
+        (start, end)
+        for start, end, word in words
+        if any(term in exact or (opening and term.startswith(opening)) for term in stems_of(word, language))
+    ]
+    sequence = [(start, end, piece) for start, end, word in words for piece in surface(word)]
+    found += [place for phrase in wanted.phrases for place in _sequences(sequence, phrase)]
+    return tuple(merged_spans(found))
+
+
+def _sequences(words: Sequence[tuple[int, int, str]], phrase: tuple[str, ...]) -> Iterator[Span]:
+    for first in range(len(words) - len(phrase) + 1):
+        some = words[first : first + len(phrase)]
+        if all(piece == sought for (_, _, piece), sought in zip(some, phrase, strict=True)):
+            yield some[0][0], some[-1][1]

@@ -1,0 +1,255 @@
+"""The Search page, over a small real collection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.add_files import add_paths
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from rag_engine.notebook import store as notebooks
+from rag_engine.passage_search import saved
+from rag_engine.passage_search.query import PassageQuery
+from tests.pages.collection import HOSTILE_TITLE
+
+Start = Callable[..., AppTest]
+
+
+def texts(app: AppTest) -> str:
+    drawn = [*app.markdown, *app.caption, *app.code, *app.info, *app.error, *app.toast]
+    return "\n".join(str(one.value) for one in drawn)
+
+
+def search_page(app: AppTest, **query: object) -> AppTest:
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.switch_page("pages/search.py").run()
+    return app
+
+
+def boxes(app: AppTest) -> dict[str, bool]:
+    """Return the boxes of the filters by their label, each with whether it can be chosen."""
+    return {one.label: not one.disabled for one in app.sidebar.checkbox}
+
+
+def address(app: AppTest) -> dict[str, list[str]]:
+    return {name: [values] if isinstance(values, str) else values for name, values in app.query_params.items()}
+
+
+@pytest.fixture
+def workspace(collection: Path) -> Iterator[Path]:
+    """Yield the small collection, without saved searches and notebooks before and after."""
+    yield collection
+    for one in saved.list_searches(collection):
+        saved.delete_search(collection, one.id)
+    for path in (collection / "notebooks").glob("*.json"):
+        notebooks.delete_notebook(collection, path.stem)
+
+
+def test_without_a_search_the_page_says_what_to_type(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace))
+    assert not app.exception
+    assert "Type key words" in texts(app)
+    assert "**3 of 3 documents match**" in texts(app)
+
+
+def test_an_empty_collection_says_so(start: Start, tmp_path: Path) -> None:
+    app = search_page(start(tmp_path / "empty"), words="flood")
+    assert not app.exception
+    assert "Nothing is indexed yet" in texts(app)
+
+
+def test_words_find_passages_with_marks_and_stand_in_the_address(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace))
+    app.text_input(key="search words").set_value("  flood  plans ").run()
+    assert not app.exception
+    assert address(app) == {"words": ["flood plans"]}
+    assert "1 passage in 1 document contains all of these words" in texts(app)
+    assert ":green-background[flood] :green-background[plan]" in texts(app)
+    assert "**Flood Act**" in texts(app)
+
+
+def test_a_link_reproduces_the_search(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="piano", country="Italy", sort="date", match="words")
+    assert app.text_input(key="search words").value == "piano"
+    assert app.sidebar.checkbox(key="search country Italy").value
+    assert app.checkbox(key="search words only").value
+    assert app.button_group(key="search sort").value == "date"
+    assert "**Piano caldo**" in texts(app)
+    assert "**1 of 3 documents match**" in texts(app)
+    assert "Flood Act" not in texts(app)
+
+
+def test_counts_follow_the_other_choices_and_an_empty_value_cannot_be_chosen(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace))
+    assert boxes(app)["Ireland (1)"]
+    assert boxes(app)["Italy (1)"]
+    app.sidebar.checkbox(key="search language it").check().run()
+    assert address(app) == {"language": ["it"]}
+    assert boxes(app)["Italy (1)"]
+    assert not boxes(app)["Ireland (0)"]
+    # The other values of the facet itself can still be added.
+    assert boxes(app)["English (2)"]
+    app.sidebar.checkbox(key="search language it").uncheck().run()
+    assert address(app) == {}
+    assert boxes(app)["Ireland (1)"]
+
+
+def test_filters_alone_list_the_first_passage_of_each_document(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), language="en")
+    assert "2 documents\\, newest first\\, each with its first passage\\." in texts(app)
+    assert "**Flood Act**" in texts(app)
+    assert "close in meaning" not in texts(app)
+
+
+def test_a_refusal_names_the_filter_and_drops_it(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="piano", country="Ireland", language="it")
+    assert not app.exception
+    assert "Country Ireland excludes the only document that would match without it\\." in texts(app)
+    app.button(key="search drop country").click().run()
+    assert address(app) == {"words": ["piano"], "language": ["it"]}
+    assert "**Piano caldo**" in texts(app)
+
+
+def test_a_value_that_no_document_has_is_no_error(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), country="Atlantis", year="abc")
+    assert not app.exception
+    assert not app.error
+    assert "No document matches your filters\\." in texts(app)
+    assert boxes(app)["Atlantis (0)"]
+
+
+def test_foreign_text_stays_text(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="harbour cranes")
+    assert not app.exception
+    drawn = "\n".join(str(one.value) for one in (*app.markdown, *app.caption))
+    assert "\\<script\\>" in drawn
+    assert "<script>" not in drawn
+    assert "![x](" not in drawn
+    assert HOSTILE_TITLE not in drawn
+
+
+def test_a_quote_is_added_to_the_notebook_once(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="valid for six years", match="words")
+    [button] = [one for one in app.button if one.key and one.key.endswith(f"add {notebooks.DEFAULT.id}")]
+    button.click().run()
+    assert "Added to the notebook Evidence." in texts(app)
+    app.button(key=str(button.key)).click().run()
+    assert "Already in the notebook Evidence." in texts(app)
+    [entry] = notebooks.list_notebooks(workspace)[0].entries
+    assert entry.question == "valid for six years"
+    assert [one.quote for one in entry.quotes] == ["A local flood plan remains valid for six years."]
+
+    app.switch_page("pages/notebook.py").run()
+    assert not app.exception
+    assert "The conversation was deleted." not in texts(app)
+    assert [one.proto.label for one in app.get("page_link")] == ["Search again"]
+
+
+def test_the_quote_of_a_passage_can_be_copied_with_its_reference(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="valid for six years", match="words")
+    assert [one.value for one in app.code] == [
+        "“A local flood plan remains valid for six years.” (Parliament of Ireland, Flood Act, 2016, page 1)"
+    ]
+
+
+def test_all_passages_can_be_exported(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="plan")
+    assert [one.proto.label for one in app.get("download_button")] == ["Excel", "CSV"]
+
+
+def test_a_search_is_saved_run_renamed_deleted_and_brought_back(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="plan", language="en")
+    app.text_input(key="search saved name").set_value("Plans").run()
+    app.button(key="search save button").click().run()
+    assert not app.exception
+    [kept] = saved.list_searches(workspace)
+    assert (kept.name, kept.query) == ("Plans", PassageQuery("plan", {"language": ("en",)}))
+
+    app.button(key="search clear").click().run()
+    app.text_input(key="search words").set_value("piano").run()
+    app.button(key=f"search run {kept.id}").click().run()
+    assert address(app) == {"words": ["plan"], "language": ["en"]}
+    assert app.text_input(key="search words").value == "plan"
+
+    app.text_input(key=f"search rename {kept.id}").set_value("Flood <plans>").run()
+    app.button(key=f"search rename {kept.id} button").click().run()
+    assert app.button(key=f"search run {kept.id}").label == "Flood \\<plans\\>"
+
+    app.button(key=f"search delete {kept.id}").click().run()
+    assert saved.list_searches(workspace) == []
+    app.button(key="search undo").click().run()
+    assert [one.name for one in saved.list_searches(workspace)] == ["Flood <plans>"]
+    assert "Search deleted." not in texts(app)
+
+
+def test_a_taken_name_is_refused(start: Start, workspace: Path) -> None:
+    saved.save_search(workspace, "Plans", PassageQuery("plan"))
+    app = search_page(start(workspace), words="piano")
+    app.text_input(key="search saved name").set_value("plans").run()
+    app.button(key="search save button").click().run()
+    assert "already" in texts(app)
+
+
+def test_the_years_are_a_range_in_the_address(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="plan")
+    app.sidebar.slider(key="search years").set_range(2016, 2019).run()
+    assert address(app) == {"words": ["plan"], "year": ["2016-2019"]}
+    app.sidebar.slider(key="search years").set_range(2016, 2021).run()
+    assert address(app) == {"words": ["plan"]}
+
+
+def test_the_search_is_there_again_after_another_page(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace))
+    app.text_input(key="search words").set_value("piano").run()
+    app.switch_page("pages/library.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/search.py").run()
+    assert address(app) == {"words": ["piano"]}
+    assert app.text_input(key="search words").value == "piano"
+    assert "**Piano caldo**" in texts(app)
+
+
+@pytest.fixture(scope="module")
+def versioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with two versions of a plan."""
+    folder = tmp_path_factory.mktemp("versions")
+    files = folder / "files"
+    files.mkdir()
+    known: list[dict[str, object]] = [
+        {"file": "old.txt", "title": "Old plan", "date": "2020", "superseded": "2024-01-01"},
+        {"file": "new.txt", "title": "New plan", "date": "2024"},
+    ]
+    for one in known:
+        text = f"{one['title']}\n\nA local flood plan remains valid for six years, and is published."
+        (files / str(one["file"])).write_text(text, encoding="utf-8")
+    lines = (json.dumps({"language": "en", "work": "plan", **one}) for one in known)
+    (files / "metadata.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    engine = open_engine(read_config(folder / "workspace"))
+    assert [one.status for one in add_paths([files], engine)] == ["indexed"] * 2
+    engine.close()
+    return folder / "workspace"
+
+
+def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, versioned: Path) -> None:
+    app = search_page(start(versioned), words="valid", match="words")
+    assert "**1 of 2 documents match**" in texts(app)
+    assert boxes(app)["English (1)"]
+    assert "**New plan**" in texts(app)
+
+    app.sidebar.date_input(key="search as of").set_value(date(2021, 5, 1)).run()
+    assert address(app)["as_of"] == ["2021-05-01"]
+    assert "**Old plan**" in texts(app)
+    assert "**New plan**" not in texts(app)
+
+    app.sidebar.checkbox(key="search versions").check().run()
+    assert not app.exception
+    assert address(app)["versions"] == ["all"]
+    assert "**2 of 2 documents match**" in texts(app)
+    assert boxes(app)["English (2)"]
