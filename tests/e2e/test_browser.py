@@ -209,13 +209,14 @@ def test_a_reload_in_the_middle_of_an_answer_keeps_its_words(
     address, go_on = model_address
     page.goto(address)
     ask(page, QUESTION)
-    expect(page.get_by_text("First, the council prepares it 1.", exact=True)).to_be_visible()
+    expect(page.get_by_text("First, the council prepares it").first).to_be_visible()
 
     page.reload()
     go_on.set()
 
     expect(page.locator(".st-key-question-0")).to_have_text(re.compile(re.escape(QUESTION)))
-    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+    # Once finished, the sentence may stand among those to check besides.
+    expect(page.get_by_text("First, the council prepares it").first).to_be_visible()
 
 
 def test_an_answer_goes_on_whatever_is_clicked_and_two_tabs_see_the_same(
