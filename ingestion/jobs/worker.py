@@ -21,6 +21,7 @@ from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.operations.answers import measure_gate
+from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import open_desk
 from ingestion.operations.documents import add_files, erase
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
@@ -35,7 +36,17 @@ from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "ask": 10, "decide": 2, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
+_ATTEMPTS = {
+    "add": 2,
+    "ask": 10,
+    "decide": 2,
+    "erase": 2,
+    "gate": 2,
+    "ground": 10,
+    "rebuild": 2,
+    "relabel": 2,
+    "run": 10,
+}
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
 _KEEPING = ("ask", "ground", "run")
 
@@ -160,6 +171,10 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         raise
 
 
+def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
+    return [{"documents": relabel(open_desk(engine), run.arguments["documents"])}]
+
+
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     with open_tools(engine, read_ingestion_config()) as tools:
         pulse.warning = tools.language_model_error
@@ -253,6 +268,7 @@ _ACTIONS = {
     "gate": _gate,
     "ground": _ground,
     "rebuild": _rebuild,
+    "relabel": _relabel,
     "run": _run,
 }
 

@@ -7,8 +7,8 @@ from functools import partial
 import streamlit as st
 
 from ingestion.dataset.corrections import CorrectionReport
+from ingestion.operations.corrections import import_corrections, read_edited
 from ingestion.operations.dataset import exported_bytes
-from ingestion.operations.decisions import import_corrections, read_edited
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from ingestion.status.views import pluralised

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.decisions import correct, undo_correction
+from ingestion.operations.corrections import correct, undo_correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
 from ingestion.status.views import pluralised

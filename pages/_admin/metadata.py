@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.decisions import correct, vocabulary
+from ingestion.operations.corrections import correct, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
 from ingestion.status.views import pluralised

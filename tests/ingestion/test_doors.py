@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from cli.main import app as terminal
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
-from ingestion.operations import dataset, decisions, documents, indexes, runs, sources
+from ingestion.operations import corrections, dataset, decisions, documents, indexes, runs, sources
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
@@ -412,14 +412,14 @@ def _acts(folder: Path) -> dict[str, Act]:
             lambda desk: sources.remove_sources(desk, ["A2"], ADA),
         ),
         "correct a field": Act(
-            ["correct", "A2", "date", "2021-06", *_DECIDE],
+            ["correct", "A2", "date=2021-06", *_DECIDE],
             _correct,
-            lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "import corrections": Act(
             ["import", str(folder / "dataset.xlsx"), "--by", ADA],
             _press("dataset", "apply"),
-            lambda desk: decisions.import_corrections(desk, folder / "dataset.xlsx", ADA),
+            lambda desk: corrections.import_corrections(desk, folder / "dataset.xlsx", ADA),
             [folder / "dataset.xlsx"],
         ),
         "add a list": Act(
@@ -456,8 +456,8 @@ def _acts(folder: Path) -> dict[str, Act]:
         "undo a correction": Act(
             ["correct", "A2", "date", "--undo", "--by", ADA],
             lambda app: _date_of_a2(app).button(key="revert").click().run(),
-            lambda desk: decisions.undo_correction(desk, "A2", "date", ADA),
-            before=lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda desk: corrections.undo_correction(desk, "A2", "date", ADA),
+            before=lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), indexes.rebuild),
         "accept an index that waits": Act(
