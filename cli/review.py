@@ -107,7 +107,9 @@ def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[Field
     """Return the documents, the fields named alone, and the values by field; the first word is always a document."""
     from ingestion.types import FIELDS, LIST_FIELDS
 
-    names, fields, values = list(words[:1]), list[FieldName](), dict[FieldName, list[str]]()
+    names = list(words[:1])
+    fields: list[FieldName] = []
+    values: dict[FieldName, list[str]] = {}
     for word in words[1:]:
         name, equals, value = word.partition("=")
         field = next((one for one in FIELDS if one == name.strip().lower().replace(" ", "_")), None)
@@ -122,8 +124,8 @@ def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[Field
 
 
 def _correction_line(one: Correction, *, dated: bool) -> str:
-    done = {"correct": "; ".join(one.values) or "(emptied)", "agree": f"{'; '.join(one.values)} (agreed)"}
-    what = done.get(one.act, {"revert": "extracted value again", "undo": "undone"}.get(one.act, ""))
+    values = "; ".join(one.values) or "(emptied)"
+    what = {"correct": values, "agree": f"{values} (agreed)", "undo": "undone"}[one.act]
     when = f"{one.when[:16].replace('T', ' ')}  {one.author}  " if dated else ""
     return f"{when}{one.code}  {one.field}: {what}" + (f"  ({one.note})" if one.note else "")
 

@@ -76,13 +76,6 @@ def undo(desk: Desk, names: Sequence[str], author: str, field: FieldName | None 
     return _enter(desk, [replace(one, author=author.strip()) for one in undone])
 
 
-def undo_correction(desk: Desk, name: str, field: FieldName, author: str) -> None:
-    """Give a field the extractor's value again, however often it was corrected."""
-    require_author(author)
-    code = find_described(desk, name).code
-    _enter(desk, [Correction(code, field, (), author.strip(), act="revert")])
-
-
 def correction_history(desk: Desk, name: str) -> list[Correction]:
     """Return everything that people did to the fields of a document, oldest first."""
     return desk.store.journal.entries(find_described(desk, name).code)

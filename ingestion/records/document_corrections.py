@@ -14,8 +14,8 @@ from sqlalchemy.engine import Connection
 from ingestion.types import FieldName, FieldValue
 from rag_engine.storage.catalog import Catalog
 
-# "agree" confirms the extracted value, "revert" returns to it, "undo" takes back the latest of the other three.
-CorrectionAct = Literal["correct", "agree", "revert", "undo"]
+# "agree" confirms the value that is there, "undo" takes back the latest of the other two that was not undone.
+CorrectionAct = Literal["correct", "agree", "undo"]
 
 _tables = sql.MetaData()
 journal = sql.Table(
@@ -93,7 +93,7 @@ class CorrectionJournal:
 def standing(entries: Iterable[Correction]) -> list[Correction]:
     """Return the entry that counts for each field of each document, in the order of code and field."""
     latest = (stack[-1] for stack in _stacks(entries).values() if stack)
-    return sorted((one for one in latest if one.act != "revert"), key=lambda one: (one.code, one.field))
+    return sorted(latest, key=lambda one: (one.code, one.field))
 
 
 def undoing(entries: Iterable[Correction], field: str = "") -> list[Correction]:

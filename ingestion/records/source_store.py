@@ -118,7 +118,7 @@ class Event:
     seconds: float
 
 
-_ACTS = {"correct": "", "agree": "agreed", "revert": "extracted value again", "undo": "undone"}
+_ACTS = {"correct": "", "agree": "agreed", "undo": "undone"}
 _EVENT = [history.c[field.name] for field in fields(Event)]
 _Said = TypeVar("_Said", Correction, Decision)
 

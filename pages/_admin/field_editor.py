@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import correct, undo_correction
+from ingestion.operations.corrections import correct, undo
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
 from ingestion.status.views import pluralised
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue, RunRequest
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.source_detail import draw_events
-from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape, escape_paragraphs
@@ -63,13 +62,9 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
 
 
 def draw_applied(place: str, what: str) -> None:
-    """Draw how many corrections were made at this place of the page, with the button to update the index."""
-    if count := st.session_state.get(place, 0):
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"{place} box"):
-            st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
-            if st.button("Update the index", icon=":material/sync:", key=f"index {place}"):
-                del st.session_state[place]
-                start_run(RunRequest(phases=("indexing",)))
+    """Draw once how many corrections were made at this place of the page."""
+    if count := st.session_state.pop(place, 0):
+        st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
 
 
 def draw_value(value: FieldValue) -> None:
@@ -96,11 +91,11 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
     back = False
     if by is not None:
         st.caption(f"Corrected by {escape(by.author)}, {escape(by.when[:10])}.")
-        back = st.button("Revert", icon=":material/undo:", help="Return to the extracted value", key="revert")
+        back = st.button("Undo", icon=":material/undo:", help="Return to the value before", key="undo correction")
     if saved or back:
         with show_errors():
             if back:
-                undo_correction(resources.desk(), code, field, author)
+                undo(resources.desk(), [code], author, field)
             else:
                 correct(resources.desk(), {code: {field: after}}, author, note)
             st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1

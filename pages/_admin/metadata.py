@@ -36,7 +36,7 @@ def draw_metadata() -> None:
         st.info("No document has metadata yet. Run the phases up to metadata on the Run tab.")
         return
     author = draw_author()
-    draw_applied(_SAVED, "saved. Answers show them once the index is updated.")
+    draw_applied(_SAVED, "saved. Filters, searches and answers use them from now on.")
     shown = _narrowed(found)
     if not shown:
         st.info("No documents match.", icon=":material/done_all:")

@@ -455,8 +455,8 @@ def _acts(folder: Path) -> dict[str, Act]:
         ),
         "undo a correction": Act(
             ["correct", "A2", "date", "--undo", "--by", ADA],
-            lambda app: _date_of_a2(app).button(key="revert").click().run(),
-            lambda desk: corrections.undo_correction(desk, "A2", "date", ADA),
+            lambda app: _date_of_a2(app).button(key="undo correction").click().run(),
+            lambda desk: corrections.undo(desk, ["A2"], ADA, "date"),
             before=lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), indexes.rebuild),

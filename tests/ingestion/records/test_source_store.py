@@ -140,7 +140,9 @@ def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
     assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
     store.correct([Correction("A1", "hazards", ())])
     assert store.records()["A1"].metadata.hazards == ()
-    store.correct([Correction("A1", "hazards", (), "Ada", act="revert")])
+    store.correct(
+        [Correction("A1", "hazards", (), "Ada", act="undo"), Correction("A1", "hazards", (), "Ada", act="undo")]
+    )
     assert store.records()["A1"].metadata.hazards == ("Flood",)
 
 
