@@ -19,6 +19,7 @@ from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import file_hash
+from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.protocols import Extractor
@@ -203,7 +204,7 @@ class _Reader:
         given = self._descriptions[path.parent].get(path.name, {})
         # Of an upload its name alone: the folder that it came into says nothing of it.
         name = f"upload:{_shown(path.name)}" if self._is_upload(path) else self.source(path)
-        described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + name
+        described = f"{json.dumps(given, sort_keys=True)}{EXTRACTION_VERSION}{METADATA_VERSION} {name}"
         sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,7 @@ class _Pulse:
         # Set by either signal: what looks at it ends after what it is at.
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
+        self._hearing, self._deaf = threading.Lock(), False
 
     def move(self, now: Progress) -> None:
         """Note how far the work is."""
@@ -120,11 +122,19 @@ class _Pulse:
                 self._jobs.advance(self._run.id)
                 self._moved = True
 
+    def begin_for_good(self) -> bool:
+        """Take no control signal from now on; return False where one came before."""
+        with self._hearing:
+            self._deaf = not self.cancelled.is_set()
+        self.progress = Progress(0, 1, 0, 0, "")
+        return self._deaf
+
     def hear(self, signal: ControlSignal) -> None:
         """Note the control signal of the run."""
-        self.signal = signal
-        if signal:
-            self.cancelled.set()
+        with self._hearing:
+            if signal and not self._deaf:
+                self.signal = signal
+                self.cancelled.set()
 
 
 @contextmanager
@@ -162,6 +172,11 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     desk, warning = open_desk(engine), run.arguments
     document = str(warning["document_id"])
+    # As long as the person who asked for it may think better of it.
+    waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
+    pulse.cancelled.wait(max(0.0, float(warning.get("undo_seconds", 0)) - waited))
+    if not pulse.begin_for_good():
+        return []
     try:
         return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", "")))]
     except InputError:

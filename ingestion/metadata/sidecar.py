@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+from ingestion.extraction.layout.title import stem_words
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
@@ -14,11 +16,14 @@ from ingestion.records.file_descriptions import FileDescription, field_texts
 from ingestion.types import FIELDS, LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
+from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText
 
 # Fields of which one that is given speaks for the others: a year that is given is not a found date's.
 _TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
 _GIVEN = f"Given in {NAME}."
+# Of a file without a title of its own.
+_NAMED, _NAMED_SURE = "The name of the file.", 0.2
 
 
 def describe(
@@ -52,6 +57,8 @@ def describe(
         if field in spoken_for
         for value in field_texts(metadata, field)
     ]
+    if "title" not in given and fold(metadata.title) == fold(stem_words(Path(file))):
+        said = [replace(one, sentence=_NAMED, confidence=_NAMED_SURE) if one.field == "title" else one for one in said]
     return FileDescription(metadata, tuple(sorted([*said, *found], key=lambda one: FIELDS.index(one.field))))
 
 

@@ -39,8 +39,8 @@ def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tup
     labels = vocabulary()
     changed = [
         correction
-        for name, given in values.items()
-        for correction in changed_fields(find_described(desk, name), given, author.strip(), labels, note.strip())
+        for record, given in zip(_find_all(desk, values), values.values(), strict=True)
+        for correction in changed_fields(record, given, author.strip(), labels, note.strip())
     ]
     return _enter(desk, changed)
 
@@ -52,8 +52,7 @@ def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldN
     """
     require_author(author)
     agreed: list[Correction] = []
-    for name in names:
-        record = find_described(desk, name)
+    for record in _find_all(desk, names):
         shown = shown_values(record)
         agreed += [
             Correction(record.code, field, shown[field], author.strip(), act="agree")
@@ -69,7 +68,7 @@ def undo(desk: Desk, names: Sequence[str], author: str, field: FieldName | None 
     What was done together, as with a form of several fields, is undone together.
     """
     require_author(author)
-    codes = [find_described(desk, name).code for name in names]
+    codes = [record.code for record in _find_all(desk, names)]
     undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "")]
     if not undone:
         raise InputError(f"Nothing was corrected of {', '.join(names[:5])}.", help="See `sextant correct --history`.")
@@ -109,9 +108,18 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
 
 
 def find_described(desk: Desk, name: str) -> Described:
-    """Return a document by the code of its source, or as `find_document` does; InputError for none."""
-    listed = desk.store.records().get(name)
-    return listed or describe_record(desk, desk.engine.catalog.find_document(name))
+    """Return a document by the code of its source, or by id, file, title or source; InputError for none."""
+    return _find_all(desk, [name])[0]
+
+
+def _find_all(desk: Desk, names: Iterable[str]) -> list[Described]:
+    """Return the documents of these names, in their order."""
+    listed, by_source = desk.store.records(), {one.source: one for one in desk.engine.collection.documents()}
+    found: list[Described | DocumentRecord] = [
+        listed.get(name) or by_source.get(name) or desk.engine.catalog.find_document(name) for name in names
+    ]
+    described = iter(describe_records(desk, [one for one in found if isinstance(one, DocumentRecord)]))
+    return [next(described) if isinstance(one, DocumentRecord) else one for one in found]
 
 
 def describe_record(desk: Desk, record: DocumentRecord) -> Described:

@@ -29,6 +29,10 @@ from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import DocumentRecord
 
 
+# How long a deletion on a page waits for whoever thinks better of it.
+UNDO_SECONDS = 10.0
+
+
 def add_files(
     desk: Desk,
     files: Sequence[Path],
@@ -107,13 +111,14 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
     return _erase_record(desk, record)
 
 
-def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:
-    """Have the worker remove a document everywhere and for good."""
+def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "", *, undo_seconds: float = 0) -> Run:
+    """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-    return queue_action(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
+    who = {"document_id": record.source, "author": author.strip(), "note": note.strip()}
+    return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:

@@ -115,8 +115,13 @@ def corrected(found: Iterable[FieldValue], given: Iterable[Correction]) -> list[
     """Return extracted values with people's in the place of those of the same field."""
     listed, by_field = list(found), {one.field: one for one in given}
     values = [one for one in listed if one.field not in by_field]
+    # What a person agreed with is still justified by the sentence that it was extracted from.
+    known = {(one.field, one.value): one for one in listed}
     for field, one in by_field.items():
-        values += [FieldValue(field, value, "person", one.note, None, 1.0) for value in one.values]
+        for value in one.values:
+            before = known.get((field, value)) if one.act == "agree" else None
+            sentence, page = (before.sentence, before.page) if before else (one.note, None)
+            values.append(FieldValue(field, value, "person", sentence, page, 1.0))
     return values
 
 

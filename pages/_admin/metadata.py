@@ -13,7 +13,8 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName
-from pages._admin.field_editor import HEADINGS, draw_applied, draw_values
+from pages._admin.field_editor import draw_applied, draw_values
+from pages._shared.field_inputs import HEADINGS
 from pages._shared import resources
 from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations.documents import is_listed, queue_erasure
+from ingestion.operations.documents import UNDO_SECONDS, is_listed, queue_erasure
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS
-from pages._admin.field_editor import HEADINGS, draw_value
+from pages._admin.field_editor import draw_value
+from pages._shared.field_inputs import HEADINGS
 from pages._ask.answer import badges
 from pages._shared import resources
 from pages._shared.elements import draw_author, open_in_address
@@ -77,7 +78,7 @@ def _confirm(document: DocumentRecord) -> None:
         if st.button("Delete", key="delete confirmed", type="primary", icon=":material/delete:"):
             with show_errors():
                 # By its source: two documents of one content have the same id.
-                queue_erasure(resources.desk(), document.source, author, note)
+                queue_erasure(resources.desk(), document.source, author, note, undo_seconds=UNDO_SECONDS)
                 open_in_address(DOCUMENT)
                 st.rerun()
         if st.button("Cancel", key="delete refused"):
