@@ -28,7 +28,6 @@ from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import DocumentRecord
 
-
 # How long a deletion on a page waits for whoever thinks better of it.
 UNDO_SECONDS = 10.0
 

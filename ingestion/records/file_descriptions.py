@@ -1,4 +1,4 @@
-"""What was given of the files that were added by themselves, and extracted from them, before anybody corrected it."""
+"""Descriptions of the files that were added by themselves, as given and extracted, before anybody corrected them."""
 
 from __future__ import annotations
 

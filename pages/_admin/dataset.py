@@ -15,11 +15,11 @@ from ingestion.status.views import pluralised
 from pages._admin.add_sources import draw_rejected
 from pages._admin.document_answers import draw_document_answers
 from pages._admin.field_editor import draw_applied
-from pages._shared.field_inputs import HEADINGS
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import draw_author, draw_table
 from pages._shared.errors import show_errors
+from pages._shared.field_inputs import HEADINGS
 from pages._shared.markdown import escape
 
 _FORMATS = {

@@ -24,6 +24,7 @@ _SOURCES = {
     "seed": ("gray", ":material/list_alt:", "seed list"),
 }
 
+
 def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[FieldName, Sequence[str]]) -> None:
     """Draw the choice of a document and a field, and the values of that field."""
     by_code = {one.source.code: one for one in shown}

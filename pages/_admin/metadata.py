@@ -14,10 +14,10 @@ from ingestion.status.document_fields import changed_fields, documents, missing_
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName
 from pages._admin.field_editor import draw_applied, draw_values
-from pages._shared.field_inputs import HEADINGS
 from pages._shared import resources
 from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
+from pages._shared.field_inputs import HEADINGS
 from rag_engine.text.folding import fold
 
 _UNSURE = 0.5

@@ -26,12 +26,21 @@ HEADINGS: Mapping[FieldName, str] = {
 _LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
 
 
-def draw_field(label: str, field: FieldName, before: Sequence[str], labels: Sequence[str], key: str, hint: str = "") -> list[str]:
+def draw_field(
+    label: str, field: FieldName, before: Sequence[str], labels: Sequence[str], key: str, hint: str = ""
+) -> list[str]:
     """Draw the input for a field and return the values entered; `hint` stands in an empty one."""
     options = list(dict.fromkeys([*labels, *before]))
     if field in LIST_FIELDS:
         return list(
-            st.multiselect(label, options, list(before), accept_new_options=not labels, placeholder=hint or None, key=f"{key} values")
+            st.multiselect(
+                label,
+                options,
+                list(before),
+                accept_new_options=not labels,
+                placeholder=hint or None,
+                key=f"{key} values",
+            )
         )
     value = next(iter(before), "")
     if labels:

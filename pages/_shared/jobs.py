@@ -109,8 +109,10 @@ def _draw_active(run: Run) -> None:
         if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
-        elif run.action == "erase" and run.progress is None and buttons.button(
-            "Undo", key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != ""
+        elif (
+            run.action == "erase"
+            and run.progress is None
+            and buttons.button("Undo", key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != "")
         ):
             control(resources.desk(), "cancel", run.id)
 

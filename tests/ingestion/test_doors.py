@@ -304,12 +304,12 @@ def _delete(source: str) -> Callable[[AppTest], AppTest]:
 def _draw_deletion(source: str) -> None:
     import inspect
 
-    from pages._document.details import _confirm
+    from pages._library.deletion import confirm_deletion
     from pages._shared import resources
 
     for document in resources.engine().collection.documents():
         if document.source.endswith(source):
-            inspect.unwrap(_confirm)(document)
+            inspect.unwrap(confirm_deletion)([document])
 
 
 def _draw_removal(code: str) -> None:
