@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from ingestion.operations.corrections import describe_records
-from ingestion.status.document_fields import unchecked_fields
 from pages._ask import sidebar
-from pages._library.correction import draw_done
-from pages._library.documents import draw_columns, draw_table, find
-from pages._library.selection import draw_selection
+from pages._library.coverage import draw_coverage
+from pages._library.filter_sets import draw_filter_sets
+from pages._library.listing import draw_documents
 from pages._library.upload import draw_upload
 from pages._shared import resources
 from pages._shared.frame import guard
@@ -17,6 +15,7 @@ guard(__file__)
 engine = resources.engine()
 with st.sidebar:
     wanted = sidebar.draw_filter(engine, "library")
+    draw_filter_sets("library", wanted)
     sidebar.draw_collection(engine)
 
 st.title("Library")
@@ -26,23 +25,10 @@ with st.expander("Add documents", icon=":material/upload_file:", expanded=total 
     draw_upload()
 draw_runs()
 if total:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = st.text_input(
-            "Search", placeholder="Words in titles, authorities, summaries and texts", icon=":material/search:"
-        )
-        columns = draw_columns()
-        only = st.toggle("Only with unchecked values", key="library unchecked")
-    found = find(documents, words)
-    described = dict(zip((one.key for one in documents), describe_records(resources.desk(), documents), strict=True))
-    shown = [
-        one
-        for one in documents
-        if (found is None or one.key in found) and (not only or unchecked_fields(described[one.key]))
-    ]
-    st.caption(f"{len(shown):,} of {total:,} documents. Click on a title to open the document.")
-    draw_done()
-    actions = st.container()
-    if shown:
-        chosen = draw_table(shown, described, columns, found)
-        with actions:
-            draw_selection(chosen, described)
+    table, covered = st.tabs(["Documents", "Coverage"], key="library tabs", on_change="rerun")
+    with table:
+        if table.open:
+            draw_documents(documents, total)
+    with covered:
+        if covered.open:
+            draw_coverage(documents)

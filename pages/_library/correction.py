@@ -14,7 +14,7 @@ from ingestion.types import FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import draw_author, known_author
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS, draw_field
+from pages._shared.field_inputs import HEADINGS, LONG, draw_field
 from pages._shared.markdown import escape
 from rag_engine.types import DocumentRecord
 
@@ -59,15 +59,22 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
     key = f"correct {hash(tuple(one.key for one in documents))} {resources.engine().catalog.change()}"
     before, after = _common(described), dict[FieldName, _Values]()
     with st.form(f"{key} form", border=False):
-        for field in FIELDS:
+        top = st.container()
+        left, right = st.columns(2)
+        short = [field for field in FIELDS if field not in (*LONG, "title")]
+        for field in ("title", *short, *(one for one in FIELDS if one in LONG)):
             given = before[field]
             hint = f"{len(given)} different values" if len(given) > 1 else ""
             common = next(iter(given)) if len(given) == 1 else ()
-            after[field] = tuple(
-                draw_field(HEADINGS[field], field, common, labels.get(field, ()), f"{key} {field}", hint)
+            side = (
+                (left, right)[short.index(field) % 2] if field in short else top if field == "title" else st.container()
             )
-            if len(given) > 1:
-                st.caption(_differing(given))
+            with side:
+                after[field] = tuple(
+                    draw_field(HEADINGS[field], field, common, labels.get(field, ()), f"{key} {field}", hint)
+                )
+                if len(given) > 1:
+                    st.caption(_differing(given))
         note = st.text_input("Note", placeholder="Where it is stated, why it is correct", key=f"{key} note")
         saved = st.form_submit_button("Save", type="primary", icon=":material/save:", key="save documents")
     if not saved:

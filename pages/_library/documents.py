@@ -10,8 +10,8 @@ import streamlit as st
 
 from ingestion.operations.library import choose_columns, chosen_columns
 from ingestion.status.document_fields import Described, unchecked_fields
+from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.field_inputs import HEADINGS
 from pages._shared.filter_widgets import display_text
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.reading.find_documents import find_documents
@@ -19,10 +19,10 @@ from rag_engine.types import DocumentRecord
 
 TITLE, UNCHECKED, FOUND_IN = "Title", "Extracted, not checked", "Found in"
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
-    "Year": (lambda one: str(one.metadata.year or ""), 60),
-    "Language": (lambda one: display_text("language", one.metadata.language) if one.metadata.language else "", 90),
-    "Type": (lambda one: one.metadata.document_type, 110),
-    "Hazard": (lambda one: ", ".join(one.metadata.hazards), 130),
+    "Year": (lambda one: str(one.metadata.year or ""), 55),
+    "Language": (lambda one: display_text("language", one.metadata.language) if one.metadata.language else "", 85),
+    "Type": (lambda one: one.metadata.document_type, 95),
+    "Hazard": (lambda one: ", ".join(one.metadata.hazards), 110),
     "Level": (lambda one: one.metadata.geographical_level, 110),
     "Country": (lambda one: ", ".join(one.metadata.countries), 110),
     "Authority": (lambda one: one.metadata.authority, 220),
@@ -37,9 +37,10 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     "Added": (lambda one: one.added[:10], 100),
     "File": (lambda one: one.file, 220),
 }
-_DEFAULT = ("Year", "Language", "Type", "Hazard", "Country", "Authority", UNCHECKED)
-_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 440, 170, 130
-_TALLEST = 640
+_DEFAULT = (UNCHECKED, "Year", "Language", "Type", "Hazard", "Country", "Authority")
+_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 390, 100, 110
+# Two lines of a title.
+_ROW, _TALLEST = 50, 690
 
 
 def draw_columns() -> list[str]:
@@ -78,13 +79,13 @@ def draw_table(
         key=f"library table {shown}",
         on_select="rerun",
         selection_mode=["multi-row", "single-cell"],
-        row_height=35,
-        height=min(38 + 35 * len(documents), _TALLEST),
+        row_height=_ROW,
+        height=min(38 + _ROW * len(documents), _TALLEST),
         column_config={
-            TITLE: st.column_config.TextColumn(width=_TITLE_WIDTH, pinned=True, help="A click opens the document"),
+            TITLE: st.column_config.TextColumn(width=_TITLE_WIDTH, help="A click opens the document"),
             FOUND_IN: st.column_config.TextColumn(width=_FOUND_WIDTH),
             UNCHECKED: st.column_config.TextColumn(
-                width=_UNCHECKED_WIDTH, help="Fields whose values were extracted automatically and not confirmed"
+                "To check", width=_UNCHECKED_WIDTH, help="Values that were extracted automatically and not confirmed"
             ),
             **{name: _column(name) for name in _COLUMNS},
         },
@@ -113,7 +114,8 @@ def _row(
         row[FOUND_IN] = ", ".join(found[document.key]).capitalize()
     for name in columns:
         if name == UNCHECKED:
-            row[name] = ", ".join(HEADINGS[field] for field in unchecked_fields(described))
+            fields = len(unchecked_fields(described))
+            row[name] = pluralised(fields, "value") if fields else ""
         else:
             row[name] = _COLUMNS[name][0](document)
     return row

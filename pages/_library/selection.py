@@ -36,5 +36,7 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Des
                 st.rerun()
         if st.button("Ask these alone", icon=":material/forum:", key="ask selected", disabled=none):
             st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})
-        if st.button(":red[Delete]", icon=":material/delete:", key="delete selected", disabled=none):
+        if st.button(
+            ":red[Delete]" if chosen else "Delete", icon=":material/delete:", key="delete selected", disabled=none
+        ):
             confirm_deletion(chosen)

@@ -13,7 +13,7 @@ HEADINGS: Mapping[FieldName, str] = {
     "authority": "Authority",
     "document_type": "Document type",
     "hazards": "Hazards",
-    "target": "Target and relevance",
+    "target": "Intended audience",
     "key_criteria": "Key criteria",
     "tags": "Tags",
     "description": "Description",
@@ -23,7 +23,7 @@ HEADINGS: Mapping[FieldName, str] = {
     "countries": "Countries",
     "notes": "Notes",
 }
-_LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
+LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
 
 
 def draw_field(
@@ -47,7 +47,7 @@ def draw_field(
         index = options.index(value) if value else None
         chosen = st.selectbox(label, options, index, placeholder=hint or "None", key=f"{key} value")
         return [chosen] if chosen else []
-    if field in _LONG:
+    if field in LONG:
         return [st.text_area(label, value, placeholder=hint or None, key=f"{key} value")]
     help = {"date": "2020-12-31, 2020-12 or 2020", "language": "Two letters, such as en or pt"}.get(field)
     return [st.text_input(label, value, key=f"{key} value", placeholder=hint or None, help=help)]

@@ -77,6 +77,11 @@ def _follow_address(place: str) -> None:
     given = {name: tuple(st.query_params.get_all(name)) for name in names if name in st.query_params}
     if not given or given == st.session_state.get(_key(place, "address")):
         return
+    set_filters(place, given)
+
+
+def set_filters(place: str, given: Filter) -> None:
+    """Set the widgets of a place to a filter."""
     clear_filters(place)
     for name, values in given.items():
         years = _YEARS.fullmatch(values[0]) if name == "year" else None
