@@ -105,17 +105,19 @@ def correct(
 
 def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[FieldName, list[str]]]:
     """Return the documents, the fields named alone, and the values by field; the first word is always a document."""
-    from ingestion.types import FIELDS, LIST_FIELDS
+    from ingestion.types import FIELDS, LIST_FIELDS, check_field
 
     names = list(words[:1])
     fields: list[FieldName] = []
     values: dict[FieldName, list[str]] = {}
     for word in words[1:]:
         name, equals, value = word.partition("=")
-        field = next((one for one in FIELDS if one == name.strip().lower().replace(" ", "_")), None)
-        if field is None:
+        known = name.strip().lower().replace(" ", "_") in FIELDS
+        if not equals and not known:
             names.append(word)
-        elif not equals:
+            continue
+        field = check_field(name)
+        if not equals:
             fields.append(field)
         else:
             given = value.split(";") if field in LIST_FIELDS else [value]

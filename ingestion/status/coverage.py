@@ -16,6 +16,9 @@ UNKNOWN = "not known"
 _LEAST_YEARS = 2
 _FREQUENT = 2
 _MOST_PAIRS = 8
+_SPOKEN = {"Other": "other hazards", "Multi-hazard": "several hazards"}
+# Countries of which one speaks with the article, as of every name that begins with "United".
+_ARTICLE = ("United ", "Netherlands", "Philippines", "Bahamas", "Maldives", "Gambia", "Dominican Republic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
                 frequent = hazards >= _FREQUENT and values >= _FREQUENT and UNKNOWN not in (hazard, value)
                 if frequent and (hazard, value) not in present:
                     name = language_name(value) or value if other == "language" else value
+                    name = f"the {name}" if other == "country" and name.startswith(_ARTICLE) else name
                     gaps.append((hazards * values, f"No document about {_spoken(hazard)} {phrase.format(name)}."))
     return [sentence for _, sentence in sorted(gaps, key=lambda gap: (-gap[0], gap[1]))[:_MOST_PAIRS]]
 
@@ -89,11 +93,12 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
 def _unknown(counts: Mapping[str, Mapping[str, int]], total: int) -> list[str]:
     names = {"country": "country", "year": "year", "document_type": "type", "licence": "licence"}
     missing = {name: counts[facet].get(UNKNOWN, 0) for facet, name in names.items()}
-    return [
-        f"The {name} of {number:,} of {total:,} documents is not known." for name, number in missing.items() if number
-    ]
+    shares = {
+        name: f"{number:,} of {total:,}" if number < total else f"all {total:,}" for name, number in missing.items()
+    }
+    return [f"The {name} of {shares[name]} documents is not known." for name, number in missing.items() if number]
 
 
 def _spoken(hazard: str) -> str:
     """Return a label as it stands in a sentence."""
-    return "other hazards" if hazard == "Other" else hazard[:1].lower() + hazard[1:]
+    return _SPOKEN.get(hazard, hazard[:1].lower() + hazard[1:])

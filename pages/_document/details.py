@@ -64,7 +64,7 @@ def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequ
     for field in _SHOWN:
         if not shown[field]:
             continue
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"value {field}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key=f"value {field}"):
             text = ", ".join(display_text("language", one) if field == "language" else one for one in shown[field])
             mark = f"  {EXTRACTED}" if field in unchecked else ""
             st.markdown(f"**{HEADINGS[field]}**{mark}  \n{escape_paragraphs(text)}", width="stretch")

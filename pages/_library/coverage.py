@@ -22,6 +22,7 @@ _CHARTS = {
 }
 # Bars of a chart; the rest is counted together.
 _MOST = 12
+_GREEN = "#2b9a52"
 
 
 def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
@@ -39,7 +40,7 @@ def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
         counted = pd.DataFrame(
             {"Year": [str(year) for year in span], "Documents": [years.get(str(y), 0) for y in span]}
         )
-        st.bar_chart(counted, x="Year", y="Documents", height=220)
+        st.bar_chart(counted, x="Year", y="Documents", height=220, color=_GREEN)
     for place, (name, heading) in enumerate(_CHARTS.items()):
         if place % 2 == 0:
             columns = st.columns(2)

@@ -13,6 +13,7 @@ from ingestion.status.document_fields import Described, unchecked_fields
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.filter_widgets import display_text
+from rag_engine.prompts import one_line
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.reading.find_documents import find_documents
 from rag_engine.types import DocumentRecord
@@ -39,8 +40,8 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
 }
 _DEFAULT = (UNCHECKED, "Year", "Language", "Type", "Hazard", "Country", "Authority")
 _TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 390, 100, 110
-# Two lines of a title.
-_ROW, _TALLEST = 50, 690
+# Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
+_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 130
 
 
 def draw_columns() -> list[str]:
@@ -109,7 +110,7 @@ def _row(
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
 ) -> dict[str, str | int]:
-    row: dict[str, str | int] = {TITLE: document.metadata.title or document.file}
+    row: dict[str, str | int] = {TITLE: one_line(document.metadata.title or document.file, limit=_TITLE_LENGTH)}
     if found is not None:
         row[FOUND_IN] = ", ".join(found[document.key]).capitalize()
     for name in columns:

@@ -21,12 +21,13 @@ def find_documents(snapshot: Snapshot, sparse: SparseIndex, words: str) -> dict[
     """
     languages = sorted({record.metadata.language for record in snapshot.documents.values()})
     asked = list(dict.fromkeys(words.split()))
-    telling = [word for word in asked if any(analyse(word, language) for language in languages)] or asked
+    telling = [word for word in asked if all(analyse(word, language) for language in languages)] or asked
     found: dict[int, set[str]] | None = None
     for word in telling:
         here = {key: _described(word, record) for key, record in snapshot.documents.items()}
         for key in _in_texts(word, languages, snapshot, sparse):
-            here[key].add("text")
+            # The index holds the title with every passage: a word of it says nothing of the text.
+            here[key] |= set() if "title" in here[key] else {"text"}
         held = {key: places for key, places in here.items() if places}
         found = held if found is None else {key: found[key] | held[key] for key in found.keys() & held.keys()}
     order = ("title", "authority", "summary", "text")

@@ -49,4 +49,5 @@ def test_a_single_document_of_a_language_makes_no_gap() -> None:
 
 def test_what_is_not_known_is_told_with_its_number() -> None:
     assert "The year of 1 of 2 documents is not known." in coverage([record(2020), record()]).gaps
+    assert "The year of all 2 documents is not known." in coverage([record(), record()]).gaps
     assert coverage([]).gaps == ()
