@@ -92,11 +92,9 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
 
 def _unknown(counts: Mapping[str, Mapping[str, int]], total: int) -> list[str]:
     names = {"country": "country", "year": "year", "document_type": "type", "licence": "licence"}
-    missing = {name: counts[facet].get(UNKNOWN, 0) for facet, name in names.items()}
-    shares = {
-        name: f"{number:,} of {total:,}" if number < total else f"all {total:,}" for name, number in missing.items()
-    }
-    return [f"The {name} of {shares[name]} documents is not known." for name, number in missing.items() if number]
+    missing = [(name, counts[facet][UNKNOWN]) for facet, name in names.items() if UNKNOWN in counts[facet]]
+    shares = [(name, f"{number:,} of" if number < total else "all") for name, number in missing]
+    return [f"The {name} of {share} {total:,} documents is not known." for name, share in shares]
 
 
 def _spoken(hazard: str) -> str:
