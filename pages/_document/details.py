@@ -13,7 +13,7 @@ from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, FieldName
 from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, note_done
-from pages._library.deletion import confirm_deletion
+from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import known_author
 from pages._shared.errors import show_errors

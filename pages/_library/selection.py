@@ -1,4 +1,4 @@
-"""What can be done with the documents that are selected: correct, confirm, ask and delete them."""
+"""Acts on the documents that are selected: correct, confirm, ask and delete them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingestion.operations.corrections import agree
 from ingestion.status.document_fields import Described, unchecked_fields
 from ingestion.status.views import pluralised
 from pages._library.correction import draw_correction, note_done
-from pages._library.deletion import confirm_deletion
+from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import known_author
 from pages._shared.errors import show_errors

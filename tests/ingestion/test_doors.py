@@ -128,7 +128,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setattr("rag_engine.engine.open_engine", _engine)
         patch.setattr("pages._shared.resources.open_engine", _engine)
         patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
-        patch.setattr("pages._library.deletion.UNDO_SECONDS", 0)
+        patch.setattr("pages._library.erasure.UNDO_SECONDS", 0)
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
         prepared = folder / "prepared"
         _prepare(prepared, folder)
@@ -304,7 +304,7 @@ def _delete(source: str) -> Callable[[AppTest], AppTest]:
 def _draw_deletion(source: str) -> None:
     import inspect
 
-    from pages._library.deletion import confirm_deletion
+    from pages._library.erasure import confirm_deletion
     from pages._shared import resources
 
     for document in resources.engine().collection.documents():
