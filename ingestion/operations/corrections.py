@@ -62,16 +62,22 @@ def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldN
     return _enter(desk, agreed)
 
 
-def undo(desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None) -> tuple[Correction, ...]:
+def undo(
+    desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None, *, batch: str = ""
+) -> tuple[Correction, ...]:
     """Undo what was last done to the fields of each document, or to one field; return what was undone.
 
-    What was done together, as with a form of several fields, is undone together.
+    What was done together, as with a form of several fields, is undone together. With the `batch` of an act only that
+    one is undone, and not what anybody has done to a field since.
     """
     require_author(author)
     codes = [record.code for record in _find_all(desk, names)]
-    undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "")]
+    undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "", batch)]
     if not undone:
-        raise InputError(f"Nothing was corrected of {', '.join(names[:5])}.", help="See `sextant correct --history`.")
+        raise InputError(
+            f"Nothing was corrected of {', '.join(names[:5])} that could be undone.",
+            help="`sextant correct DOCUMENT --history` lists what was done.",
+        )
     return _enter(desk, [replace(one, author=author.strip()) for one in undone])
 
 

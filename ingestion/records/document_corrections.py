@@ -96,14 +96,15 @@ def standing(entries: Iterable[Correction]) -> list[Correction]:
     return sorted(latest, key=lambda one: (one.code, one.field))
 
 
-def undoing(entries: Iterable[Correction], field: str = "") -> list[Correction]:
+def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> list[Correction]:
     """Return the entries that undo what was last done to a document and still counts; of one field where it is named.
 
-    What was done together is undone together.
+    What was done together is undone together. Of a `batch` that is named, only what nobody has corrected since.
     """
     listed = list(entries)
     order = {id(one): place for place, one in enumerate(listed)}
     tops = [stack[-1] for (_, name), stack in _stacks(listed).items() if stack and name == (field or name)]
+    tops = [one for one in tops if one.batch == (batch or one.batch)]
     if not tops:
         return []
     last = max(tops, key=lambda one: order[id(one)])

@@ -14,7 +14,7 @@ from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
-from rag_engine.filters import AS_OF, DOCUMENT, Filter, answering_documents
+from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Filter, answering_documents
 
 
 def settings_of(engine: Engine, wanted: Filter, retrieval: RetrievalConfig) -> QuestionSettings:
@@ -46,6 +46,7 @@ def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
     for name, values in settings.wanted.items():
         if name == DOCUMENT:
             yield f"Only in: {_named(values)}"
+        if name in (DOCUMENT, VERSIONS):
             continue
         label = "As of" if name == AS_OF else LABELS.get(name, name)
         yield f"{label}: {', '.join(display_text(name, value) for value in values)}"

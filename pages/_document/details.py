@@ -34,7 +34,7 @@ def draw_details(document: DocumentRecord) -> None:
     """Draw what is known of the document, with a mark on what was extracted and that nobody has confirmed."""
     described = describe_record(resources.desk(), document)
     unchecked = unchecked_fields(described)
-    draw_done()
+    draw_done(document.source)
     with st.container(horizontal=True, key="document acts"):
         if st.button("Correct", icon=":material/edit:", key="correct document"):
             draw_correction([document])
@@ -76,8 +76,8 @@ def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequ
 
 def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
     with show_errors():
-        agree(resources.desk(), [document.source], known_author(), fields)
-        note_done([document.source], f"{pluralised(len(fields), 'value')} confirmed.")
+        entered = agree(resources.desk(), [document.source], known_author(), fields)
+        note_done([document.source], entered, f"{pluralised(len(entered), 'value')} confirmed.")
         st.rerun()
 
 

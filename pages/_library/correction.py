@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
+from ingestion.records.document_corrections import Correction
 from ingestion.status.document_fields import Described, shown_values
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, FieldName
@@ -25,21 +26,24 @@ _LISTED = 4
 _Values = tuple[str, ...]
 
 
-def note_done(sources: Sequence[str], what: str) -> None:
-    """Have the page say what was done to documents, with the button to undo it."""
-    st.session_state[_DONE] = tuple(sources), what
+def note_done(sources: Sequence[str], entered: Sequence[Correction], what: str) -> None:
+    """Have the page say what was done to documents, with the button to undo just that."""
+    if entered:
+        st.session_state[_DONE] = tuple(sources), entered[0].batch, what
 
 
-def draw_done() -> None:
-    """Draw what was last done to documents, with the button to undo it."""
+def draw_done(source: str = "") -> None:
+    """Draw what was last done to documents, with the button to undo it; on the page of one only what was done to it."""
     if _DONE not in st.session_state:
         return
-    sources, what = st.session_state[_DONE]
+    sources, batch, what = st.session_state[_DONE]
+    if source and source not in sources:
+        return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="correction done"):
         st.markdown(f":material/check_circle: {what}", width="content")
         if st.button("Undo", icon=":material/undo:", key="undo corrections"):
             with show_errors():
-                undo(resources.desk(), sources, known_author())
+                undo(resources.desk(), sources, known_author(), batch=batch)
                 del st.session_state[_DONE]
                 st.rerun()
         if st.button("", icon=":material/close:", type="tertiary", key="correction seen", help="Close"):
@@ -83,10 +87,9 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
         changed = _changed(before, after)
         values = {one.source: changed for one in documents}
         entered = correct(resources.desk(), values, author, note) if changed else ()
-        if entered:
-            count = len({one.code for one in entered})
-            note_done([one.source for one in documents], f"{pluralised(len(entered), 'value')} corrected in "
-                      f"{pluralised(count, 'document')}.")  # fmt: skip
+        documents_changed = len({one.code for one in entered})
+        what = f"{pluralised(len(entered), 'value')} corrected in {pluralised(documents_changed, 'document')}."
+        note_done([one.source for one in documents], entered, what)
         st.rerun()
 
 

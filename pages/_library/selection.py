@@ -31,8 +31,9 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Des
         if st.button(label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
                      help="Confirm all values of these documents that were extracted automatically"):  # fmt: skip
             with show_errors():
-                agree(resources.desk(), [one.source for one in chosen], known_author())
-                note_done([one.source for one in chosen], f"{pluralised(unchecked, 'value')} confirmed.")
+                sources = [one.source for one in chosen]
+                entered = agree(resources.desk(), sources, known_author())
+                note_done(sources, entered, f"{pluralised(len(entered), 'value')} confirmed.")
                 st.rerun()
         if st.button("Ask these alone", icon=":material/forum:", key="ask selected", disabled=none):
             st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})

@@ -10,7 +10,7 @@ from datetime import date
 import streamlit as st
 
 from pages._shared import resources
-from rag_engine.filters import AS_OF, DOCUMENT, Facets, Filter, live_counts
+from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.text.languages import language_name
 
 _YEARS = re.compile(r"(\d{4})-(\d{4})")
@@ -100,8 +100,9 @@ def _in_address(place: str) -> tuple[str, ...]:
 
 
 def _note_in_address(place: str, wanted: Filter) -> None:
-    st.session_state[_key(place, "address")] = dict(wanted)
-    for name in _in_address(place):
+    names = _in_address(place)
+    st.session_state[_key(place, "address")] = {name: values for name, values in wanted.items() if name in names}
+    for name in names:
         if name in wanted and st.query_params.get_all(name) != list(wanted[name]):
             st.query_params[name] = list(wanted[name])
         elif name not in wanted and name in st.query_params:
@@ -153,7 +154,8 @@ def _draw_documents(key: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     chosen = st.multiselect(
         "Only these documents", kept, format_func=titles.__getitem__, key=key, persist_state="session"
     )
-    return {DOCUMENT: tuple(chosen)} if chosen else {}
+    # A version that is superseded was chosen on purpose.
+    return {DOCUMENT: tuple(chosen), VERSIONS: ("all",)} if chosen else {}
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:

@@ -110,6 +110,16 @@ def test_undo_goes_back_step_by_step_to_what_was_extracted(desk: Desk, name: str
         corrections.undo(desk, [name], ADA)
 
 
+def test_the_undoing_of_an_act_leaves_what_others_did_since(desk: Desk) -> None:
+    mine = corrections.correct(desk, {"own.md": {"title": ["One"], "date": ["2019"]}}, ADA)
+    corrections.correct(desk, {"own.md": {"title": ["Two"]}}, "Bob")
+    corrections.undo(desk, ["own.md"], ADA, batch=mine[0].batch)
+    metadata = of(desk, "own.md").metadata
+    assert (metadata.title, metadata.date) == ("Two", "")
+    with pytest.raises(InputError, match="could be undone"):
+        corrections.undo(desk, ["own.md"], ADA, batch=mine[0].batch)
+
+
 def test_agreement_keeps_the_value_and_ends_the_mark(desk: Desk, folder: Path) -> None:
     before = of(desk, "own.md").metadata
     assert "title" in unchecked_fields(corrections.find_described(desk, "own.md"))
