@@ -13,7 +13,6 @@ from ingestion.status.document_fields import Described, unchecked_fields
 from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.filter_widgets import display_text
-from rag_engine.prompts import one_line
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.reading.find_documents import find_documents
 from rag_engine.types import DocumentRecord
@@ -31,7 +30,7 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     "Key criteria": (lambda one: ", ".join(one.metadata.key_criteria), 220),
     "Tags": (lambda one: ", ".join(one.metadata.tags), 220),
     "Summary": (lambda one: one.metadata.description, 420),
-    "Intended audience": (lambda one: one.metadata.target, 300),
+    "Audience and purpose": (lambda one: one.metadata.target, 300),
     "Licence": (lambda one: one.metadata.licence, 140),
     "Notes": (lambda one: one.metadata.notes, 260),
     "Pages": (lambda one: one.pages, 60),
@@ -41,7 +40,7 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
 _DEFAULT = (UNCHECKED, "Year", "Language", "Type", "Hazard", "Country", "Authority")
 _TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 390, 100, 110
 # Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
-_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 130
+_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 150
 
 
 def draw_columns() -> list[str]:
@@ -104,13 +103,19 @@ def _column(name: str) -> Any:
     return kind(width=_COLUMNS[name][1])
 
 
+def _shortened(title: str) -> str:
+    """Return a title cut at a word where it is longer than its cell."""
+    whole = " ".join(title.split())
+    return whole if len(whole) <= _TITLE_LENGTH else f"{whole[:_TITLE_LENGTH].rpartition(' ')[0]} …"
+
+
 def _row(
     document: DocumentRecord,
     described: Described,
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
 ) -> dict[str, str | int]:
-    row: dict[str, str | int] = {TITLE: one_line(document.metadata.title or document.file, limit=_TITLE_LENGTH)}
+    row: dict[str, str | int] = {TITLE: _shortened(document.metadata.title or document.file)}
     if found is not None:
         row[FOUND_IN] = ", ".join(found[document.key]).capitalize()
     for name in columns:

@@ -13,7 +13,7 @@ HEADINGS: Mapping[FieldName, str] = {
     "authority": "Authority",
     "document_type": "Document type",
     "hazards": "Hazards",
-    "target": "Intended audience",
+    "target": "Audience and purpose",
     "key_criteria": "Key criteria",
     "tags": "Tags",
     "description": "Description",
