@@ -29,7 +29,7 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 @app.command("import")
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Apply the corrections and licence decisions made in an exported workbook; they win over every extractor."""
-    from ingestion.operations.decisions import import_corrections
+    from ingestion.operations.corrections import import_corrections
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
         report = import_corrections(desk, path, author_of(by))
@@ -45,5 +45,4 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
     warn(report.warnings)
     if report.decisions:
         out.print(f"{len(report.decisions)} licences decided; run `sextant run` to take them up.", markup=False)
-    remedy = "; run `sextant run indexing` to bring them into the index" if report.corrections else ""
-    out.print(f"{len(report.corrections)} corrections{remedy}.")
+    out.print(f"{len(report.corrections)} corrections.")

@@ -196,7 +196,7 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
-    from ingestion.indexing.phase import FROM_LIST
+    from ingestion.records.source_record import FROM_LIST
 
     places = ((record.file, record.source) for record in engine.collection.documents())
     # What came through the page or the list of sources has no place of its own.

@@ -15,7 +15,9 @@ from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, o
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
     from ingestion.operations.desk import Desk
+    from ingestion.records.document_corrections import Correction
     from ingestion.status.views import ReviewReport, UndecidedSource
+    from ingestion.types import FieldName
 
 app = typer.Typer()
 
@@ -53,33 +55,81 @@ def review(
 
 @app.command()
 def correct(
-    code: str,
-    field: Annotated[str, typer.Argument(help="The field: title, authority, hazards, date ...")],
-    values: Annotated[list[str] | None, typer.Argument(help="Its values; none empties the field.")] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Take the extractor's value again.")] = False,
+    documents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DOCUMENT... [FIELD=VALUE]...",
+            help="Documents by id, file, title or code of the source, then values of fields: title, hazards, date ... "
+            "Several values are separated by a semicolon; FIELD= empties a field.",
+        ),
+    ],
+    agree: Annotated[
+        bool, typer.Option("--agree", help="Confirm extracted values: of the fields named, or all.")
+    ] = False,
+    history: Annotated[bool, typer.Option("--history", help="List what people corrected and confirmed.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Undo what was last done, to the field named or at all.")
+    ] = False,
     note: Note = "",
     by: By = "",
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Correct a field of a document; your value wins over every extractor from then on."""
-    from ingestion.operations import decisions
-    from ingestion.types import check_field
+    """Correct fields of documents, or confirm what was extracted; your value wins over every extractor from then on."""
+    from ingestion.operations import corrections
+    from rag_engine.errors import InputError
 
     with desk_of(workspace, as_json) as desk:
-        name = check_field(field)
-        if undo:
-            decisions.undo_correction(desk, code, name, author_of(by))
-            changed = []
+        names, fields, values = _asked(documents)
+        if agree + history + undo + bool(values) > 1 or (fields and not (agree or undo)):
+            raise InputError("One thing at a time.", help="Give FIELD=VALUE, --agree, --history or --undo alone.")
+        if history:
+            done = [one for name in names for one in corrections.correction_history(desk, name)]
+        elif agree:
+            done = list(corrections.agree(desk, names, author_of(by), fields))
+        elif undo:
+            chosen: list[FieldName | None] = [*fields] or [None]
+            done = [one for field in chosen for one in corrections.undo(desk, names, author_of(by), field)]
+        elif values:
+            done = list(corrections.correct(desk, dict.fromkeys(names, values), author_of(by), note))
         else:
-            changed = [
-                asdict(one) for one in decisions.correct(desk, {code: {name: values or ()}}, author_of(by), note)
-            ]
+            raise InputError("There is nothing to correct.", help="Give FIELD=VALUE, --agree, --history or --undo.")
     if as_json:
-        print_json({"corrections": changed})
-    else:
-        done = "undone" if undo else f"{'; '.join(values or ()) or '(emptied)'}" if changed else "as before"
-        out.print(f"{code}  {name}: {done}; run `sextant run indexing` to update the index.", markup=False)
+        print_json({"corrections": [asdict(one) for one in done]})
+        return
+    for one in done:
+        out.print(_correction_line(one, dated=history), markup=False)
+    if not done:
+        out.print("Nothing was corrected." if history else "Nothing changed.")
+
+
+def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[FieldName, list[str]]]:
+    """Return the documents, the fields named alone, and the values by field; the first word is always a document."""
+    from ingestion.types import FIELDS, LIST_FIELDS, check_field
+
+    names = list(words[:1])
+    fields: list[FieldName] = []
+    values: dict[FieldName, list[str]] = {}
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        known = name.strip().lower().replace(" ", "_") in FIELDS
+        if not equals and not known:
+            names.append(word)
+            continue
+        field = check_field(name)
+        if not equals:
+            fields.append(field)
+        else:
+            given = value.split(";") if field in LIST_FIELDS else [value]
+            values.setdefault(field, []).extend(one.strip() for one in given if one.strip())
+    return names, fields, values
+
+
+def _correction_line(one: Correction, *, dated: bool) -> str:
+    values = "; ".join(one.values) or "(emptied)"
+    what = {"correct": values, "agree": f"{values} (agreed)", "undo": "undone"}[one.act]
+    when = f"{one.when[:16].replace('T', ' ')}  {one.author}  " if dated else ""
+    return f"{when}{one.code}  {one.field}: {what}" + (f"  ({one.note})" if one.note else "")
 
 
 def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:

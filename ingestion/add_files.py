@@ -19,9 +19,12 @@ from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import file_hash
+from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.protocols import Extractor
+from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
+from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
 from ingestion.tools import open_reader
 from ingestion.types import FileReading, Progress, Refusal
 from rag_engine import workspace as paths
@@ -63,6 +66,7 @@ class _Read:
     copy: Path
     fingerprint: str
     document: Document
+    described: FileDescription
     records: tuple[IndexRecord, ...]
 
 
@@ -132,6 +136,11 @@ class _Reader:
         self._descriptions = descriptions
         self._extractor = extractor
         self._gazetteer = load_gazetteer()
+        self.descriptions = FileDescriptions(engine.catalog)
+        # What people corrected of a file holds when it is read again.
+        self._corrections: dict[str, list[Correction]] = {}
+        for one in standing(CorrectionJournal(engine.catalog).entries()):
+            self._corrections.setdefault(one.code, []).append(one)
         self._by_source: dict[str, tuple[str, Added]] = {}
         self._by_content: dict[str, tuple[str, Added]] = {}
         self._of_this_run = {self.source(path): path for path in files}
@@ -195,7 +204,7 @@ class _Reader:
         given = self._descriptions[path.parent].get(path.name, {})
         # Of an upload its name alone: the folder that it came into says nothing of it.
         name = f"upload:{_shown(path.name)}" if self._is_upload(path) else self.source(path)
-        described = json.dumps(given, sort_keys=True) + EXTRACTION_VERSION + name
+        described = f"{json.dumps(given, sort_keys=True)}{EXTRACTION_VERSION}{METADATA_VERSION} {name}"
         sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:
@@ -212,8 +221,10 @@ class _Reader:
         title, table = _shown(reading.extracted.title), index_of_document(reading)
         warnings = (*reading.extracted.warnings, *table.warnings)
         reading = replace(reading, extracted=replace(reading.extracted, title=title, warnings=warnings))
-        document = _document(reading, given, self._gazetteer, source=self.source(path), path=path, sha256=sha256)
-        return _Read(path, copy, fingerprint(sha256, described, self._chunking), document, table.records)
+        found = _describe(reading, given, self._gazetteer, path)
+        metadata = DescribedFile(self.source(path), found, tuple(self._corrections.get(self.source(path), ()))).metadata
+        document = Document(self.source(path), _shown(path.name), sha256, metadata, reading.extracted)
+        return _Read(path, copy, fingerprint(sha256, described, self._chunking), document, found, table.records)
 
 
 def _index(
@@ -230,6 +241,7 @@ def _index(
         kept = stored_name(paths.files(engine.config.workspace), document.sha256, document.file)
         kept.parent.mkdir(exist_ok=True)
         read.copy.replace(kept)
+        reader.descriptions.put(document.source, read.described)
         children = indexer.add(document, read.fingerprint, read.records)
     except (BackendError, OSError) as error:
         return Added(path, document.document_id, "failed", f"{document.file} was not indexed: {error}")
@@ -267,13 +279,10 @@ def _work_of(record: DocumentRecord) -> str:
     return record.metadata.work or record.source
 
 
-def _document(
-    reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, *, source: str, path: Path, sha256: str
-) -> Document:
-    """Return the document of a file with its metadata: what was given, and for the rest what rules find."""
+def _describe(reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path) -> FileDescription:
+    """Return the description of a file: what was given, and for the rest what rules find."""
     language = given.get("language") or identify_language(reading.extracted.text)
-    metadata = describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
-    return Document(source, _shown(path.name), sha256, metadata, reading.extracted)
+    return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
 
 
 def _not_done(extracted: ExtractedText, language: str) -> str:
@@ -346,5 +355,6 @@ def read_documents(
             progress(done, len(wanted), name)
             path, given = folder / name, descriptions.get(name, {})
             sha256, reading = file_hash(path), extractor.read(path)
-            documents.append(_document(reading, given, gazetteer, source=f"quoted:{name}", path=path, sha256=sha256))
+            metadata = _describe(reading, given, gazetteer, path).metadata
+            documents.append(Document(f"quoted:{name}", _shown(name), sha256, metadata, reading.extracted))
     return documents

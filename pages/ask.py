@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages._ask import chat, conversations, form, sidebar
+from pages._library.filter_sets import draw_filter_sets
 from pages._shared import resources
 from pages._shared.frame import guard
 
@@ -12,6 +13,7 @@ conversation = chat.current_conversation(resources.workspace())
 with st.sidebar:
     conversations.draw_conversations(resources.workspace(), conversation.id)
     wanted = sidebar.draw_filter(engine, "ask")
+    draw_filter_sets("ask", wanted)
     retrieval = sidebar.draw_retrieval(engine)
     schema = form.draw_form_choice()
     sidebar.draw_collection(engine)

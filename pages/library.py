@@ -1,9 +1,12 @@
-"""Library page: the documents of the collection, and adding to them."""
+"""Library page: the documents of the collection, their correction, and adding to them."""
 
 import streamlit as st
 
 from pages._ask import sidebar
-from pages._library.documents import draw_table, draw_upload, search_titles
+from pages._library.coverage import draw_coverage
+from pages._library.filter_sets import draw_filter_sets
+from pages._library.listing import draw_documents
+from pages._library.upload import draw_upload
 from pages._shared import resources
 from pages._shared.frame import guard
 from pages._shared.jobs import draw_runs
@@ -12,16 +15,20 @@ guard(__file__)
 engine = resources.engine()
 with st.sidebar:
     wanted = sidebar.draw_filter(engine, "library")
+    draw_filter_sets("library", wanted)
     sidebar.draw_collection(engine)
 
 st.title("Library")
-documents = engine.collection.documents(wanted)
+documents = engine.collection.documents(wanted)[::-1]
 total = engine.collection.statistics().documents
 with st.expander("Add documents", icon=":material/upload_file:", expanded=total == 0):
     draw_upload()
 draw_runs()
 if total:
-    words = st.text_input("Search titles", placeholder="Title, authority or file name", icon=":material/search:")
-    found = search_titles(documents, words)
-    st.caption(f"{len(found):,} of {total:,} documents. Select one to open it.")
-    draw_table(found)
+    table, covered = st.tabs(["Documents", "Coverage"], key="library tabs", on_change="rerun")
+    with table:
+        if table.open:
+            draw_documents(documents, total)
+    with covered:
+        if covered.open:
+            draw_coverage(documents)

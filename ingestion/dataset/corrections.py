@@ -23,7 +23,8 @@ from ingestion.dataset.columns import (
     heading_key,
 )
 from ingestion.dataset.decisions import LicenceChoice, read_decisions
-from ingestion.records.source_record import Correction, SourceRecord
+from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.read import read_rows
 from ingestion.spreadsheets.row import RejectedRow, Row, column_letter
 from ingestion.spreadsheets.workbook_writer import storable, without_apostrophe

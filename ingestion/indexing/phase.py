@@ -13,7 +13,7 @@ from ingestion.book_index.read import index_of_document
 from ingestion.fingerprints import hash_of
 from ingestion.phase import Batch, CollectionPhase, CollectionRun
 from ingestion.records.quarantine import file_of
-from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_record import FROM_LIST, SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import Download, Indexed, Outcome, Progress
 from rag_engine import workspace as paths
@@ -25,8 +25,6 @@ from rag_engine.storage.indexer import FormerVersion, Indexer
 from rag_engine.storage.stores import stored_name
 from rag_engine.types import Document, DocumentRecord, Metadata
 
-# Prefix of a source's code where the index names where a document came from.
-FROM_LIST = "list:"
 # Behind the code of a source, the beginning of the hash of a version that a newer download has superseded.
 _FORMER = re.compile(r"@[0-9a-f]{12}\Z")
 
@@ -82,10 +80,15 @@ def _fingerprint(record: SourceRecord, engine: Engine) -> str:
     download, extraction = record.download, record.extraction
     content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
     content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
-    return f"{hash_of(content)}.{hash_of(metadata_json(_metadata(record)))}"
+    return f"{hash_of(content)}.{hash_of(metadata_json(indexed_metadata(record)))}"
 
 
-def _metadata(record: SourceRecord) -> Metadata:
+def described_anew(print_: str, metadata: Metadata) -> str:
+    """Return the fingerprint of a document of the list whose text is that of before and whose metadata is this."""
+    return f"{print_.partition('.')[0]}.{hash_of(metadata_json(metadata))}"
+
+
+def indexed_metadata(record: SourceRecord) -> Metadata:
     """Return the source's metadata with its position among the versions and translations of its work."""
     relation, metadata = record.relation, record.metadata
     if relation is None:
@@ -136,7 +139,7 @@ def _try(
 def _index(
     record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
 ) -> Outcome:
-    metadata, download = _metadata(record), record.download
+    metadata, download = indexed_metadata(record), record.download
     assert download is not None, "indexing follows acquisition"
     document_id = download.sha256[:12]
     if known is not None and known[1] == print_:

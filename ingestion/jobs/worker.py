@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.operations.answers import measure_gate
+from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import open_desk
 from ingestion.operations.documents import add_files, erase
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
@@ -35,7 +37,17 @@ from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
-_ATTEMPTS = {"add": 2, "ask": 10, "decide": 2, "erase": 2, "gate": 2, "ground": 10, "rebuild": 2, "run": 10}
+_ATTEMPTS = {
+    "add": 2,
+    "ask": 10,
+    "decide": 2,
+    "erase": 2,
+    "gate": 2,
+    "ground": 10,
+    "rebuild": 2,
+    "relabel": 2,
+    "run": 10,
+}
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
 _KEEPING = ("ask", "ground", "run")
 
@@ -99,6 +111,7 @@ class _Pulse:
         # Set by either signal: what looks at it ends after what it is at.
         self.cancelled = threading.Event()
         self.stopped = threading.Event()
+        self._hearing, self._deaf = threading.Lock(), False
 
     def move(self, now: Progress) -> None:
         """Note how far the work is."""
@@ -109,11 +122,19 @@ class _Pulse:
                 self._jobs.advance(self._run.id)
                 self._moved = True
 
+    def begin_for_good(self) -> bool:
+        """Take no control signal from now on; return False where one came before."""
+        with self._hearing:
+            self._deaf = not self.cancelled.is_set()
+        self.progress = Progress(0, 1, 0, 0, "")
+        return self._deaf
+
     def hear(self, signal: ControlSignal) -> None:
         """Note the control signal of the run."""
-        self.signal = signal
-        if signal:
-            self.cancelled.set()
+        with self._hearing:
+            if signal and not self._deaf:
+                self.signal = signal
+                self.cancelled.set()
 
 
 @contextmanager
@@ -151,6 +172,11 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     desk, warning = open_desk(engine), run.arguments
     document = str(warning["document_id"])
+    # As long as the person who asked for it may think better of it.
+    waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
+    pulse.cancelled.wait(max(0.0, float(warning.get("undo_seconds", 0)) - waited))
+    if not pulse.begin_for_good():
+        return []
     try:
         return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", "")))]
     except InputError:
@@ -158,6 +184,10 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         if pulse.again and not any(document in (one.document_id, one.source) for one in engine.collection.documents()):
             return []
         raise
+
+
+def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
+    return [{"documents": relabel(open_desk(engine), run.arguments["documents"])}]
 
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
@@ -253,6 +283,7 @@ _ACTIONS = {
     "gate": _gate,
     "ground": _ground,
     "rebuild": _rebuild,
+    "relabel": _relabel,
     "run": _run,
 }
 

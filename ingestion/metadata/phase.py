@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ingestion.fingerprints import facts
 from ingestion.metadata.describe import describe_source
+from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.phase import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
@@ -37,7 +38,7 @@ PHASE = SourcePhase(
     run=run,
     inputs=inputs,
     tables=("taxonomy.toml", "authorities.toml", "geography.toml", "subnational.toml"),
-    version=2,
+    version=METADATA_VERSION,
     asks_model=lambda _: True,
     used_model=lambda outcome: outcome.evidence is not None and outcome.reason not in ("model_failed", "model_missing"),
 )

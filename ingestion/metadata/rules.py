@@ -18,6 +18,8 @@ from ingestion.metadata.term_matching import Usage, count_usage, cut_words, find
 from ingestion.types import FieldName, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import Gazetteer
 
+# Part of what every description is made from: another number has every document described anew.
+METADATA_VERSION = 3
 MULTI_HAZARD = "Multi-hazard"
 _OTHER = "Other"
 _SEVERAL = 3

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+from ingestion.extraction.layout.title import stem_words
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
-from ingestion.types import LIST_FIELDS, FieldValue, FileProperties, SeedSource
+from ingestion.metadata_file import NAME
+from ingestion.records.file_descriptions import FileDescription, field_texts
+from ingestion.types import FIELDS, LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
-from rag_engine.types import ExtractedText, Metadata
+from rag_engine.text.folding import fold
+from rag_engine.types import ExtractedText
 
 # Fields of which one that is given speaks for the others: a year that is given is not a found date's.
 _TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
+_GIVEN = f"Given in {NAME}."
+# Of a file without a title of its own.
+_NAMED, _NAMED_SURE = "The name of the file.", 0.2
 
 
 def describe(
@@ -26,30 +34,47 @@ def describe(
     *,
     file: str = "",
     declared: FileProperties | None = None,
-) -> Metadata:
-    """Return the document's metadata: what was given, and the rest as rules describe a source of the list.
+) -> FileDescription:
+    """Return the document's description: what was given, and the rest as rules describe a source of the list.
 
     `file` is its name, `declared` its properties.
     """
     given = {field: value for field, value in given.items() if value not in ("", None)}
     values = {"title": extracted.title, "language": language} | given
     found = _by_rules(values["title"], extracted, values["language"], gazetteer, file, declared or FileProperties())
+    spoken_for = {"title", "language", *given}
     for together in _TOGETHER:
         if together & given.keys():
-            found = {field: value for field, value in found.items() if field not in together}
-    metadata = read_metadata(found | values)
+            spoken_for |= together
+    found = [one for one in found if one.field not in spoken_for]
+    metadata = read_metadata(_as_fields(found) | values)
     countries = tuple(canonical_country(name, gazetteer) or name for name in metadata.countries)
     year = metadata.year or (int(metadata.date[:4]) if metadata.date[:4].isdecimal() else None)
-    return replace(metadata, countries=countries, year=year)
+    metadata = replace(metadata, countries=countries, year=year)
+    said = [
+        FieldValue(field, value, "person" if field in given else "rule", _GIVEN if field in given else "", None, 1.0)
+        for field in FIELDS
+        if field in spoken_for
+        for value in field_texts(metadata, field)
+    ]
+    if "title" not in given and fold(metadata.title) == fold(stem_words(Path(file))):
+        said = [replace(one, sentence=_NAMED, confidence=_NAMED_SURE) if one.field == "title" else one for one in said]
+    return FileDescription(metadata, tuple(sorted([*said, *found], key=lambda one: FIELDS.index(one.field))))
 
 
 def _by_rules(
     title: str, extracted: ExtractedText, language: str, gazetteer: Gazetteer, file: str, declared: FileProperties
-) -> dict[str, Any]:
+) -> list[FieldValue]:
     titles = [FieldValue("title", title, "rule", "", None, 1.0)] if title else []
     text, source = document_text(extracted, language), SeedSource(code=file, path=file)
     found = describe_by_rules(source, text, declared, titles, gazetteer, today=date.today())
-    values: dict[str, Any] = {"notes": " ".join(("Metadata extracted automatically.", *notes_on(found)))}
+    notes = " ".join(("Metadata extracted automatically.", *notes_on(found)))
+    return [*found, FieldValue("notes", notes, "rule", "", None, 1.0)]
+
+
+def _as_fields(found: Sequence[FieldValue]) -> dict[str, Any]:
+    """Return values by field, of a single-valued one the first."""
+    values: dict[str, Any] = {}
     for one in found:
         if one.field in LIST_FIELDS:
             values.setdefault(one.field, []).append(one.value)

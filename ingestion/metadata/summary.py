@@ -38,7 +38,7 @@ _SMALL_PRINT = 0.93
 _LEADERS = re.compile(r"\.{4,}|…{2,}|(?:\. ){4,}|\||\]\(|https?:")
 # "(2) ", "4.1.1 ", "a) " before a sentence is its place in the document and not part of it.
 _NUMBER = re.compile(r"(?:\(?\d{1,2}[a-z]?\)|\d{1,2}(?:\.\d{1,2})+\.?|\d{1,2}\.|\(?[a-z]\)|[•–-])\s+(?=[“„«]?[^\W\d_])")
-# "1 See decision 4" at the head of a paragraph is a footnote, "2 Purpose The ..." a heading that has run into it.
+# "1 See decision 4" is a footnote, "2 Purpose The ..." a heading that has run into its paragraph, also in the middle.
 _FOOTNOTE = re.compile(r"\d{1,3}\s+\W?([^\W\d_])")
 # How far into a sentence the document names itself, and how far into the document it says what it is for.
 _BEGINNING = 12
@@ -118,7 +118,7 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
                 )
                 and sum(character.isalpha() for character in sentence) > 0.7 * len(sentence.replace(" ", ""))
                 and not _LEADERS.search(sentence)
-                and not _is_furniture(sentence, first=start == 0)
+                and not _is_furniture(sentence)
                 and sentence not in seen
             ):
                 seen.add(sentence)
@@ -148,14 +148,12 @@ def _usual_size(extracted: ExtractedText) -> float:
     return max(sizes, key=sizes.__getitem__, default=0.0)
 
 
-def _is_furniture(sentence: str, *, first: bool) -> bool:
-    """Return whether a sentence is a caption, a source, a note or a reference; `first` in its paragraph."""
+def _is_furniture(sentence: str) -> bool:
+    """Return whether a sentence is a caption, a source, a note or a reference, or begins with a numbered heading."""
     if _PATTERNS["furniture"].search(sentence):
         return True
-    if not first or not (note := _FOOTNOTE.match(sentence)):
-        return False
-    dated = any(found.start == 0 for found in written_dates(sentence[:40]))
-    return note[1].isupper() and not dated
+    note = _FOOTNOTE.match(sentence)
+    return note is not None and note[1].isupper() and not any(one.start == 0 for one in written_dates(sentence[:40]))
 
 
 def _best_set(candidates: Sequence[_Candidate]) -> list[_Candidate]:

@@ -1,21 +1,16 @@
-"""Decisions of a person on sources, and corrections of what is known of documents."""
+"""Decisions of a person on sources: on their licence, and on what a phase rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from ingestion.dataset.allowed_values import CONTROLLED
-from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.jobs.queue import Run
-from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.operations.desk import Desk, queue_run, require_author
 from ingestion.operations.sources import check_codes, is_indexed
-from ingestion.records.source_record import EXCLUDED, Correction, Decision, SourceRecord
+from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
 from ingestion.records.source_store import SourceStore, now
-from ingestion.status.document_fields import changed_fields
-from ingestion.types import FieldName, Phase, RunRequest
+from ingestion.types import Phase, RunRequest
 from rag_engine.errors import InputError
 
 _LICENCE_STATUSES = ("GREEN", "RED")
@@ -53,55 +48,6 @@ def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str
     after = desk.store.records()
     leaving = tuple(code for code in decided if _must_leave(desk.store, after[code]))
     return Decided(decided, chosen, queue_run(desk, RunRequest(("indexing",), leaving)) if leaving else None)
-
-
-def correct(
-    desk: Desk, values: Mapping[str, Mapping[FieldName, Sequence[str]]], author: str, note: str = ""
-) -> tuple[Correction, ...]:
-    """Record a person's values for fields of documents by code, all or none of them; return what changed.
-
-    They win over every extractor.
-    """
-    require_author(author)
-    records, labels = desk.store.records(), vocabulary()
-    changed = [
-        correction
-        for code in check_codes(desk.store, list(values))
-        for correction in changed_fields(records[code], values[code], author.strip(), labels, note.strip())
-    ]
-    desk.store.correct(changed)
-    return tuple(changed)
-
-
-def undo_correction(desk: Desk, code: str, field: FieldName, author: str) -> None:
-    """Give a field the extractor's value again."""
-    require_author(author)
-    check_codes(desk.store, [code])
-    desk.store.undo_correction(code, field, author.strip())
-
-
-def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
-    """Return what a person changed in an exported workbook; nothing is recorded."""
-    return read_corrections(file, list(desk.store.records().values()), author.strip(), now(), vocabulary())
-
-
-def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
-    """Record what a person changed and decided in an exported workbook; return what was read."""
-    require_author(author)
-    report = read_edited(desk, file, author)
-    desk.store.correct(report.corrections)
-    alike: dict[tuple[str, str], list[str]] = {}
-    for one in report.decisions:
-        alike.setdefault((one.choice, one.note), []).append(one.code)
-    for (choice, note), codes in alike.items():
-        decide(desk, codes, choice, author, note)
-    return report
-
-
-def vocabulary() -> dict[FieldName, tuple[str, ...]]:
-    """Return the labels of every field that has a controlled vocabulary."""
-    taxonomy = load_taxonomy()
-    return {field: taxonomy.labels(field) for field in CONTROLLED}
 
 
 def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> list[Decision]:

@@ -14,8 +14,10 @@ from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_bas
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
+from ingestion.operations.corrections import correction_code, restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action, require_author
 from ingestion.operations.sources import own_files
+from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
 from ingestion.records.source_store import now
@@ -25,6 +27,9 @@ from rag_engine.errors import InputError
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import DocumentRecord
+
+# How long a deletion on a page waits for whoever thinks better of it.
+UNDO_SECONDS = 10.0
 
 
 def add_files(
@@ -41,7 +46,10 @@ def add_files(
     from the same path before.
     """
     former = _replaced(desk, replaces)
-    return add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
+    added = add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
+    indexed = {one.document_id for one in added if one.status == "indexed"}
+    restore_corrections(desk, [one.source for one in desk.engine.collection.documents() if one.document_id in indexed])
+    return added
 
 
 def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run:
@@ -102,13 +110,14 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
     return _erase_record(desk, record)
 
 
-def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "") -> Run:
-    """Have the worker remove a document everywhere and for good."""
+def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "", *, undo_seconds: float = 0) -> Run:
+    """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-    return queue_action(desk, "erase", {"document_id": record.source, "author": author.strip(), "note": note.strip()})
+    who = {"document_id": record.source, "author": author.strip(), "note": note.strip()}
+    return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
@@ -161,6 +170,9 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
 
 def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
     AnswerStore(desk.engine.catalog).forget_documents([record.document_id])
+    # They repeat what the document says: a value that was agreed with is its own sentence.
+    desk.store.journal.forget(correction_code(record))
+    FileDescriptions(desk.engine.catalog).forget(record.source)
     return desk.engine.collection.erase(record)
 
 

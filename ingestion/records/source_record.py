@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from ingestion.records.document_corrections import Correction, corrected
 from ingestion.types import (
     FIELDS,
     LIST_FIELDS,
@@ -30,24 +31,10 @@ from rag_engine.types import Metadata
 
 _Kind = TypeVar("_Kind")
 
+# Prefix of a source's code where the index names where a document came from.
+FROM_LIST = "list:"
 # The choice of a decision that keeps a source out of every phase: its document was erased.
 EXCLUDED = "withdraw"
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """A person's value of a field; wins over every other, whatever is run again.
-
-    `values` has one element, or any number for a list field; none means that the field is empty. `when` is an ISO
-    time.
-    """
-
-    code: str
-    field: FieldName
-    values: tuple[str, ...]
-    author: str = ""
-    note: str = ""
-    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +68,11 @@ class SourceRecord:
     outcomes: Mapping[Phase, Outcome]
     corrections: tuple[Correction, ...] = ()
     decisions: tuple[Decision, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """Code of the source."""
+        return self.source.code
 
     page_verdict = _Evidence("licence", LicenceVerdict)
     download = _Evidence("acquisition", Download)
@@ -142,15 +134,7 @@ class SourceRecord:
     def values(self) -> tuple[FieldValue, ...]:
         """The description with people's corrections in place of what they correct, in the order of the fields."""
         described = self.description.values if self.description else ()
-        corrected = {one.field: one for one in self.corrections}
-        merged: list[FieldValue] = []
-        for field in FIELDS:
-            if field in corrected:
-                one = corrected[field]
-                merged += [FieldValue(field, value, "person", one.note, None, 1.0) for value in one.values]
-            else:
-                merged += [value for value in described if value.field == field]
-        return tuple(merged)
+        return tuple(sorted(corrected(described, self.corrections), key=lambda one: FIELDS.index(one.field)))
 
     @property
     def metadata(self) -> Metadata:

@@ -5,10 +5,9 @@ Only the latest outcome of a phase counts; every one that ever was stays in the 
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -16,7 +15,8 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from ingestion.records.source_record import Correction, Decision, SourceRecord, decided
+from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
+from ingestion.records.source_record import Decision, SourceRecord, decided
 from ingestion.types import (
     PHASES,
     Description,
@@ -79,9 +79,6 @@ history = sql.Table(
 decisions = sql.Table(
     "decisions", _tables, *_texts("code", "phase", key=True), *_texts("choice", "author", "note", "when")
 )
-corrections = sql.Table(
-    "corrections", _tables, *_texts("code", "field", key=True), *_texts("values", "author", "note", "when")
-)
 # Every file that was ever fetched for a source, former versions too.
 source_files = sql.Table("source_files", _tables, *_texts("code", "path", key=True), *_texts("sha256"))
 kept = sql.Table("kept", _tables, *_texts("name", "code", key=True), *_texts("fingerprint", "value"))
@@ -121,6 +118,7 @@ class Event:
     seconds: float
 
 
+_ACTS = {"correct": "", "agree": "agreed", "undo": "undone"}
 _EVENT = [history.c[field.name] for field in fields(Event)]
 _Said = TypeVar("_Said", Correction, Decision)
 
@@ -130,6 +128,7 @@ class SourceStore:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
+        self.journal = CorrectionJournal(catalog)
         with catalog.begin() as connection:
             files_known = sql.inspect(connection).has_table(source_files.name)
             _tables.create_all(connection)
@@ -271,29 +270,29 @@ class SourceStore:
             _note(connection, decision.code, "decision", status=decision.phase, message=message, author=decision.author)
 
     def correct(self, given: Sequence[Correction]) -> None:
-        """Record a person's values for fields, which no re-run overwrites."""
+        """Enter a person's values for fields, which no re-run overwrites."""
         self._require([one.code for one in given])
         with self._catalog.begin() as connection:
-            for one in given:
-                values = {"values": json.dumps(one.values, ensure_ascii=False), "when": one.when or now()}
-                _put(connection, corrections, asdict(one) | values)
-                message = f"{one.field}: {'; '.join(one.values) or 'nothing'}"
-                _note(connection, one.code, "correction", message=message, author=one.author)
+            self.enter(connection, given)
 
-    def undo_correction(self, code: str, field: str, author: str) -> None:
-        """Give the field the extractor's value again."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(corrections).where(corrections.c.code == code, corrections.c.field == field))
-            _note(connection, code, "correction", message=f"{field}: undone", author=author)
+    def enter(self, connection: sql.Connection, given: Sequence[Correction]) -> None:
+        """Enter corrections of documents of any kind in the journal; those of a source are in its history too."""
+        stamped = [replace(one, when=one.when or now()) for one in given]
+        self.journal.append(connection, stamped)
+        codes = {one.code for one in stamped}
+        listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))} & codes
+        for one in stamped:
+            if one.code in listed:
+                message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
+                _note(connection, one.code, "correction", message=message, author=one.author)
 
     def decisions(self) -> list[Decision]:
         """Return what people decided."""
         return [Decision(*row) for row in self._catalog.read(sql.select(decisions).order_by(decisions.c.code))]
 
     def corrections(self) -> list[Correction]:
-        """Return what people corrected."""
-        rows = self._catalog.read(sql.select(corrections).order_by(corrections.c.code, corrections.c.field))
-        return [Correction(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
+        """Return the corrections that count, of documents of any kind."""
+        return standing(self.journal.entries())
 
     # --- all of it
 

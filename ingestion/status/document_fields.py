@@ -5,11 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from typing import Protocol
 
-from ingestion.records.source_record import Correction, SourceRecord
+from ingestion.records.document_corrections import Correction
+from ingestion.records.file_descriptions import field_texts
+from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import is_document
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from rag_engine.errors import InputError
+from rag_engine.types import Metadata
+
+
+class Described(Protocol):
+    """A document with its values and who corrected them: of the list, or a file that was added by itself."""
+
+    @property
+    def code(self) -> str:
+        """Code of the source, or where the file came from."""
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """The corrections that count."""
+
+    @property
+    def values(self) -> tuple[FieldValue, ...]:
+        """The values with where each comes from."""
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata as the index takes it."""
 
 
 def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
@@ -17,25 +41,31 @@ def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
     return [one for one in source_records if is_document(one) and (one.description is not None or one.corrections)]
 
 
-def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
+def shown_values(record: Described) -> dict[FieldName, tuple[str, ...]]:
     """Return what a document has in each field, as the index takes it."""
-    shown = {field: getattr(record.metadata, field) for field in FIELDS}
-    return {field: value if isinstance(value, tuple) else (value,) if value else () for field, value in shown.items()}
+    metadata = record.metadata
+    return {field: field_texts(metadata, field) for field in FIELDS}
 
 
-def field_values(record: SourceRecord, field: FieldName) -> list[FieldValue]:
+def unchecked_fields(record: Described) -> list[FieldName]:
+    """Return the fields with a value that was extracted and that nobody has confirmed; remarks need no confirmation."""
+    said = {one.field for one in record.values if one.source in ("person", "seed")}
+    return [field for field, values in shown_values(record).items() if values and field not in said | {"notes"}]
+
+
+def field_values(record: Described, field: FieldName) -> list[FieldValue]:
     """Return the values of a field with where each comes from, the surest first."""
     return sorted((one for one in record.values if one.field == field), key=lambda one: -one.confidence)
 
 
-def missing_fields(record: SourceRecord) -> list[FieldName]:
+def missing_fields(record: Described) -> list[FieldName]:
     """Return the fields that are empty; remarks need none."""
     filled = {value.field for value in record.values if value.value}
     corrected = {one.field for one in record.corrections}
     return [field for field in FIELDS if field not in filled | corrected | {"notes"}]
 
 
-def unsure_fields(record: SourceRecord, below: float) -> list[FieldName]:
+def unsure_fields(record: Described, below: float) -> list[FieldName]:
     """Return the fields with a value below this confidence; a person's value never is."""
     return [
         field
@@ -45,7 +75,7 @@ def unsure_fields(record: SourceRecord, below: float) -> list[FieldName]:
 
 
 def changed_fields(
-    record: SourceRecord,
+    record: Described,
     after: Mapping[FieldName, Sequence[str]],
     author: str,
     vocabulary: Mapping[FieldName, Sequence[str]],
@@ -57,8 +87,8 @@ def changed_fields(
     for field, values in after.items():
         said_now = tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
         if set(said_now) != set(before[field]):
-            _check(record.source.code, field, said_now, vocabulary.get(field, ()))
-            changed.append(Correction(record.source.code, field, said_now, author, note))
+            _check(record.code, field, said_now, vocabulary.get(field, ()))
+            changed.append(Correction(record.code, field, said_now, author, note))
     return changed
 
 

@@ -7,18 +7,19 @@ from functools import partial
 import streamlit as st
 
 from ingestion.dataset.corrections import CorrectionReport
+from ingestion.operations.corrections import import_corrections, read_edited
 from ingestion.operations.dataset import exported_bytes
-from ingestion.operations.decisions import import_corrections, read_edited
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from ingestion.status.views import pluralised
 from pages._admin.add_sources import draw_rejected
 from pages._admin.document_answers import draw_document_answers
-from pages._admin.field_editor import HEADINGS, draw_applied
+from pages._admin.field_editor import draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import draw_author, draw_table
 from pages._shared.errors import show_errors
+from pages._shared.field_inputs import HEADINGS
 from pages._shared.markdown import escape
 
 _FORMATS = {

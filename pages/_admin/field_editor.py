@@ -6,39 +6,23 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.decisions import correct, undo_correction
+from ingestion.operations.corrections import correct, undo
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
 from ingestion.status.views import pluralised
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue, RunRequest
+from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.source_detail import draw_events
-from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.field_inputs import HEADINGS, draw_field
 from pages._shared.markdown import escape, escape_paragraphs
 
-HEADINGS: Mapping[FieldName, str] = {
-    "title": "Title",
-    "authority": "Authority",
-    "document_type": "Document type",
-    "hazards": "Hazards",
-    "target": "Target and relevance",
-    "key_criteria": "Key criteria",
-    "tags": "Tags",
-    "description": "Description",
-    "language": "Language",
-    "date": "Date",
-    "geographical_level": "Geographical level",
-    "countries": "Countries",
-    "notes": "Notes",
-}
 _SOURCES = {
     "model": ("blue", ":material/smart_toy:", "language model"),
     "rule": ("gray", ":material/rule:", "rule"),
     "person": ("green", ":material/person:", "a person"),
     "seed": ("gray", ":material/list_alt:", "seed list"),
 }
-_LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
 
 
 def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[FieldName, Sequence[str]]) -> None:
@@ -63,13 +47,9 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
 
 
 def draw_applied(place: str, what: str) -> None:
-    """Draw how many corrections were made at this place of the page, with the button to update the index."""
-    if count := st.session_state.get(place, 0):
-        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"{place} box"):
-            st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
-            if st.button("Update the index", icon=":material/sync:", key=f"index {place}"):
-                del st.session_state[place]
-                start_run(RunRequest(phases=("indexing",)))
+    """Draw once how many corrections were made at this place of the page."""
+    if count := st.session_state.pop(place, 0):
+        st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
 
 
 def draw_value(value: FieldValue) -> None:
@@ -87,7 +67,7 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
     code, before = record.source.code, shown_values(record)[field]
     key = f"correct {code} {field} {st.session_state.get('grid batch', 0)}"
     with st.form(f"{key} form", border=False):
-        after = _draw_input(field, before, labels, key)
+        after = draw_field("Correct values" if field in LIST_FIELDS else "Correct value", field, before, labels, key)
         note = st.text_input(
             "Note", placeholder="Where it is stated, why it is correct", key=f"{key} note", max_chars=1000
         )
@@ -96,31 +76,13 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
     back = False
     if by is not None:
         st.caption(f"Corrected by {escape(by.author)}, {escape(by.when[:10])}.")
-        back = st.button("Revert", icon=":material/undo:", help="Return to the extracted value", key="revert")
+        back = st.button("Undo", icon=":material/undo:", help="Return to the value before", key="undo correction")
     if saved or back:
         with show_errors():
             if back:
-                undo_correction(resources.desk(), code, field, author)
+                undo(resources.desk(), [code], author, field)
             else:
                 correct(resources.desk(), {code: {field: after}}, author, note)
             st.session_state["grid batch"] = st.session_state.get("grid batch", 0) + 1
             st.session_state["corrections saved"] = 1
             st.rerun()
-
-
-def _draw_input(field: FieldName, before: Sequence[str], labels: Sequence[str], key: str) -> list[str]:
-    """Draw the input for a field and return the values entered."""
-    options = list(dict.fromkeys([*labels, *before]))
-    if field in LIST_FIELDS:
-        return list(
-            st.multiselect("Correct values", options, list(before), accept_new_options=not labels, key=f"{key} values")
-        )
-    value = next(iter(before), "")
-    if labels:
-        index = options.index(value) if value else None
-        chosen = st.selectbox("Correct value", options, index, placeholder="None", key=f"{key} value")
-        return [chosen] if chosen else []
-    if field in _LONG:
-        return [st.text_area("Correct value", value, key=f"{key} value")]
-    help = {"date": "2020-12-31, 2020-12 or 2020", "language": "Two letters, such as en or pt"}.get(field)
-    return [st.text_input("Correct value", value, key=f"{key} value", help=help)]

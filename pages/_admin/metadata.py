@@ -8,15 +8,16 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.decisions import correct, vocabulary
+from ingestion.operations.corrections import correct, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName
-from pages._admin.field_editor import HEADINGS, draw_applied, draw_values
+from pages._admin.field_editor import draw_applied, draw_values
 from pages._shared import resources
 from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
+from pages._shared.field_inputs import HEADINGS
 from rag_engine.text.folding import fold
 
 _UNSURE = 0.5
@@ -36,7 +37,7 @@ def draw_metadata() -> None:
         st.info("No document has metadata yet. Run the phases up to metadata on the Run tab.")
         return
     author = draw_author()
-    draw_applied(_SAVED, "saved. Answers show them once the index is updated.")
+    draw_applied(_SAVED, "saved. Filters, searches and answers use them from now on.")
     shown = _narrowed(found)
     if not shown:
         st.info("No documents match.", icon=":material/done_all:")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.sidebar import RECIPES
-from pages._shared.filter_widgets import LABELS, display_text
+from pages._shared.filter_widgets import LABELS, display_text, document_titles
 from pages._shared.markdown import escape
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
-from rag_engine.filters import AS_OF, Filter, answering_documents
+from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Filter, answering_documents
 
 
 def settings_of(engine: Engine, wanted: Filter, retrieval: RetrievalConfig) -> QuestionSettings:
@@ -37,8 +37,17 @@ def draw_settings(settings: QuestionSettings, asked: str) -> None:
     st.markdown(" ".join(f":gray-badge[{escape(chip)}]" for chip in _chips(settings, asked)))
 
 
+def _named(ids: Sequence[str]) -> str:
+    titles = document_titles(ids)
+    return ", ".join(titles[:2]) + (f" and {len(titles) - 2} more" if len(titles) > 2 else "")
+
+
 def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
     for name, values in settings.wanted.items():
+        if name == DOCUMENT:
+            yield f"Only in: {_named(values)}"
+        if name in (DOCUMENT, VERSIONS):
+            continue
         label = "As of" if name == AS_OF else LABELS.get(name, name)
         yield f"{label}: {', '.join(display_text(name, value) for value in values)}"
     documents = pluralised(settings.documents, "document")

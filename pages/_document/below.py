@@ -24,7 +24,7 @@ def draw_below(document: DocumentRecord, page: int) -> None:
     record = _source_record(document)
     with details:
         if details.open:
-            draw_details(document, record)
+            draw_details(document)
     with licence:
         if licence.open:
             _draw_licence(document, record)

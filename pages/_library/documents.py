@@ -1,105 +1,127 @@
-"""Documents of the collection: their table, which opens each, and their upload."""
+"""Table of the documents: its columns, the words that narrow it, and the document that a click on a title opens."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from ingestion.extraction.file_type import UPLOAD_SUFFIXES
-from ingestion.operations.documents import is_listed, queue_uploads
+from ingestion.operations.library import choose_columns, chosen_columns
+from ingestion.status.document_fields import Described, unchecked_fields
+from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
 from rag_engine.reading.address import DOCUMENT
-from rag_engine.text.folding import fold
+from rag_engine.reading.find_documents import find_documents
 from rag_engine.types import DocumentRecord
 
+TITLE, UNCHECKED, FOUND_IN = "Title", "Extracted, not checked", "Found in"
+_COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
+    "Year": (lambda one: str(one.metadata.year or ""), 55),
+    "Language": (lambda one: display_text("language", one.metadata.language) if one.metadata.language else "", 85),
+    "Type": (lambda one: one.metadata.document_type, 95),
+    "Hazard": (lambda one: ", ".join(one.metadata.hazards), 110),
+    "Level": (lambda one: one.metadata.geographical_level, 110),
+    "Country": (lambda one: ", ".join(one.metadata.countries), 110),
+    "Authority": (lambda one: one.metadata.authority, 220),
+    "Date": (lambda one: one.metadata.date, 100),
+    "Key criteria": (lambda one: ", ".join(one.metadata.key_criteria), 220),
+    "Tags": (lambda one: ", ".join(one.metadata.tags), 220),
+    "Summary": (lambda one: one.metadata.description, 420),
+    "Audience and purpose": (lambda one: one.metadata.target, 300),
+    "Licence": (lambda one: one.metadata.licence, 140),
+    "Notes": (lambda one: one.metadata.notes, 260),
+    "Pages": (lambda one: one.pages, 60),
+    "Added": (lambda one: one.added[:10], 100),
+    "File": (lambda one: one.file, 220),
+}
+_DEFAULT = (UNCHECKED, "Year", "Language", "Type", "Hazard", "Country", "Authority")
+_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 390, 100, 110
+# Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
+_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 150
 
-def search_titles(documents: Sequence[DocumentRecord], words: str) -> list[DocumentRecord]:
-    """Return the documents whose title, authority or file name holds every word, folded; newest first."""
-    wanted = fold(words).split()
-    return [
-        document
-        for document in reversed(documents)
-        if all(
-            word in fold(f"{document.metadata.title} {document.metadata.authority} {document.file}") for word in wanted
-        )
-    ]
+
+def draw_columns() -> list[str]:
+    """Draw the choice of columns, which is kept with the collection; return the columns chosen."""
+    known = [*_COLUMNS, UNCHECKED]
+    kept = [one for one in chosen_columns(resources.desk(), _DEFAULT) if one in known]
+    with st.popover("Columns", icon=":material/view_column:"):
+        chosen = st.multiselect("Columns beside the title", known, kept, key="library columns", width=460)
+    if chosen != kept:
+        choose_columns(resources.desk(), chosen)
+    return chosen
 
 
-def draw_table(documents: Sequence[DocumentRecord]) -> None:
-    """Draw the documents; a click on one opens it on a page of its own."""
+def find(documents: Sequence[DocumentRecord], words: str) -> dict[int, tuple[str, ...]] | None:
+    """Return where the words are in each document that has all of them; None without words."""
+    if not words.strip():
+        return None
+    collection = resources.engine().collection
+    with st.spinner("Searching …"):
+        found = find_documents(collection.snapshot(), collection.sparse(), words)
+    return {one.key: found[one.key] for one in documents if one.key in found}
+
+
+def draw_table(
+    documents: Sequence[DocumentRecord],
+    described: Mapping[int, Described],
+    columns: Sequence[str],
+    found: Mapping[int, tuple[str, ...]] | None,
+) -> list[DocumentRecord]:
+    """Draw the documents and return those whose boxes are ticked; a click on a title opens its document."""
     # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
     shown = hash(tuple(document.key for document in documents))
-    chosen = st.dataframe(
-        pd.DataFrame([_row(document) for document in documents]),
+    table = st.dataframe(
+        pd.DataFrame([_row(one, described[one.key], columns, found) for one in documents]),
         hide_index=True,
         key=f"library table {shown}",
         on_select="rerun",
-        # A click on the title, or on any other cell, opens the document as well as one on the row's box.
-        selection_mode=["single-row", "single-cell"],
-        height=min(38 + 35 * len(documents), 400),
+        selection_mode=["multi-row", "single-cell"],
+        row_height=_ROW,
+        height=min(38 + _ROW * len(documents), _TALLEST),
         column_config={
-            "Title": st.column_config.TextColumn(width=320),
-            "Year": st.column_config.TextColumn(width=60),
-            "Pages": st.column_config.NumberColumn(width=60),
+            TITLE: st.column_config.TextColumn(width=_TITLE_WIDTH, help="A click opens the document"),
+            FOUND_IN: st.column_config.TextColumn(width=_FOUND_WIDTH),
+            UNCHECKED: st.column_config.TextColumn(
+                "To check", width=_UNCHECKED_WIDTH, help="Values that were extracted automatically and not confirmed"
+            ),
+            **{name: _column(name) for name in _COLUMNS},
         },
         alt="The documents of the collection",
     )
-    selection = chosen["selection"]
-    rows = [*selection["rows"], *(row for row, _ in selection["cells"])]
-    if rows:
-        st.switch_page("pages/document.py", query_params={DOCUMENT: documents[rows[0]].document_id})
+    selection = table["selection"]
+    for row, column in selection["cells"]:
+        if column == TITLE:
+            st.switch_page("pages/document.py", query_params={DOCUMENT: documents[row].document_id})
+    return [documents[row] for row in selection["rows"]]
 
 
-def _row(document: DocumentRecord) -> dict[str, str | int]:
-    metadata = document.metadata
-    return {
-        "Title": metadata.title,
-        "Year": str(metadata.year or ""),
-        "Language": display_text("language", metadata.language) if metadata.language else "",
-        "Type": metadata.document_type,
-        "Hazard": ", ".join(metadata.hazards),
-        "Level": metadata.geographical_level,
-        "Country": ", ".join(metadata.countries),
-        "Pages": document.pages,
-        "Authority": metadata.authority,
-        "File": document.file,
-    }
+def _column(name: str) -> Any:
+    kind = st.column_config.NumberColumn if name == "Pages" else st.column_config.TextColumn
+    return kind(width=_COLUMNS[name][1])
 
 
-def draw_upload() -> None:
-    """Draw the place where files are dropped, and queue them for addition."""
-    # A key of its own for each batch empties the widget once its files are handed on.
-    batch = st.session_state.setdefault("upload batch", 0)
-    files = st.file_uploader(
-        "Files to add",
-        type=UPLOAD_SUFFIXES,
-        accept_multiple_files=True,
-        key=f"upload {batch}",
-        label_visibility="collapsed",
-    )
-    replaces = _choose_replaced() if len(files) == 1 else None
-    label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
-    if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
-        with show_errors():
-            queue_uploads(
-                resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
-            )
-            st.session_state["upload batch"] = batch + 1
-            st.rerun()
+def _shortened(title: str) -> str:
+    """Return a title cut at a word where it is longer than its cell."""
+    whole = " ".join(title.split())
+    return whole if len(whole) <= _TITLE_LENGTH else f"{whole[:_TITLE_LENGTH].rpartition(' ')[0]} …"
 
 
-def _choose_replaced() -> DocumentRecord | None:
-    """Return the document that the file is a new version of, as the person says; None for a document of its own."""
-    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
-    return st.selectbox(
-        "It is a new version of",
-        own,
-        index=None,
-        placeholder="No document: add it as a document of its own",
-        format_func=lambda one: f"{one.metadata.title} ({one.file})",
-        key="upload replaces",
-    )
+def _row(
+    document: DocumentRecord,
+    described: Described,
+    columns: Sequence[str],
+    found: Mapping[int, tuple[str, ...]] | None,
+) -> dict[str, str | int]:
+    row: dict[str, str | int] = {TITLE: _shortened(document.metadata.title or document.file)}
+    if found is not None:
+        row[FOUND_IN] = ", ".join(found[document.key]).capitalize()
+    for name in columns:
+        if name == UNCHECKED:
+            fields = len(unchecked_fields(described))
+            row[name] = pluralised(fields, "value") if fields else ""
+        else:
+            row[name] = _COLUMNS[name][0](document)
+    return row

@@ -35,6 +35,11 @@ def draw_author() -> str:
     return name
 
 
+def known_author() -> str:
+    """Return the name last given, else the system's user; for acts of one click."""
+    return str(st.session_state.setdefault(_KNOWN_AUTHOR, system_user()))
+
+
 def draw_table(
     rows: Sequence[Mapping[str, Any]], key: str, alt: str, tallest: int = 400, columns: Mapping[str, Any] | None = None
 ) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date
 
 import streamlit as st
 
-from rag_engine.filters import AS_OF, Facets, Filter, live_counts
+from pages._shared import resources
+from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.text.languages import language_name
 
 _YEARS = re.compile(r"(\d{4})-(\d{4})")
@@ -32,7 +33,7 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
     if in_address:
         _follow_address(place)
     counts = live_counts(_chosen(place, facets), facets)
-    wanted: dict[str, tuple[str, ...]] = {}
+    wanted: dict[str, tuple[str, ...]] = _draw_documents(_key(place, DOCUMENT), facets)
     for name in LABELS:
         if name == "year":
             wanted |= _draw_years(_key(place, name), facets.get(name, {}))
@@ -64,15 +65,23 @@ def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
                 chosen[name] = (f"{value[0]}-{value[1]}",)
         elif kept := tuple(one for one in value or () if one in facets.get(name, {})):
             chosen[name] = kept
-    return chosen
+    documents = tuple(
+        one for one in st.session_state.get(_key(place, DOCUMENT)) or () if one in facets.get(DOCUMENT, {})
+    )
+    return chosen | ({DOCUMENT: documents} if documents else {})
 
 
 def _follow_address(place: str) -> None:
     """Set the widgets to the filter of an address that was opened, not to the one that this page has noted there."""
-    names = (*LABELS, AS_OF)
+    names = _in_address(place)
     given = {name: tuple(st.query_params.get_all(name)) for name in names if name in st.query_params}
     if not given or given == st.session_state.get(_key(place, "address")):
         return
+    set_filters(place, given)
+
+
+def set_filters(place: str, given: Filter) -> None:
+    """Set the widgets of a place to a filter."""
     clear_filters(place)
     for name, values in given.items():
         years = _YEARS.fullmatch(values[0]) if name == "year" else None
@@ -85,9 +94,15 @@ def _follow_address(place: str) -> None:
             st.session_state[_key(place, name)] = list(values)
 
 
+def _in_address(place: str) -> tuple[str, ...]:
+    """Return what an address may name; elsewhere than where one asks, a document in it is one that was open."""
+    return (*LABELS, AS_OF, DOCUMENT) if place == "ask" else (*LABELS, AS_OF)
+
+
 def _note_in_address(place: str, wanted: Filter) -> None:
-    st.session_state[_key(place, "address")] = dict(wanted)
-    for name in (*LABELS, AS_OF):
+    names = _in_address(place)
+    st.session_state[_key(place, "address")] = {name: values for name, values in wanted.items() if name in names}
+    for name in names:
         if name in wanted and st.query_params.get_all(name) != list(wanted[name]):
             st.query_params[name] = list(wanted[name])
         elif name not in wanted and name in st.query_params:
@@ -99,7 +114,7 @@ def count_active(place: str) -> int:
     set_ = {name for name in LABELS if st.session_state.get(_key(place, name))}
     if "year" in set_ and st.session_state.get(_key(place, "year")) == st.session_state.get(_key(place, "all years")):
         set_.discard("year")
-    return len(set_) + bool(st.session_state.get(_key(place, AS_OF)))
+    return len(set_) + sum(bool(st.session_state.get(_key(place, name))) for name in (AS_OF, DOCUMENT))
 
 
 def clear_filters(place: str) -> None:
@@ -110,6 +125,7 @@ def clear_filters(place: str) -> None:
             st.session_state[key] = st.session_state[_key(place, "all years")]
         elif key in st.session_state:
             st.session_state[key] = []
+    st.session_state.pop(_key(place, DOCUMENT), None)
     if _key(place, AS_OF) in st.session_state:
         st.session_state[_key(place, AS_OF)] = None
 
@@ -119,6 +135,27 @@ def display_text(name: str, value: str) -> str:
     if name != "language":
         return value
     return language_name(value) or value.upper()
+
+
+def document_titles(ids: Iterable[str]) -> list[str]:
+    """Return the titles of documents by their ids; of one that has left the collection its id."""
+    known = {one.document_id: one.metadata.title or one.file for one in resources.engine().collection.documents()}
+    return [known.get(id, id) for id in ids]
+
+
+def _draw_documents(key: str, facets: Facets) -> dict[str, tuple[str, ...]]:
+    """Draw the documents that alone are asked; there is nothing to draw until some were chosen in the Library."""
+    kept = [one for one in st.session_state.get(key) or () if one in facets.get(DOCUMENT, {})]
+    if not kept:
+        st.session_state.pop(key, None)
+        return {}
+    st.session_state[key] = kept
+    titles = dict(zip(kept, document_titles(kept), strict=True))
+    chosen = st.multiselect(
+        "Only these documents", kept, format_func=titles.__getitem__, key=key, persist_state="session"
+    )
+    # A version that is superseded was chosen on purpose.
+    return {DOCUMENT: tuple(chosen), VERSIONS: ("all",)} if chosen else {}
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:

@@ -109,6 +109,12 @@ def _draw_active(run: Run) -> None:
         if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
+        elif (
+            run.action == "erase"
+            and run.progress is None
+            and buttons.button("Undo", key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != "")
+        ):
+            control(resources.desk(), "cancel", run.id)
 
 
 def _draw_signals(run: Run) -> None:
@@ -197,12 +203,20 @@ def _title(run: Run) -> str:
     if run.action == "ask":
         return f"Asking each document: {escape(str(run.arguments['question']))}"
     if run.action == "erase":
-        file = run.results[0]["file"] if run.results else run.arguments.get("document_id", "")
+        file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
         return f"Deleting {escape(str(file))}"
+    if run.action == "relabel":
+        return "Updating titles in the index"
     if run.action == "ground":
         return "Building the knowledge base"
     names = [Path(path).name for path in run.arguments.get("paths", ())]
     return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
+
+
+def _file_of(source: str) -> str:
+    """Return the title of a document by its source, or the last part of that where the document is gone."""
+    documents = resources.engine().collection.documents()
+    return next((one.metadata.title for one in documents if one.source == source), Path(source).name)
 
 
 def _ending(run: Run) -> str:

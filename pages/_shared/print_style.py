@@ -1,8 +1,9 @@
-"""Print style: answers, sources and references on paper, without what only a screen has."""
+"""Styles of every page: what deletes is red; on paper, answers stand without what only a screen has."""
 
 # Streamlit's main part scrolls by itself and would end at the first page. What can only be clicked, and what is closed,
 # is left out, and so is a dark ground; containers whose key begins with "print-" are for paper alone.
 PRINT_STYLE = """<style>
+[class*="st-key-delete"] button[kind="primary"] { background: #b3261e; border-color: #b3261e; color: #fff; }
 [class*="st-key-print-"] { display: none; }
 @media print {
   @page { margin: 2cm; }

@@ -291,6 +291,13 @@ def mark_changed(connection: Connection) -> None:
     set_state(connection, "change", str(int(_value(connection, "change") or 0) + 1))
 
 
+def describe_document(connection: Connection, key: int, metadata: Metadata, fingerprint: str = "") -> None:
+    """Give a document other metadata, and another fingerprint of what it was made from where one is given."""
+    values = {"metadata": metadata_json(metadata)} | ({"fingerprint": fingerprint} if fingerprint else {})
+    connection.execute(sql.update(documents).where(documents.c.key == key).values(values))
+    mark_changed(connection)
+
+
 def metadata_json(metadata: Metadata) -> str:
     """Return the metadata as one line of JSON with stable order."""
     return json.dumps(asdict(metadata), ensure_ascii=False, sort_keys=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -43,7 +44,7 @@ from rag_engine.storage.snapshot import (
     read_snapshot,
     statistics,
 )
-from rag_engine.storage.stores import Stores, stored_file
+from rag_engine.storage.stores import Stores, put_due_facets, stored_file, write_keywords
 from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import DocumentRecord
 
@@ -192,6 +193,15 @@ class Collection:
             self._repair(stores)
             return erase(stores, document)
 
+    def relabel(self, keys: AbstractSet[int]) -> None:
+        """Have keyword searches find documents under their present title and language, as the catalog has them.
+
+        Nothing is encoded, and Chroma is not opened, which would keep it from every other process.
+        """
+        with paths.write_lock(self.workspace):
+            records = [record for record in self.catalog.active_documents() if record.key in keys]
+            write_keywords(self._backends.sparse(self.generation(), writable=True), self.catalog, records)
+
     def rebuild(
         self,
         progress: RebuildProgress = lambda *_: None,
@@ -312,6 +322,7 @@ class Collection:
         if waiting is None:
             self._forget_waiting()
         recover(stores)
+        put_due_facets(stores)
         self._backends.keep_only(self.generation(), *([waiting.number] if waiting else []))
 
     def _stores(self, model: str, dimension: int, indexes: tuple[VectorIndex, SparseIndex] | None = None) -> Stores:

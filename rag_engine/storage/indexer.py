@@ -26,7 +26,14 @@ from rag_engine.chunking.sections.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import mark_changed, metadata_json, pack_extracted, portions, take_keys
+from rag_engine.storage.catalog import (
+    describe_document,
+    mark_changed,
+    metadata_json,
+    pack_extracted,
+    portions,
+    take_keys,
+)
 from rag_engine.storage.cross_references import insert_references
 from rag_engine.storage.deletion import purge
 from rag_engine.storage.index_entries import (
@@ -157,12 +164,9 @@ class Indexer:
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
             catalog = self._stores.catalog
             return self.index(changed, catalog.extracted(record), fingerprint, stored_entries(catalog, record.key))
-        d = tables.documents
         children = put_dense(self._stores, changed)
         with self._stores.catalog.begin() as connection:
-            values = {"metadata": metadata_json(metadata), "fingerprint": fingerprint}
-            connection.execute(sql.update(d).where(d.c.key == record.key).values(values))
-            mark_changed(connection)
+            describe_document(connection, record.key, metadata, fingerprint)
         return len(children)
 
     def prepare(self) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import sqlalchemy as sql
+from sqlalchemy.engine import Connection
 
 from rag_engine.chunking.indexed_text import child_id, keyword_text
 from rag_engine.protocols import ChildFacets, SparseIndex, VectorFile, VectorIndex
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog, ChildRecord
+from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
 from rag_engine.types import DocumentRecord
 
+_FACETS_DUE = "dense facets due"
 # As in Buriasco 2026; a section may be longer.
 _PARENT_CHARACTERS = 2000
 
@@ -48,6 +50,39 @@ def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Ite
     for child in children:
         text = keyword_text(record.metadata.title, child.parent, child)
         yield child.key, record.key, record.metadata.language, text
+
+
+def write_keywords(sparse: SparseIndex, catalog: Catalog, records: Iterable[DocumentRecord]) -> None:
+    """Have the keyword index hold documents under their present title and language; nothing is encoded."""
+    for record in records:
+        sparse.delete_documents([record.key])
+        sparse.add(keyword_rows(record, catalog.document_children(record.key)))
+    sparse.commit()
+
+
+def note_facets_due(connection: Connection, keys: Iterable[int]) -> None:
+    """Note documents whose facets in the dense index are those of before; the next writer brings them up to date."""
+    due = {*_due(connection), *keys}
+    set_state(connection, _FACETS_DUE, " ".join(map(str, sorted(due))))
+
+
+def put_due_facets(stores: Stores) -> None:
+    """Bring the facets of the noted documents in the dense index up to date."""
+    with stores.catalog.begin() as connection:
+        due = _due(connection)
+    if not due:
+        return
+    for record in stores.catalog.active_documents():
+        if record.key in due:
+            put_dense(stores, record)
+    with stores.catalog.begin() as connection:
+        left = _due(connection) - due
+        set_state(connection, _FACETS_DUE, " ".join(map(str, sorted(left))))
+
+
+def _due(connection: Connection) -> set[int]:
+    kept = connection.execute(sql.select(tables.state.c.value).where(tables.state.c.name == _FACETS_DUE)).scalar()
+    return set(map(int, str(kept or "").split()))
 
 
 def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:

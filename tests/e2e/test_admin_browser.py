@@ -183,7 +183,7 @@ def test_a_field_is_corrected_in_the_grid_and_beside_it(page: Page, admin: str) 
     expect(page.locator(".st-key-values").get_by_text("Flood plan of the region").last).to_be_visible()
     expect(page.get_by_text("Corrected by Ada Lovelace")).to_be_visible()
 
-    page.get_by_role("button", name="Revert").click()
+    page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Corrected by Ada Lovelace")).to_have_count(0)
     # A click on a form that is still being drawn may meet the form before it.
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
@@ -210,7 +210,6 @@ def test_the_dataset_is_taken_away_and_its_edited_workbook_taken_back(page: Page
     page.get_by_role("button", name="Apply 1 correction").click()
 
     expect(page.get_by_text("1 correction applied.")).to_be_visible()
-    expect(page.get_by_role("button", name="Update the index")).to_be_visible()
 
 
 def put_on_list(page: Page, address: str, name: str, text: str) -> None:

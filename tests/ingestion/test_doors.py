@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 from cli.main import app as terminal
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
-from ingestion.operations import dataset, decisions, documents, indexes, runs, sources
+from ingestion.operations import corrections, dataset, decisions, documents, indexes, runs, sources
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
@@ -128,6 +128,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setattr("rag_engine.engine.open_engine", _engine)
         patch.setattr("pages._shared.resources.open_engine", _engine)
         patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
+        patch.setattr("pages._library.erasure.UNDO_SECONDS", 0)
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
         prepared = folder / "prepared"
         _prepare(prepared, folder)
@@ -303,12 +304,12 @@ def _delete(source: str) -> Callable[[AppTest], AppTest]:
 def _draw_deletion(source: str) -> None:
     import inspect
 
-    from pages._document.details import _confirm
+    from pages._library.erasure import confirm_deletion
     from pages._shared import resources
 
     for document in resources.engine().collection.documents():
         if document.source.endswith(source):
-            inspect.unwrap(_confirm)(document)
+            inspect.unwrap(confirm_deletion)([document])
 
 
 def _draw_removal(code: str) -> None:
@@ -412,14 +413,14 @@ def _acts(folder: Path) -> dict[str, Act]:
             lambda desk: sources.remove_sources(desk, ["A2"], ADA),
         ),
         "correct a field": Act(
-            ["correct", "A2", "date", "2021-06", *_DECIDE],
+            ["correct", "A2", "date=2021-06", *_DECIDE],
             _correct,
-            lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "import corrections": Act(
             ["import", str(folder / "dataset.xlsx"), "--by", ADA],
             _press("dataset", "apply"),
-            lambda desk: decisions.import_corrections(desk, folder / "dataset.xlsx", ADA),
+            lambda desk: corrections.import_corrections(desk, folder / "dataset.xlsx", ADA),
             [folder / "dataset.xlsx"],
         ),
         "add a list": Act(
@@ -455,9 +456,9 @@ def _acts(folder: Path) -> dict[str, Act]:
         ),
         "undo a correction": Act(
             ["correct", "A2", "date", "--undo", "--by", ADA],
-            lambda app: _date_of_a2(app).button(key="revert").click().run(),
-            lambda desk: decisions.undo_correction(desk, "A2", "date", ADA),
-            before=lambda desk: decisions.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
+            lambda app: _date_of_a2(app).button(key="undo correction").click().run(),
+            lambda desk: corrections.undo(desk, ["A2"], ADA, "date"),
+            before=lambda desk: corrections.correct(desk, {"A2": {"date": ["2021-06"]}}, ADA, WHY),
         ),
         "rebuild the indexes": Act(["rebuild"], _press("run", "rebuild"), indexes.rebuild),
         "accept an index that waits": Act(

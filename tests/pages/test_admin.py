@@ -176,7 +176,7 @@ def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Star
     next(one for one in app.text_input if one.label == "Correct value").set_value("2021-06")
     app.button(key="save correction").click().run()
     assert resources.store().records()["ADM002"].metadata.date == "2021-06"
-    app.button(key="revert").click().run()
+    app.button(key="undo correction").click().run()
     assert resources.store().records()["ADM002"].metadata.date == "2021-05-18"
 
 

@@ -244,6 +244,22 @@ def test_the_details_say_what_is_known(start: Start, collection: Path) -> None:
     assert any("Parliament of Ireland" in one.value for one in app.markdown)
 
 
+def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(
+    start: Start, library: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    app = opened(start, tmp_path / "workspace", "report.pdf")
+    marked = [one.value for one in app.markdown if "extracted, not checked" in one.value]
+    assert any("Authority" in one for one in marked)
+    app.button(key="agree authority").click().run()
+    assert not app.error
+    left = [one.value for one in app.markdown if "extracted, not checked" in one.value]
+    assert len(left) == len(marked) - 1
+    assert not any("Authority" in one for one in left)
+    app.button(key="undo corrections").click().run()
+    assert len([one for one in app.markdown if "extracted, not checked" in one.value]) == len(marked)
+
+
 def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
     app = open_tab(opened(start, library, "arabic.txt"), "Licence")
     assert any("CC BY 4" in one.value for one in app.markdown)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from ingestion.operations.documents import add_files
 from ingestion.types import Progress
+from pages._library.documents import UNCHECKED
+from pages._shared import resources
 from pages._shared.jobs import display_duration, time_left
+from rag_engine.types import Metadata
 
 Start = Callable[..., AppTest]
 
@@ -30,7 +37,8 @@ def test_the_table_lists_every_document(start: Start, collection: Path) -> None:
     app = library(start(collection))
 
     assert not app.exception
-    assert set(app.dataframe[0].value["File"]) == {"flood-act.txt", "piano-caldo.txt", "hostile.txt"}
+    assert {"Flood Act", "Piano caldo"} <= set(app.dataframe[0].value["Title"])
+    assert len(app.dataframe[0].value) == 3
 
 
 def test_words_and_filters_narrow_the_table(start: Start, collection: Path) -> None:
@@ -44,27 +52,132 @@ def test_words_and_filters_narrow_the_table(start: Start, collection: Path) -> N
     assert list(app.dataframe[0].value["Title"]) == ["Flood Act"]
 
 
-def choose(app: AppTest, file: str) -> AppTest:
-    """Return the page after a click on a file's row: this test bed cannot click, but a widget's state can be set."""
+def choose(app: AppTest, *titles: str, cell: str = "") -> AppTest:
+    """Return the page after rows were ticked, or a cell of one was clicked.
+
+    This test bed cannot click, but a widget's state can be set.
+    """
     [table] = app.dataframe
-    row = list(table.value["File"]).index(file)
-    app.session_state[str(table.key)] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    rows = [list(table.value["Title"]).index(title) for title in titles]
+    ticked, cells = ([], [(rows[0], cell)]) if cell else (rows, [])
+    app.session_state[str(table.key)] = {"selection": {"rows": ticked, "columns": [], "cells": cells}}
     return app.run()
 
 
-def test_a_row_that_is_chosen_opens_its_document(start: Start, collection: Path) -> None:
-    app = choose(library(start(collection)), "piano-caldo.txt")
+def test_a_click_on_a_title_opens_its_document(start: Start, collection: Path) -> None:
+    app = choose(library(start(collection)), "Piano caldo", cell="Year")
+    assert app.title[0].value == "Library"
 
+    app = choose(app, "Piano caldo", cell="Title")
     assert not app.exception
     assert "Piano caldo" in app.get("html")[0].proto.body
     assert set(app.query_params) == {"document"}
 
 
 def test_the_library_lists_every_document_again_after_one_was_open(start: Start, collection: Path) -> None:
-    app = library(choose(library(start(collection)), "piano-caldo.txt"))
+    app = library(choose(library(start(collection)), "Piano caldo", cell="Title"))
 
     assert not app.exception
     assert len(app.dataframe[0].value) == 3
+
+
+@pytest.fixture
+def changed(collection: Path, tmp_path: Path) -> Path:
+    """Return a copy of the collection that a test may change."""
+    shutil.copytree(collection, tmp_path / "workspace")
+    return tmp_path / "workspace"
+
+
+def test_words_of_the_text_find_a_document_and_say_where(start: Start, collection: Path) -> None:
+    app = library(start(collection))
+    app.text_input[0].set_value("penalties").run()
+    [title], [place] = app.dataframe[0].value["Title"], app.dataframe[0].value["Found in"]
+    assert (title, place) == ("Flood Act", "Text")
+
+
+def test_the_columns_that_are_chosen_are_kept(start: Start, changed: Path) -> None:
+    app = library(start(changed))
+    app.multiselect(key="library columns").set_value(["Licence", "File"]).run()
+    st.cache_resource.clear()
+    again = library(start(changed))
+    assert list(again.dataframe[0].value.columns) == ["Title", "Licence", "File"]
+
+
+def unchecked(app: AppTest) -> dict[str, str]:
+    return dict(zip(app.dataframe[0].value["Title"], app.dataframe[0].value[UNCHECKED], strict=True))
+
+
+def test_documents_are_confirmed_together_and_that_is_undone(start: Start, changed: Path, tmp_path: Path) -> None:
+    start(changed)
+    for name in ("Quay", "Marina"):
+        (tmp_path / f"{name}.md").write_text(f"# Law of the {name}\n\nThe {name} has rules against floods.", "utf-8")
+        add_files(resources.desk(), [tmp_path / f"{name}.md"])
+    app = library(start(changed))
+    before = unchecked(app)
+    assert before["Law of the Quay"].endswith("values")
+    assert before["Flood Act"] == ""
+    app.toggle(key="library unchecked").set_value(True).run()
+    assert set(unchecked(app)) == {"Law of the Quay", "Law of the Marina"}
+    app.toggle(key="library unchecked").set_value(False).run()
+
+    app = choose(app, "Law of the Quay", "Law of the Marina")
+    app.button(key="agree selected").click().run()
+    assert not app.error
+    assert set(unchecked(app).values()) == {""}
+    app.button(key="undo corrections").click().run()
+    assert unchecked(app) == before
+
+
+def draw_form(*files: str) -> None:
+    """Draw the form of correction as a page: a dialog cannot be clicked in this test bed."""
+    import inspect
+
+    from pages._library.correction import draw_correction
+    from pages._shared import resources
+
+    documents = [one for one in resources.engine().collection.documents() if one.file in files]
+    inspect.unwrap(draw_correction)(documents)
+
+
+def of(file: str) -> Metadata:
+    return next(one.metadata for one in resources.engine().collection.documents() if one.file == file)
+
+
+def test_one_form_corrects_several_documents_and_says_where_they_differ(start: Start, changed: Path) -> None:
+    start(changed)
+    before = {file: of(file) for file in ("flood-act.txt", "piano-caldo.txt")}
+    form = AppTest.from_function(draw_form, args=("flood-act.txt", "piano-caldo.txt"), default_timeout=60).run()
+    assert "Flood Act (1)" in "".join(one.value for one in form.caption)
+    authority = next(one for one in form.text_input if one.label == "Authority")
+    authority.set_value("Port of Valletta")
+    next(one for one in form.button if one.label == "Save").click().run()
+    assert not form.error
+    for file, metadata in before.items():
+        assert of(file) == replace(metadata, authority="Port of Valletta")
+
+
+def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -> None:
+    start(changed)
+    form = AppTest.from_function(draw_form, args=("flood-act.txt",), default_timeout=60).run()
+    next(one for one in form.text_input if one.label == "Date").set_value("last May")
+    next(one for one in form.button if one.label == "Save").click().run()
+    assert "is no date" in form.error[0].value
+
+
+def test_the_selected_documents_are_asked_alone_by_an_address(start: Start, collection: Path) -> None:
+    app = choose(library(start(collection)), "Flood Act", "Piano caldo")
+    app.button(key="ask selected").click().run()
+    assert not app.exception
+    ids = app.query_params["document"]
+    assert set(app.multiselect(key="ask document").value) == set(ids)
+    assert len(ids) == 2
+
+    opened = start(collection)
+    opened.query_params["document"] = ids[:1]
+    opened.run()
+    assert opened.multiselect(key="ask document").value == ids[:1]
+    opened.button(key="ask clear").click().run()
+    assert "document" not in opened.query_params
 
 
 @pytest.mark.parametrize(

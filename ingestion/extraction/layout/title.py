@@ -47,7 +47,12 @@ def choose_title(declared: str, text: str, blocks: Sequence[Block], path: Path) 
         return printed[0].text
     if usable:
         return declared
-    return first_line(text, blocks) or " ".join(re.sub(r"[_\-.]+", " ", path.stem).split()) or path.name
+    return first_line(text, blocks) or stem_words(path) or path.name
+
+
+def stem_words(path: Path) -> str:
+    """Return the words that a file's name is made of, without its ending."""
+    return " ".join(re.sub(r"[_\-.]+", " ", path.stem).split())
 
 
 def is_printed(title: str, text: str) -> bool:

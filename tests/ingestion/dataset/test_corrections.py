@@ -14,7 +14,8 @@ from openpyxl.utils import get_column_letter
 
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.dataset.export import export
-from ingestion.records.source_record import Correction, SourceRecord
+from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import SourceRecord
 from ingestion.types import FieldName, Outcome
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import DOSSIERS, source_record, stopped

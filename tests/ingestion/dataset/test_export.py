@@ -190,7 +190,7 @@ def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_pat
 def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from ingestion.records.source_record import Correction
+    from ingestion.records.document_corrections import Correction
     from ingestion.types import Description, FieldValue
 
     one, sentence = source_record(), "The region issued this plan."

@@ -21,7 +21,7 @@ from ingestion.add_files import add_paths
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.jobs.worker import work
-from ingestion.operations import dataset, decisions, documents, runs
+from ingestion.operations import corrections, dataset, documents, runs
 from ingestion.operations.answers import ask_documents, remove_answers
 from ingestion.operations.desk import Desk, open_desk
 from rag_engine.answering.structured.answer_schema import read_schema
@@ -183,7 +183,7 @@ def test_the_dataset_has_sheets_for_the_schema_that_no_import_takes_for_its_own(
     workbook = openpyxl.load_workbook(file)
     assert workbook.sheetnames[-2:] == ["Policy measures", "Policy measures records"]
     assert workbook["Policy measures"].max_row == 4
-    report = decisions.read_edited(desk, file, "Ada")
+    report = corrections.read_edited(desk, file, "Ada")
     assert (report.corrections, report.decisions, report.rejected) == ((), (), ())
 
 

@@ -21,7 +21,7 @@ from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk
-from ingestion.operations.documents import ground, queue_uploads
+from ingestion.operations.documents import ground, queue_erasure, queue_uploads
 from ingestion.operations.runs import control
 from ingestion.operations.sources import add_own_files
 from ingestion.records.source_store import SourceStore
@@ -32,9 +32,13 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
+from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
+from rag_engine.types import DocumentRecord
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
+
+HARBOUR = "Rules of the harbour. The harbour master keeps the rules."
 
 
 class BrokenEmbedder(CountingEmbedder):
@@ -336,3 +340,36 @@ def test_a_paused_run_waits_and_goes_on_when_it_is_resumed(tmp_path: Path) -> No
     jobs.cancel(id)
     assert jobs.beat(id, None) == "cancel"
     catalog.close()
+
+
+def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> None:
+    upload(engine, "rules.txt", HARBOUR)
+    work(engine)
+    [record] = engine.collection.documents()
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), start_worker=lambda _: None)
+    with ThreadPoolExecutor() as pool:
+        run = queue_erasure(desk, record.source, undo_seconds=60)
+        ended = pool.submit(work, engine)
+        await_run(desk.jobs, lambda one: one.status == "running")
+        control(desk, "cancel", run.id)
+        ended.result(timeout=30)
+    assert desk.jobs.runs()[0].status == "cancelled"
+    assert engine.collection.documents() == [record]
+
+
+def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    upload(engine, "rules.txt", HARBOUR)
+    work(engine)
+    jobs = JobQueue(engine.catalog)
+    id = jobs.queue("erase", {"document_id": engine.collection.documents()[0].source})
+    erase = engine.collection.erase
+
+    def late(record: DocumentRecord) -> Erasure:
+        jobs.cancel(id)
+        time.sleep(1.2)
+        return erase(record)
+
+    monkeypatch.setattr(engine.collection, "erase", late)
+    work(engine)
+    assert jobs.runs()[0].status == "done"
+    assert engine.collection.documents() == []

@@ -151,6 +151,14 @@ def test_other_sentences_are_no_target(sentence: str) -> None:
     assert target.value == ""
 
 
+def test_a_heading_that_has_run_into_its_paragraph_is_no_part_of_a_description() -> None:
+    prose = [f"Die Gemeinde {name} prüft den Deich in jedem Frühjahr mit zwei Wärtern." for name in "ABCDEFGHIJKLMN"]
+    run_in = "2 Zweck der Zuwendungen Die Zuwendungen sollen den Gemeinden bei der Prüfung der Deiche helfen."
+    description, _ = summarise(extracted_from(f"{prose[0]} {run_in} {' '.join(prose[1:])}"), "de")
+    assert prose[0] in description.value
+    assert "Zweck der Zuwendungen" not in description.value
+
+
 def test_captions_footnotes_references_and_numbers_are_no_part_of_a_description() -> None:
     prose = [f"The dyke of section {n} is checked each spring by two wardens and a surveyor." for n in range(20)]
     junk = [

@@ -17,7 +17,8 @@ from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
 from ingestion.pipeline.run import run_phases
-from ingestion.records.source_record import Correction, Decision
+from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import Tools, open_tools

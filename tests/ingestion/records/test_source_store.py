@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.records.source_record import Correction, Decision
+from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore
 from ingestion.types import (
     Description,
@@ -139,7 +140,9 @@ def test_a_persons_values_win_and_can_be_taken_back(store: SourceStore) -> None:
     assert (metadata.hazards, metadata.title, metadata.authority) == (("Wildfire", "Heatwaves"), "T", "Ministry")
     store.correct([Correction("A1", "hazards", ())])
     assert store.records()["A1"].metadata.hazards == ()
-    store.undo_correction("A1", "hazards", "Ada")
+    store.correct(
+        [Correction("A1", "hazards", (), "Ada", act="undo"), Correction("A1", "hazards", (), "Ada", act="undo")]
+    )
     assert store.records()["A1"].metadata.hazards == ("Flood",)
 
 

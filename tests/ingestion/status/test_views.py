@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ingestion.records.source_record import Correction, SourceRecord
+from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event
 from ingestion.status.document_fields import changed_fields, missing_fields, unsure_fields
 from ingestion.status.source_status import state_of

@@ -1,0 +1,244 @@
+"""Corrections of what is known of documents: a person's value, agreement, undoing, and what each says at once."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.dataset.allowed_values import CONTROLLED
+from ingestion.dataset.corrections import CorrectionReport, read_corrections
+from ingestion.indexing.phase import code_of, described_anew, indexed_metadata, is_former
+from ingestion.metadata.taxonomy import load_taxonomy
+from ingestion.operations.decisions import decide
+from ingestion.operations.desk import Desk, queue_action, require_author
+from ingestion.records.document_corrections import Correction, standing, undoing
+from ingestion.records.file_descriptions import DescribedFile, FileDescriptions
+from ingestion.records.source_store import now
+from ingestion.status.document_fields import Described, changed_fields, shown_values, unchecked_fields
+from ingestion.types import FieldName
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.storage.catalog import describe_document
+from rag_engine.storage.stores import note_facets_due
+from rag_engine.types import DocumentRecord, Metadata
+
+# The values of fields by document: code of a source, or id, file, title or source of a document of the collection.
+NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]
+
+# Passages whose titles are written to the keyword index at once, in about two seconds; more are left to the worker.
+_AT_ONCE = 5_000
+
+
+def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tuple[Correction, ...]:
+    """Record a person's values for fields of documents, all or none of them; return what changed.
+
+    They win over every extractor, and filters, references and searches use them from then on.
+    """
+    require_author(author)
+    labels = vocabulary()
+    changed = [
+        correction
+        for record, given in zip(_find_all(desk, values), values.values(), strict=True)
+        for correction in changed_fields(record, given, author.strip(), labels, note.strip())
+    ]
+    return _enter(desk, changed)
+
+
+def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldName] = ()) -> tuple[Correction, ...]:
+    """Record that the extracted values of these fields are right, of all that nobody has confirmed where none is named.
+
+    An agreed value is a correction with the same value: what an extractor reads later does not change it.
+    """
+    require_author(author)
+    agreed: list[Correction] = []
+    for record in _find_all(desk, names):
+        shown = shown_values(record)
+        agreed += [
+            Correction(record.code, field, shown[field], author.strip(), act="agree")
+            for field in unchecked_fields(record)
+            if field in fields or not fields
+        ]
+    return _enter(desk, agreed)
+
+
+def undo(
+    desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None, *, batch: str = ""
+) -> tuple[Correction, ...]:
+    """Undo what was last done to the fields of each document, or to one field; return what was undone.
+
+    What was done together, as with a form of several fields, is undone together. With the `batch` of an act only that
+    one is undone, and not what anybody has done to a field since.
+    """
+    require_author(author)
+    codes = [record.code for record in _find_all(desk, names)]
+    undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "", batch)]
+    if not undone:
+        raise InputError(
+            f"Nothing was corrected of {', '.join(names[:5])} that could be undone.",
+            help="`sextant correct DOCUMENT --history` lists what was done.",
+        )
+    return _enter(desk, [replace(one, author=author.strip()) for one in undone])
+
+
+def correction_history(desk: Desk, name: str) -> list[Correction]:
+    """Return everything that people did to the fields of a document, oldest first."""
+    return desk.store.journal.entries(find_described(desk, name).code)
+
+
+def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
+    """Return what a person changed in an exported workbook; nothing is recorded."""
+    return read_corrections(file, list(desk.store.records().values()), author.strip(), now(), vocabulary())
+
+
+def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
+    """Record what a person changed and decided in an exported workbook; return what was read."""
+    require_author(author)
+    report = read_edited(desk, file, author)
+    _enter(desk, report.corrections)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in report.decisions:
+        alike.setdefault((one.choice, one.note), []).append(one.code)
+    for (choice, note), codes in alike.items():
+        decide(desk, codes, choice, author, note)
+    return report
+
+
+def vocabulary() -> dict[FieldName, tuple[str, ...]]:
+    """Return the labels of every field that has a controlled vocabulary."""
+    taxonomy = load_taxonomy()
+    return {field: taxonomy.labels(field) for field in CONTROLLED}
+
+
+# --- documents as they are described
+
+
+def find_described(desk: Desk, name: str) -> Described:
+    """Return a document by the code of its source, or by id, file, title or source; InputError for none."""
+    return _find_all(desk, [name])[0]
+
+
+def _find_all(desk: Desk, names: Iterable[str]) -> list[Described]:
+    """Return the documents of these names, in their order."""
+    listed, by_source = desk.store.records(), {one.source: one for one in desk.engine.collection.documents()}
+    found: list[Described | DocumentRecord] = [
+        listed.get(name) or by_source.get(name) or desk.engine.catalog.find_document(name) for name in names
+    ]
+    described = iter(describe_records(desk, [one for one in found if isinstance(one, DocumentRecord)]))
+    return [next(described) if isinstance(one, DocumentRecord) else one for one in found]
+
+
+def describe_record(desk: Desk, record: DocumentRecord) -> Described:
+    """Return what is known of a document of the collection, and who corrected it."""
+    return describe_records(desk, [record])[0]
+
+
+def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Described]:
+    """Return what is known of documents of the collection, in their order."""
+    listed = desk.store.records() if any(map(code_of, records)) else {}
+    descriptions = FileDescriptions(desk.engine.catalog)
+    known = descriptions.all() if len(records) > 1 else {}
+    given = _by_code(desk.store.corrections())
+    found: list[Described] = []
+    for record in records:
+        source = listed.get(correction_code(record))
+        described = known.get(record.source) or descriptions.find(record)
+        found.append(source or DescribedFile(record.source, described, tuple(given.get(record.source, ()))))
+    return found
+
+
+def relabel(desk: Desk, sources: Iterable[str]) -> int:
+    """Have keyword searches find documents under their present titles; return the number of documents."""
+    wanted = set(sources)
+    keys = {record.key for record in desk.engine.collection.documents() if record.source in wanted}
+    if keys:
+        desk.engine.collection.relabel(keys)
+    return len(keys)
+
+
+def restore_corrections(desk: Desk, sources: Iterable[str]) -> None:
+    """Give documents that were just indexed what people corrected meanwhile."""
+    wanted = {one.code for one in desk.store.corrections()} & set(sources)
+    _apply(desk, wanted, [])
+
+
+def _enter(desk: Desk, given: Sequence[Correction]) -> tuple[Correction, ...]:
+    """Enter corrections in the journal and have the collection say what they say."""
+    batch, when = secrets.token_hex(8), now()
+    stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
+    _apply(desk, {one.code for one in stamped}, stamped)
+    return tuple(stamped)
+
+
+def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
+    """Describe documents as the journal has it with these entries, in one transaction with entering them."""
+    if not codes:
+        return
+    catalog, descriptions = desk.engine.catalog, FileDescriptions(desk.engine.catalog)
+    sources, known = desk.store.records(), descriptions.all()
+    present = [(record, print_) for record, print_ in catalog.fingerprints() if correction_code(record) in codes]
+    changed: list[int] = []
+    # What the keyword index holds of a description.
+    renamed: list[DocumentRecord] = []
+    with catalog.begin() as connection:
+        desk.store.enter(connection, given)
+        # After the first change of this transaction, which keeps everybody else from changing them.
+        counting = _by_code(standing(desk.store.journal.entries(connection=connection)))
+        for record, print_ in present:
+            code = correction_code(record)
+            corrections, source = tuple(counting.get(code, ())), sources.get(code)
+            if source is not None:
+                metadata = indexed_metadata(replace(source, corrections=corrections))
+                made_of = described_anew(print_, metadata)
+            else:
+                described = known.get(code) or descriptions.find(record)
+                if code not in known:
+                    descriptions.put(code, described, connection)
+                metadata = _with_work_of(record, DescribedFile(code, described, corrections).metadata)
+                made_of = print_
+            if metadata != record.metadata:
+                describe_document(connection, record.key, metadata, made_of)
+                changed.append(record.key)
+                if (metadata.title, metadata.language) != (record.metadata.title, record.metadata.language):
+                    renamed.append(record)
+        note_facets_due(connection, changed)
+    _update_indexes(desk, renamed)
+
+
+def correction_code(record: DocumentRecord) -> str:
+    """Return by what the corrections of a document are kept: a former version and a file have their own."""
+    return record.source if is_former(record) else code_of(record) or record.source
+
+
+def _by_code(given: Iterable[Correction]) -> dict[str, list[Correction]]:
+    grouped: dict[str, list[Correction]] = {}
+    for one in given:
+        grouped.setdefault(one.code, []).append(one)
+    return grouped
+
+
+def _with_work_of(record: DocumentRecord, metadata: Metadata) -> Metadata:
+    """Return the metadata with what the collection alone knows: the document's place among the versions of its work."""
+    kept = record.metadata
+    return replace(
+        metadata,
+        work=kept.work,
+        version=kept.version,
+        superseded=kept.superseded,
+        translation_of=kept.translation_of,
+    )
+
+
+def _update_indexes(desk: Desk, records: Sequence[DocumentRecord]) -> None:
+    """Have the keyword index follow at once, or by the worker where it is long or somebody else is writing."""
+    if not records:
+        return
+    sources = [record.source for record in records]
+    if sum(record.children for record in records) <= _AT_ONCE:
+        try:
+            relabel(desk, sources)
+            return
+        except WorkspaceError as error:
+            if not error.retryable:
+                raise
+    queue_action(desk, "relabel", {"documents": sources})

@@ -1,0 +1,58 @@
+"""Settings of the library that are kept with the collection: the columns of its table and its saved filters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from ingestion.operations.desk import Desk
+from rag_engine.errors import InputError
+from rag_engine.filters import Filter
+from rag_engine.storage.catalog import set_state
+
+_COLUMNS, _FILTERS = "library columns", "library filters"
+_LONGEST_NAME = 80
+
+
+def chosen_columns(desk: Desk, default: Sequence[str]) -> list[str]:
+    """Return the columns that were last chosen for the table."""
+    kept = desk.engine.catalog.state(_COLUMNS)
+    return list(json.loads(kept)) if kept else list(default)
+
+
+def choose_columns(desk: Desk, columns: Sequence[str]) -> None:
+    """Keep which columns the table has."""
+    with desk.engine.catalog.begin() as connection:
+        set_state(connection, _COLUMNS, json.dumps(list(columns)))
+
+
+def saved_filters(desk: Desk) -> dict[str, Filter]:
+    """Return the saved filters by name, in the order of their names."""
+    kept: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(desk.engine.catalog.state(_FILTERS, "{}"))
+    read = {name: {facet: tuple(values) for facet, values in wanted.items()} for name, wanted in kept.items()}
+    return dict(sorted(read.items(), key=lambda item: item[0].casefold()))
+
+
+def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
+    """Save a filter under a name, in the place of one of this name."""
+    title = " ".join(name.split())
+    if not title or len(title) > _LONGEST_NAME:
+        raise InputError("The filters need a name.", help=f"Give one of up to {_LONGEST_NAME} characters.")
+    if not wanted:
+        raise InputError("No filter is set.", help="Choose at least one value, then save.")
+    _keep(desk, saved_filters(desk) | {title: dict(wanted)})
+
+
+def delete_filters(desk: Desk, name: str) -> Filter:
+    """Delete a saved filter and return it, so that it can be saved again."""
+    kept = saved_filters(desk)
+    if name not in kept:
+        raise InputError(f"No filters are saved as {name!r}.")
+    deleted = kept.pop(name)
+    _keep(desk, kept)
+    return deleted
+
+
+def _keep(desk: Desk, filters: Mapping[str, Filter]) -> None:
+    with desk.engine.catalog.begin() as connection:
+        set_state(connection, _FILTERS, json.dumps(filters, ensure_ascii=False))

@@ -1,0 +1,119 @@
+"""Correction of the metadata of one or several documents in one form, and how to undo it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
+from ingestion.records.document_corrections import Correction
+from ingestion.status.document_fields import Described, shown_values
+from ingestion.status.views import pluralised
+from ingestion.types import FIELDS, FieldName
+from pages._shared import resources
+from pages._shared.elements import draw_author, known_author
+from pages._shared.errors import show_errors
+from pages._shared.field_inputs import HEADINGS, LONG, draw_field
+from pages._shared.markdown import escape
+from rag_engine.types import DocumentRecord
+
+_DONE = "documents corrected"
+# Different values of a field that are listed below its input.
+_LISTED = 4
+
+_Values = tuple[str, ...]
+
+
+def note_done(sources: Sequence[str], entered: Sequence[Correction], what: str) -> None:
+    """Have the page say what was done to documents, with the button to undo just that."""
+    if entered:
+        st.session_state[_DONE] = tuple(sources), entered[0].batch, what
+
+
+def draw_done(source: str = "") -> None:
+    """Draw what was last done to documents, with the button to undo it; on the page of one only what was done to it."""
+    if _DONE not in st.session_state:
+        return
+    sources, batch, what = st.session_state[_DONE]
+    if source and source not in sources:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="correction done"):
+        st.markdown(f":material/check_circle: {what}", width="content")
+        if st.button("Undo", icon=":material/undo:", key="undo corrections"):
+            with show_errors():
+                undo(resources.desk(), sources, known_author(), batch=batch)
+                del st.session_state[_DONE]
+                st.rerun()
+        if st.button("", icon=":material/close:", type="tertiary", key="correction seen", help="Close"):
+            del st.session_state[_DONE]
+            st.rerun()
+
+
+@st.dialog("Correct", width="large", icon=":material/edit:")
+def draw_correction(documents: Sequence[DocumentRecord]) -> None:
+    """Draw one form for the documents, in which only what is changed counts; where their values differ, it says so."""
+    described, labels = describe_records(resources.desk(), documents), vocabulary()
+    if len(documents) == 1:
+        st.markdown(f"**{escape(documents[0].metadata.title or documents[0].file)}**")
+    else:
+        st.caption(f"{pluralised(len(documents), 'document')}. An input that you leave as it is changes nothing.")
+    author = draw_author()
+    key = f"correct {hash(tuple(one.key for one in documents))} {resources.engine().catalog.change()}"
+    before, after = _common(described), dict[FieldName, _Values]()
+    with st.form(f"{key} form", border=False):
+        top = st.container()
+        left, right = st.columns(2)
+        short = [field for field in FIELDS if field not in (*LONG, "title")]
+        for field in ("title", *short, *(one for one in FIELDS if one in LONG)):
+            given = before[field]
+            hint = f"{len(given)} different values" if len(given) > 1 else ""
+            common = next(iter(given)) if len(given) == 1 else ()
+            side = (
+                (left, right)[short.index(field) % 2] if field in short else top if field == "title" else st.container()
+            )
+            with side:
+                after[field] = tuple(
+                    draw_field(HEADINGS[field], field, common, labels.get(field, ()), f"{key} {field}", hint)
+                )
+                if len(given) > 1:
+                    st.caption(_differing(given))
+        note = st.text_input("Note", placeholder="Where it is stated, why it is correct", key=f"{key} note")
+        saved = st.form_submit_button("Save", type="primary", icon=":material/save:", key="save documents")
+    if not saved:
+        return
+    with show_errors():
+        changed = _changed(before, after)
+        values = {one.source: changed for one in documents}
+        entered = correct(resources.desk(), values, author, note) if changed else ()
+        documents_changed = len({one.code for one in entered})
+        what = f"{pluralised(len(entered), 'value')} corrected in {pluralised(documents_changed, 'document')}."
+        note_done([one.source for one in documents], entered, what)
+        st.rerun()
+
+
+def _common(described: Sequence[Described]) -> dict[FieldName, Counter[_Values]]:
+    """Return the values of each field with the number of documents that have them."""
+    shown = [shown_values(one) for one in described]
+    return {field: Counter(one[field] for one in shown) for field in FIELDS}
+
+
+def _changed(
+    before: Mapping[FieldName, Counter[_Values]], after: Mapping[FieldName, _Values]
+) -> dict[FieldName, _Values]:
+    """Return the inputs that a person changed; one over different values begins empty."""
+    begun = {field: next(iter(given)) if len(given) == 1 else () for field, given in before.items()}
+    return {field: values for field, values in after.items() if _cleaned(values) != _cleaned(begun[field])}
+
+
+def _cleaned(values: _Values) -> set[str]:
+    return {value.strip() for value in values if value.strip()}
+
+
+def _differing(given: Counter[_Values]) -> str:
+    listed = [
+        f"{escape('; '.join(values)[:80]) or '(empty)'} ({count})" for values, count in given.most_common(_LISTED)
+    ]
+    more = f" · and {len(given) - _LISTED} more" if len(given) > _LISTED else ""
+    return "Now: " + " · ".join(listed) + more

@@ -1,0 +1,57 @@
+"""Saved filters: the choice of one, saving the present ones under a name, and deletion with undo."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ingestion.operations.library import delete_filters, save_filters, saved_filters
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import set_filters
+from pages._shared.markdown import escape
+from rag_engine.filters import Filter
+
+_DELETED, _NAME = "filters deleted", "filters name"
+
+
+def draw_filter_sets(place: str, wanted: Filter) -> None:
+    """Draw the saved filters, to be used in this place, and how to save those that are set."""
+    saved = saved_filters(resources.desk())
+    if not (saved or wanted or _DELETED in st.session_state):
+        return
+    with st.expander("Saved filters", icon=":material/bookmark:", key=f"{place} saved filters"):
+        for name, kept in saved.items():
+            with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+                st.button(
+                    escape(name),
+                    key=f"{place} use {name}",
+                    icon=":material/filter_alt:",
+                    type="primary" if dict(kept) == dict(wanted) else "secondary",
+                    on_click=set_filters,
+                    args=(place, kept),
+                    width="stretch",
+                )
+                if st.button(
+                    "", key=f"{place} delete {name}", icon=":material/delete:", type="tertiary", help=f"Delete {name}"
+                ):
+                    st.session_state[_DELETED] = name, delete_filters(resources.desk(), name)
+                    st.rerun()
+        _draw_deleted()
+        if wanted:
+            name = st.text_input("Name", key=f"{place} {_NAME}", max_chars=80, placeholder="Heat plans since 2018")
+            if st.button("Save these filters", key=f"{place} save filters", icon=":material/bookmark_add:"):
+                with show_errors():
+                    save_filters(resources.desk(), name, wanted)
+                    st.rerun()
+
+
+def _draw_deleted() -> None:
+    if _DELETED not in st.session_state:
+        return
+    name, kept = st.session_state[_DELETED]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Deleted: {escape(name)}", width="content")
+        if st.button("Undo", key="undo filters", icon=":material/undo:", type="tertiary"):
+            save_filters(resources.desk(), name, kept)
+            del st.session_state[_DELETED]
+            st.rerun()

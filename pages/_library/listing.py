@@ -1,0 +1,39 @@
+"""Documents tab of the Library: search, columns, the table, and the acts on what is selected in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ingestion.operations.corrections import describe_records
+from ingestion.status.document_fields import unchecked_fields
+from pages._library.correction import draw_done
+from pages._library.documents import draw_columns, draw_table, find
+from pages._library.selection import draw_selection
+from pages._shared import resources
+from rag_engine.types import DocumentRecord
+
+
+def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
+    """Draw the documents that the filters allow, of so many in all."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = st.text_input(
+            "Search", placeholder="Words in titles, authorities, summaries and texts", icon=":material/search:"
+        )
+        columns = draw_columns()
+        only = st.toggle("Only with unchecked values", key="library unchecked")
+    found = find(documents, words)
+    described = dict(zip((one.key for one in documents), describe_records(resources.desk(), documents), strict=True))
+    shown = [
+        one
+        for one in documents
+        if (found is None or one.key in found) and (not only or unchecked_fields(described[one.key]))
+    ]
+    st.caption(f"{len(shown):,} of {total:,} documents. Click on a title to open the document.")
+    draw_done()
+    actions = st.container()
+    if shown:
+        chosen = draw_table(shown, described, columns, found)
+        with actions:
+            draw_selection(chosen, described)

@@ -1,0 +1,46 @@
+"""Place where files are dropped, which are then queued for addition."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ingestion.extraction.file_type import UPLOAD_SUFFIXES
+from ingestion.operations.documents import is_listed, queue_uploads
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from rag_engine.types import DocumentRecord
+
+
+def draw_upload() -> None:
+    """Draw the place where files are dropped, and queue them for addition."""
+    # A key of its own for each batch empties the widget once its files are handed on.
+    batch = st.session_state.setdefault("upload batch", 0)
+    files = st.file_uploader(
+        "Files to add",
+        type=UPLOAD_SUFFIXES,
+        accept_multiple_files=True,
+        key=f"upload {batch}",
+        label_visibility="collapsed",
+    )
+    replaces = _choose_replaced() if len(files) == 1 else None
+    label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
+    if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
+        with show_errors():
+            queue_uploads(
+                resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
+            )
+            st.session_state["upload batch"] = batch + 1
+            st.rerun()
+
+
+def _choose_replaced() -> DocumentRecord | None:
+    """Return the document that the file is a new version of, as the person says; None for a document of its own."""
+    own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
+    return st.selectbox(
+        "It is a new version of",
+        own,
+        index=None,
+        placeholder="No document: add it as a document of its own",
+        format_func=lambda one: f"{one.metadata.title} ({one.file})",
+        key="upload replaces",
+    )
