@@ -11,6 +11,7 @@ import typer
 
 from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, knowledge, review, runs, serve, sources
 from cli.chat import chat
+from cli.compare import compare
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="Ask questions of your own documents; every claim links to the page it comes from.",
 )
 
-for verbs in (collection, ask, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset):
+for verbs in (collection, ask, compare, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset):
     app.add_typer(verbs.app)
 app.add_typer(sources.seeds, name="seeds")
 app.add_typer(knowledge.app, name="knowledge")

@@ -10,6 +10,7 @@ from typing import IO
 from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
 from ingestion.dataset.answer_store import AnswerStore
+from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.queue import Run
@@ -161,6 +162,7 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
 
 def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
     AnswerStore(desk.engine.catalog).forget_documents([record.document_id])
+    ComparisonStore(desk.engine.catalog).forget_documents([record.document_id])
     return desk.engine.collection.erase(record)
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import control
-from ingestion.status.views import display_reason, rate_per_minute, seconds_left
+from ingestion.status.views import display_reason, pluralised, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import draw_table
@@ -44,9 +44,9 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
-_PAUSABLE = ("ask", "ground", "run")
+_PAUSABLE = ("ask", "compare", "ground", "run")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
-_COUNTED = {"ask": "documents", "gate": "questions", "ground": "entries", "rebuild": "done"}
+_COUNTED = {"ask": "documents", "compare": "cells", "gate": "questions", "ground": "entries", "rebuild": "done"}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -179,6 +179,8 @@ def _draw_finished(run: Run) -> None:
         _draw_summaries(run)
     for result in run.results if run.action == "ask" else ():
         st.caption(_asked(result))
+    for result in run.results if run.action == "compare" else ():
+        st.caption(_compared(result))
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
     for result in run.results if run.action == "ground" else ():
@@ -196,6 +198,10 @@ def _title(run: Run) -> str:
         return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
     if run.action == "ask":
         return f"Asking each document: {escape(str(run.arguments['question']))}"
+    if run.action == "compare":
+        questions = run.arguments["questions"]
+        more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
+        return f"Comparing: {escape(str(questions[0]))}{more}"
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else run.arguments.get("document_id", "")
         return f"Deleting {escape(str(file))}"
@@ -227,6 +233,11 @@ def _asked(result: Mapping[str, Any]) -> str:
     failed = ", ".join(map(str, result["failed"]))
     done = f"{result['asked']} documents asked, {result['documents']} answered so far."
     return escape(f"{done} Could not be asked: {failed}." if failed else done)
+
+
+def _compared(result: Mapping[str, Any]) -> str:
+    failed = f", {result['failed']} of them failed" if result["failed"] else ""
+    return escape(f"{pluralised(int(result['asked']), 'cell')} asked{failed}. Now {result['described']}.")
 
 
 def _erased(result: Mapping[str, Any]) -> str:

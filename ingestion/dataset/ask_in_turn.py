@@ -1,0 +1,48 @@
+"""Asking one thing after the other, with progress, a way to stop, and an end where the model is unavailable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ingestion.types import Progress
+from rag_engine.errors import BackendError
+
+# Failures one after the other from which the model is taken to be unavailable.
+_FAILURES = 3
+
+Asked = TypeVar("Asked")
+
+
+def ask_in_turn(
+    waiting: Sequence[Asked],
+    ask: Callable[[Asked], None],
+    failed: Callable[[Asked, BackendError], None],
+    name: Callable[[Asked], str],
+    *,
+    done: int = 0,
+    progress: Callable[[Progress], None] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> int:
+    """Ask each that waits, keeping each before the next is asked, and return how many were asked.
+
+    `ask` and `failed` keep what comes of it; `done` were asked before and count in the progress. `stopped` ends it
+    after the one it is at. BackendError where three fail one after the other, or all of fewer.
+    """
+    total, asked, failures = done + len(waiting), 0, 0
+    for one in waiting:
+        if stopped():
+            break
+        progress(Progress(done + asked, total, 0, 0, name(one)))
+        try:
+            ask(one)
+        except BackendError as error:
+            failed(one, error)
+            failures += 1
+            if failures == min(_FAILURES, len(waiting)):
+                raise
+        else:
+            failures = 0
+        asked += 1
+    progress(Progress(done + asked, total, 0, 0, ""))
+    return asked
