@@ -137,8 +137,10 @@ def remove_comparison(desk: Desk, id: str) -> Comparison:
 
 
 def restore_comparison(desk: Desk, comparison: Comparison) -> None:
-    """Bring back a comparison as it was."""
-    _store(desk).restore(comparison)
+    """Bring back a comparison as it was; cells that were asked since stay."""
+    now = _store(desk).find(comparison.id)
+    since = now.cells if now else {}
+    _store(desk).restore(replace(comparison, cells={**comparison.cells, **since}))
 
 
 def comparison_runs(desk: Desk, id: str) -> list[Run]:

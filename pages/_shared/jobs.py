@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,34 @@ def draw_runs() -> None:
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
 
 
+def draw_runs_of(chosen: Callable[[Run], bool]) -> None:
+    """Draw the active and paused runs that are chosen, and why the latest of them failed."""
+    active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active and chosen(run)]
+    st.fragment(_draw_chosen, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
+
+
+def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
+    runs = [run for run in resources.jobs().runs(_LOOKED_AT) if chosen(run)]
+    _follow([run for run in runs if run.active], watching=watching)
+    for run in reversed(runs):
+        if run.active:
+            _draw_active(run)
+        elif run.status == "paused":
+            _draw_paused(run)
+    if runs and runs[0].status == "failed":
+        show_error(runs[0].message)
+
+
+def _follow(active: Sequence[Run], *, watching: bool) -> None:
+    """See that a worker is at the active runs, and draw the whole page again once there are none left."""
+    if active and not any(run.alive for run in active):
+        # The worker has died, or went before the last run was queued.
+        ensure_worker(resources.workspace())
+    elif watching and not active:
+        # All is done: the table, the filters and the figures are others now.
+        st.rerun()
+
+
 def time_left(progress: Progress, seconds: float) -> float | None:
     """Return the seconds that remain, from the bytes done in `seconds`; None while too little is done to tell."""
     if progress.done_bytes <= 0 or seconds < 2:
@@ -76,12 +104,7 @@ def _draw_runs(*, watching: bool) -> None:
     active = [run for run in runs if run.active]
     if active:
         st.session_state[_WATCHED] = active[0].id
-        if not any(run.alive for run in active):
-            # The worker has died, or went before the last run was queued.
-            ensure_worker(resources.workspace())
-    elif watching:
-        # All is done: the table, the filters and the figures are others now.
-        st.rerun()
+    _follow(active, watching=watching)
     for run in reversed(active):
         _draw_active(run)
     for run in runs:

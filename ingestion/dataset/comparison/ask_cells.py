@@ -158,13 +158,14 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents) or frozenset()
     searched = [snapshot.documents[key].children for key in allowed]
     read = {hit.child_id for source in evidence.sources for hit in source.hits}
+    short, citations = _worded(answer, engine)
     return ComparisonCell(
         question=plan.question,
         column=column,
         status=_status(answer),
-        short=_short(answer, engine),
+        short=short,
         text=answer.text,
-        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else answer.citations,
+        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else citations,
         effort=SearchEffort(len(searched), sum(searched), len(read)),
         generator=answer.generator,
         warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
@@ -206,11 +207,15 @@ def _status(answer: Answer) -> CellStatus:
     return "closest passages" if quoted and answer.evidence.ground != "enough" else "answered"
 
 
-def _short(answer: Answer, engine: Engine) -> str:
-    if answer.status == "answered" and answer.generator == ExtractiveAnswerer.name:
-        quotation, answering = best_quotation(answer.text)
-        return shortened(quotation, engine.language_of(quotation), answering)
-    return shortened(without_marks(answer.text), answer.evidence.plan.language)
+def _worded(answer: Answer, engine: Engine) -> tuple[str, tuple[Citation, ...]]:
+    """Return the few words of an answer that a table shows, and its citations, that of those words first."""
+    citations = answer.citations
+    if answer.status != "answered" or answer.generator != ExtractiveAnswerer.name:
+        return shortened(without_marks(answer.text), answer.evidence.plan.language), citations
+    number, quotation, answering = best_quotation(answer.text)
+    best = citations[number : number + 1]
+    rest = (*citations[:number], *citations[number + 1 :])
+    return shortened(quotation, engine.language_of(quotation), answering), (*best, *rest)
 
 
 def _nearest(evidence: Evidence) -> tuple[Citation, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_engine.answering.citations import CHECKED_MARK
 from rag_engine.prompts import one_line
-from rag_engine.takeaway.answer_lines import answer_lines
+from rag_engine.takeaway.answer_lines import AnswerLine, answer_lines
 from rag_engine.text.sentences import sentence_spans
 
 MOST_WORDS = 40
@@ -12,23 +12,26 @@ MOST_WORDS = 40
 _WORDS_BEFORE = 8
 
 
-def best_quotation(text: str) -> tuple[str, int]:
-    """Return the first quotation of an answer that consists of them, and where the words that answer begin in it.
+def best_quotation(text: str) -> tuple[int, str, int]:
+    """Return the best quotation of an answer that consists of them: its number from 0, its words, where they answer.
 
-    ("", 0) where the answer quotes nothing.
+    It is the first that is more than what opens a list; (0, "", 0) where the answer quotes nothing.
     """
-    for line in answer_lines(text):
-        if line.kind != "bullet":
-            continue
-        said, answering = "", 0
-        for run in line.runs:
-            if run.n is None:
-                answering = answering or (len(said) if run.bold else 0)
-                said += run.text
-        # The language of a foreign quotation stands behind it.
-        opening = said.find("“") + 1
-        return said[opening : said.rfind("”")], max(answering - opening, 0)
-    return "", 0
+    found = [_quotation(line) for line in answer_lines(text) if line.kind == "bullet"]
+    whole = (number for number, (said, _) in enumerate(found) if not said.endswith(":"))
+    number = next(whole, 0)
+    return (number, *found[number]) if found else (0, "", 0)
+
+
+def _quotation(line: AnswerLine) -> tuple[str, int]:
+    said, answering = "", 0
+    for run in line.runs:
+        if run.n is None:
+            answering = answering or (len(said) if run.bold else 0)
+            said += run.text
+    # The language of a foreign quotation stands behind it.
+    opening = said.find("“") + 1
+    return said[opening : said.rfind("”")], max(answering - opening, 0)
 
 
 def without_marks(text: str) -> str:

@@ -1,0 +1,61 @@
+"""The table of a comparison: a cell shows its short answer and opens at a click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import streamlit as st
+
+from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
+
+_FOLDER = Path(__file__).parent
+_table = st.components.v2.component(
+    "comparison table",
+    css=(_FOLDER / "table.css").read_text(encoding="utf-8"),
+    js=(_FOLDER / "table.js").read_text(encoding="utf-8"),
+)
+_KEY = "comparison table"
+
+
+def draw_table(
+    comparison: Comparison,
+    present: Collection[str],
+    asking: Collection[CellPlace],
+    on_opened: Callable[[int, int], None],
+) -> None:
+    """Draw the cells; `present` are the columns that the collection has, `asking` the places that a run is at.
+
+    `on_opened` gets the row and the column of a cell that is clicked, counted from 0.
+    """
+    rows = [
+        {
+            "question": question,
+            "cells": [
+                _shown(comparison.cells.get((question, column.key)), waiting=(question, column.key) in asking)
+                for column in comparison.columns
+            ],
+        }
+        for question in comparison.questions
+    ]
+    columns = [
+        {"label": one.label, "note": "" if one.key in present else "No longer in the collection"}
+        for one in comparison.columns
+    ]
+    _table(
+        key=_KEY,
+        data={"label": comparison.name, "columns": columns, "rows": rows},
+        on_opened_change=lambda: on_opened(*map(int, st.session_state[_KEY]["opened"])),
+    )
+
+
+def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
+    """Return a cell's status, its text, and below it where the text is from or how hard was searched."""
+    if cell is None or (waiting and cell.status == "failed"):
+        return {"status": "asking" if waiting else NOT_ASKED, "text": "", "note": ""}
+    if cell.status == "nothing found":
+        return {"status": cell.status, "text": "", "note": cell.effort.describe()}
+    cited = cell.citations[:1]
+    more = len({(one.document_id, one.page) for one in cell.citations}) - 1
+    note = "".join(f"{one.title}, page {one.page}{f' and {more} more' if more > 0 else ''}" for one in cited)
+    return {"status": "asking again" if waiting else cell.status, "text": cell.short, "note": note}
