@@ -29,6 +29,8 @@ from pages._shared.filter_widgets import draw_filters
 from pages._shared.jobs import draw_runs_of
 
 _POLL_SECONDS = 2.0
+# A table of six columns wants the room beside it.
+_WIDE = '<style>[data-testid="stMainBlockContainer"] { padding-inline: clamp(1rem, 2.2vw, 5rem); }</style>'
 _CELL = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
 
 
@@ -40,6 +42,7 @@ def current_comparison() -> Comparison | None:
 def draw_comparison(comparison: Comparison) -> None:
     """Draw the comparison, and over it the cell that the address names."""
     id = comparison.id
+    st.html(_WIDE)
     draw_heading(comparison.name, COMPARISON)
     draw_undo(id)
     active = [run for run in comparison_runs(resources.desk(), id) if run.active]

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
+from ingestion.status.views import pluralised
 
 _FOLDER = Path(__file__).parent
 _table = st.components.v2.component(
@@ -53,9 +54,10 @@ def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
     """Return a cell's status, its text, and below it where the text is from or how hard was searched."""
     if cell is None or (waiting and cell.status == "failed"):
         return {"status": "asking" if waiting else NOT_ASKED, "text": "", "note": ""}
+    status = "asking again" if waiting else cell.status
     if cell.status == "nothing found":
-        return {"status": cell.status, "text": "", "note": cell.effort.describe()}
-    cited = cell.citations[:1]
-    more = len({(one.document_id, one.page) for one in cell.citations}) - 1
-    note = "".join(f"{one.title}, page {one.page}{f' and {more} more' if more > 0 else ''}" for one in cited)
-    return {"status": "asking again" if waiting else cell.status, "text": cell.short, "note": note}
+        return {"status": status, "text": "", "note": cell.effort.describe()}
+    others = len(cell.evidence) - 1
+    more = f"; {pluralised(others, 'more quote')}" if others > 0 else ""
+    note = f"{cell.first.title}, page {cell.first.page}{more}" if cell.first else ""
+    return {"status": status, "text": cell.short, "note": note}

@@ -158,14 +158,15 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents) or frozenset()
     searched = [snapshot.documents[key].children for key in allowed]
     read = {hit.child_id for source in evidence.sources for hit in source.hits}
-    short, citations = _worded(answer, engine)
+    short, lead = _worded(answer, engine)
     return ComparisonCell(
         question=plan.question,
         column=column,
         status=_status(answer),
         short=short,
         text=answer.text,
-        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else citations,
+        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else answer.citations,
+        lead=lead,
         effort=SearchEffort(len(searched), sum(searched), len(read)),
         generator=answer.generator,
         warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
@@ -207,15 +208,12 @@ def _status(answer: Answer) -> CellStatus:
     return "closest passages" if quoted and answer.evidence.ground != "enough" else "answered"
 
 
-def _worded(answer: Answer, engine: Engine) -> tuple[str, tuple[Citation, ...]]:
-    """Return the few words of an answer that a table shows, and its citations, that of those words first."""
-    citations = answer.citations
+def _worded(answer: Answer, engine: Engine) -> tuple[str, int]:
+    """Return the few words of an answer that a table shows, and the number of the citation that they are from."""
     if answer.status != "answered" or answer.generator != ExtractiveAnswerer.name:
-        return shortened(without_marks(answer.text), answer.evidence.plan.language), citations
+        return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
     number, quotation, answering = best_quotation(answer.text)
-    best = citations[number : number + 1]
-    rest = (*citations[:number], *citations[number + 1 :])
-    return shortened(quotation, engine.language_of(quotation), answering), (*best, *rest)
+    return shortened(quotation, engine.language_of(quotation), answering), number
 
 
 def _nearest(evidence: Evidence) -> tuple[Citation, ...]:

@@ -39,8 +39,8 @@ class SearchEffort:
 class ComparisonCell:
     """The answer of a column to a question.
 
-    `short` is what the table shows, `text` the whole with its marks [Source n], `asked` the moment in UTC. Where
-    nothing was found, `citations` are the nearest passages.
+    `short` is what the table shows, from the citation `lead` where it is a quotation; `text` the whole with its marks
+    [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages.
     """
 
     question: str
@@ -49,6 +49,7 @@ class ComparisonCell:
     short: str
     text: str
     citations: tuple[Citation, ...] = ()
+    lead: int = 0
     effort: SearchEffort = SearchEffort(0, 0, 0)
     generator: str = ""
     warnings: tuple[str, ...] = ()
@@ -58,6 +59,11 @@ class ComparisonCell:
     def evidence(self) -> tuple[Citation, ...]:
         """The quotes that bear the answer out: none where nothing was found."""
         return () if self.status == "nothing found" else self.citations
+
+    @property
+    def first(self) -> Citation | None:
+        """The quote that the table names, None where there is none."""
+        return next(iter(self.evidence[self.lead :]), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +223,7 @@ def cell_text(cell: ComparisonCell | None) -> str:
         return f"Nothing found: {cell.effort.describe()}."
     if cell.status == "failed":
         return f"Failed: {cell.short}"
-    where = f" [{cell.citations[0].title}, page {cell.citations[0].page}]" if cell.citations else ""
+    where = f" [{cell.first.title}, page {cell.first.page}]" if cell.first else ""
     return f"{'Closest passages: ' if cell.status == 'closest passages' else ''}{cell.short}{where}"
 
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from ingestion.dataset.comparison.comparison import NOT_ASKED, Comparison, ComparisonCell, cell_text, cells_in_order
 from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import LIMITS, limits_of
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
@@ -51,7 +52,8 @@ def _evidence_rows(
     if cell is None:
         yield _cells((question, column, NOT_ASKED))
         return
-    answer = "" if cell.status == "nothing found" else without_marks(cell.text)
+    quoted = cell.generator == ExtractiveAnswerer.name
+    answer = "" if cell.status == "nothing found" else cell.short if quoted else without_marks(cell.text)
     before = (question, column, cell.status, answer)
     after = (cell.effort.describe(), cell.generator, cell.asked[:19].replace("T", " "), "\n".join(cell.warnings))
     for citation in cell.evidence:

@@ -10,6 +10,8 @@ from rag_engine.text.sentences import sentence_spans
 MOST_WORDS = 40
 # Words before those that answer, where a sentence is too long to be shown whole.
 _WORDS_BEFORE = 8
+# Fewer words than this say too little alone, as the opening of a list does.
+_FEWEST_WORDS = 10
 
 
 def best_quotation(text: str) -> tuple[int, str, int]:
@@ -42,7 +44,8 @@ def without_marks(text: str) -> str:
 def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WORDS) -> str:
     """Return at most so many words of a text, whole sentences from the one that holds the place `answering`.
 
-    A sentence that is longer is cut near that place; an ellipsis stands for what is left out.
+    A sentence that is longer is cut near that place, and so is what follows a very short one or opens a list; an
+    ellipsis stands for what is left out.
     """
     spans = sentence_spans(text, language)
     if not spans:
@@ -55,6 +58,9 @@ def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WOR
         if len(text[start:further].split()) > most:
             break
         end = further
+    opens = text[start:end].endswith(":") or len(text[start:end].split()) < _FEWEST_WORDS
+    if opens and end < len(text.rstrip()):
+        return _cut(text, start, answering, most)
     return f"{'… ' if first else ''}{text[start:end]}{' …' if end < len(text.rstrip()) else ''}"
 
 
