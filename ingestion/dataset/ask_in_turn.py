@@ -16,7 +16,7 @@ Asked = TypeVar("Asked")
 
 def ask_in_turn(
     waiting: Sequence[Asked],
-    ask: Callable[[Asked], None],
+    ask: Callable[[Asked], bool],
     failed: Callable[[Asked, BackendError], None],
     name: Callable[[Asked], str],
     *,
@@ -26,8 +26,9 @@ def ask_in_turn(
 ) -> int:
     """Ask each that waits, keeping each before the next is asked, and return how many were asked.
 
-    `ask` and `failed` keep what comes of it; `done` were asked before and count in the progress. `stopped` ends it
-    after the one it is at. BackendError where three fail one after the other, or all of fewer.
+    `ask` and `failed` keep what comes of it, and `ask` returns whether a model has answered; `done` were asked before
+    and count in the progress. `stopped` ends it after the one it is at. BackendError where three fail before a model
+    answers again, or all of fewer.
     """
     total, asked, failures = done + len(waiting), 0, 0
     for one in waiting:
@@ -35,14 +36,12 @@ def ask_in_turn(
             break
         progress(Progress(done + asked, total, 0, 0, name(one)))
         try:
-            ask(one)
+            failures = 0 if ask(one) else failures
         except BackendError as error:
             failed(one, error)
             failures += 1
             if failures == min(_FAILURES, len(waiting)):
                 raise
-        else:
-            failures = 0
         asked += 1
     progress(Progress(done + asked, total, 0, 0, ""))
     return asked

@@ -85,10 +85,11 @@ def ask_each_document(
         answers[answer.document_id] = answer
         store.put(form.id, answer)
 
-    def ask(record: DocumentRecord) -> None:
+    def ask(record: DocumentRecord) -> bool:
         alone = {DOCUMENT: (record.document_id,), VERSIONS: ("all",)}
         answer = engine.structure(engine.find(plan, alone, request.retrieval), request.schema)
         keep(_answered(record, answer, plan.warnings))
+        return True
 
     asked = ask_in_turn(
         waiting,

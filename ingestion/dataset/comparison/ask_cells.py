@@ -115,12 +115,15 @@ def ask_cells(
         failures += cell.status == "failed"
         gone = not store.put_cell(comparison.id, cell)
 
-    def ask(place: CellPlace) -> None:
+    def ask(place: CellPlace) -> bool:
         question, column = place
         try:
-            keep(ask_cell(engine, comparison, plan_of(question), column))
+            cell = ask_cell(engine, comparison, plan_of(question), column)
         except InputError as error:
-            keep(_failed(place, error))
+            cell = _failed(place, error)
+        keep(cell)
+        # Where nothing is near enough, no model is asked.
+        return cell.status == "answered"
 
     asked = ask_in_turn(
         waiting,

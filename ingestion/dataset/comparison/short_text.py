@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from rag_engine.answering.citations import CHECKED_MARK
 from rag_engine.prompts import one_line
 from rag_engine.takeaway.answer_lines import AnswerLine, answer_lines
 from rag_engine.text.sentences import sentence_spans
 
 MOST_WORDS = 40
+_MARK = re.compile(rf"\s*{CHECKED_MARK.pattern}")
 # Words before those that answer, where a sentence is too long to be shown whole.
 _WORDS_BEFORE = 8
 # Fewer words than this say too little alone, as the opening of a list does.
@@ -38,7 +41,7 @@ def _quotation(line: AnswerLine) -> tuple[str, int]:
 
 def without_marks(text: str) -> str:
     """Return an answer on one line, without its marks and its bold."""
-    return one_line(CHECKED_MARK.sub("", text).replace("**", ""), limit=None).strip()
+    return one_line(_MARK.sub("", text).replace("**", ""), limit=None).strip()
 
 
 def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WORDS) -> str:
