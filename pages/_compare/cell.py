@@ -56,16 +56,16 @@ def _draw_answer(cell: ComparisonCell) -> None:
         # Quotations are drawn below, each with its place.
         lines = (line for line in cell.text.splitlines() if not (_is_quoted(cell) and line.startswith(_BULLET)))
         st.markdown(answer_markdown("\n".join(lines), _badge))
-    for warning in cell.warnings:
-        if warning != cell.text:
-            st.caption(f":material/info: {escape(warning)}")
-    st.caption(f":material/manage_search: {escape(cell.effort.describe())}.")
     for number, (said, citation) in enumerate(zip(_said(cell), cell.evidence, strict=True)):
         _draw_quote(citation, said, f"quote {number}")
     if cell.citations and not cell.evidence:
         with st.expander("Nearest passages, which do not answer", icon=":material/manage_search:"):
             for number, citation in enumerate(cell.citations):
                 _draw_quote(citation, f"“{escape(one_line(citation.quote, limit=_EXCERPT))}”", f"nearest {number}")
+    for warning in cell.warnings:
+        if warning != cell.text:
+            st.caption(f":material/info: {escape(warning)}")
+    st.caption(f":material/manage_search: {escape(cell.effort.describe())}.")
     written = "quotations only" if _is_quoted(cell) else cell.generator
     st.caption(f"Asked {cell.asked[:16].replace('T', ' ')} UTC. Answer: {escape(written)}.")
 

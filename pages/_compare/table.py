@@ -59,5 +59,4 @@ def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
         return {"status": status, "text": "", "note": cell.effort.describe()}
     others = len(cell.evidence) - 1
     more = f"; {pluralised(others, 'more quote')}" if others > 0 else ""
-    note = f"{cell.first.title}, page {cell.first.page}{more}" if cell.first else ""
-    return {"status": status, "text": cell.short, "note": note}
+    return {"status": status, "text": cell.short, "note": f"{cell.source}{more}"}

@@ -65,6 +65,14 @@ class ComparisonCell:
         """The quote that the table names, None where there is none."""
         return next(iter(self.evidence[self.lead :]), None)
 
+    @property
+    def source(self) -> str:
+        """Where that quote is: its title, unless the column is the document, and its page; "" where there is none."""
+        if self.first is None:
+            return ""
+        page = f"page {self.first.page}"
+        return page if self.first.document_id == self.column else f"{self.first.title}, {page}"
+
 
 @dataclass(frozen=True, slots=True)
 class ComparisonColumn:
@@ -223,7 +231,7 @@ def cell_text(cell: ComparisonCell | None) -> str:
         return f"Nothing found: {cell.effort.describe()}."
     if cell.status == "failed":
         return f"Failed: {cell.short}"
-    where = f" [{cell.first.title}, page {cell.first.page}]" if cell.first else ""
+    where = f" [{cell.source}]" if cell.source else ""
     return f"{'Closest passages: ' if cell.status == 'closest passages' else ''}{cell.short}{where}"
 
 
