@@ -11,14 +11,14 @@ from rag_engine.errors import BackendError
 # Failures one after the other from which the model is taken to be unavailable.
 _FAILURES = 3
 
-Asked = TypeVar("Asked")
+Askable = TypeVar("Askable")
 
 
 def ask_in_turn(
-    waiting: Sequence[Asked],
-    ask: Callable[[Asked], bool],
-    failed: Callable[[Asked, BackendError], None],
-    name: Callable[[Asked], str],
+    waiting: Sequence[Askable],
+    ask: Callable[[Askable], bool],
+    failed: Callable[[Askable, BackendError], None],
+    name: Callable[[Askable], str],
     *,
     done: int = 0,
     progress: Callable[[Progress], None] = lambda _: None,

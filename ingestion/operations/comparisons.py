@@ -115,6 +115,14 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
     return queue_once(desk, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
 
 
+def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
+    """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
+    comparison = _store(desk).require(id)
+    return queue_once(
+        desk, "compare", CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()).to_json()
+    )
+
+
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     """Give a comparison another name; InputError when it is empty or another comparison has it."""
     wanted = _short_name(name)

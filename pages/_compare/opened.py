@@ -7,10 +7,18 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.dataset.comparison.comparison import CellPlace, Comparison, columns_of, present_columns, read_questions
+from ingestion.dataset.comparison.comparison import (
+    CellPlace,
+    Comparison,
+    columns_of,
+    outdated_columns,
+    present_columns,
+    read_questions,
+)
 from ingestion.file_names import slug_of
 from ingestion.jobs.queue import Run
 from ingestion.operations.comparisons import (
+    ask_columns_again,
     ask_comparison,
     comparison_runs,
     exported_comparison,
@@ -18,6 +26,7 @@ from ingestion.operations.comparisons import (
     find_comparison,
     shrink_comparison,
 )
+from ingestion.status.views import pluralised
 from pages._compare.begin import COMPARISON
 from pages._compare.cell import CELL, draw_cell
 from pages._compare.past import draw_naming, draw_undo, note_removed
@@ -62,7 +71,7 @@ def _draw_cells(id: str) -> None:
     if comparison is None:
         st.rerun()
     st.caption(f"{comparison.describe().capitalize()}.")
-    draw_table(comparison, _present(comparison), _asking(comparison), _open_cell)
+    draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
         st.rerun()
@@ -80,6 +89,17 @@ def _draw_open_cell(comparison: Comparison) -> None:
         question, chosen = comparison.questions[row], comparison.columns[column]
         asking = (question, chosen.key) in _asking(comparison)
         draw_cell(comparison, question, chosen, asking=asking, present=chosen.key in _present(comparison))
+
+
+def _notes(comparison: Comparison) -> dict[str, str]:
+    """Return what is to be known of columns: that they have gone, or that their documents have changed."""
+    present, outdated = _present(comparison), _outdated(comparison)
+    gone = {one.key: "No longer in the collection" for one in comparison.columns if one.key not in present}
+    return gone | dict.fromkeys(outdated, "Documents have changed since")
+
+
+def _outdated(comparison: Comparison) -> frozenset[str]:
+    return outdated_columns(comparison, resources.engine().collection.snapshot())
 
 
 def _present(comparison: Comparison) -> frozenset[str]:
@@ -103,11 +123,9 @@ def _asking(comparison: Comparison) -> set[CellPlace]:
 def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
     """Draw what can be done with the whole comparison."""
     id = comparison.id
-    left = [place for place in comparison.open_places if place[1] in _present(comparison)]
     with st.container(horizontal=True, vertical_alignment="center", key="comparison-acts"):
-        if left and idle and st.button(f"Ask {len(left)} open cells", type="primary", icon=":material/play_arrow:"):
-            ask_comparison(resources.desk(), id)
-            st.rerun()
+        if idle:
+            _draw_asking(comparison)
         st.download_button(
             "Excel workbook",
             partial(exported_comparison, resources.desk(), id, base_address("/compare")),
@@ -123,6 +141,24 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
         with st.popover("Remove", icon=":material/remove:", type="tertiary", key="comparison take out"):
             _draw_removals(comparison)
         draw_naming(comparison)
+
+
+def _draw_asking(comparison: Comparison) -> None:
+    """Draw how to ask what is open, and once more what has other documents by now."""
+    present, outdated = _present(comparison), _outdated(comparison)
+    left = [place for place in comparison.open_places if place[1] in present]
+    label = f"Ask {pluralised(len(left), 'open cell')}"
+    if left and st.button(label, key="comparison ask open", type="primary", icon=":material/play_arrow:"):
+        ask_comparison(resources.desk(), comparison.id)
+        st.rerun()
+    if outdated and st.button(
+        f"Ask {pluralised(len(outdated), 'changed column')} again",
+        key="comparison outdated",
+        icon=":material/refresh:",
+        help="Documents were added or removed since these columns were asked.",
+    ):
+        ask_columns_again(resources.desk(), comparison.id, outdated)
+        st.rerun()
 
 
 def _draw_additions(comparison: Comparison) -> None:

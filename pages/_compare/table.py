@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -21,11 +21,11 @@ _KEY = "comparison table"
 
 def draw_table(
     comparison: Comparison,
-    present: Collection[str],
+    notes: Mapping[str, str],
     asking: Collection[CellPlace],
     on_opened: Callable[[int, int], None],
 ) -> None:
-    """Draw the cells; `present` are the columns that the collection has, `asking` the places that a run is at.
+    """Draw the cells; `notes` say what is to be known of columns, `asking` are the places that a run is still to ask.
 
     `on_opened` gets the row and the column of a cell that is clicked, counted from 0.
     """
@@ -39,10 +39,7 @@ def draw_table(
         }
         for question in comparison.questions
     ]
-    columns = [
-        {"label": one.label, "note": "" if one.key in present else "No longer in the collection"}
-        for one in comparison.columns
-    ]
+    columns = [{"label": one.label, "note": notes.get(one.key, "")} for one in comparison.columns]
     _table(
         key=_KEY,
         data={"label": comparison.name, "columns": columns, "rows": rows},

@@ -88,7 +88,7 @@ def test_the_fields_of_a_form_are_added_to_the_questions(start: Start, own: Path
     app = compare(start(own))
     app.text_area(key="compare questions").set_value(WHO).run()
     app.button(key="compare add schema").click().run()
-    lines = app.text_area(key="compare questions").value.splitlines()
+    lines = str(app.text_area(key="compare questions").value).splitlines()
     assert lines[0] == WHO
     assert "Policy measures, actor: who is to do it?" in lines
 
@@ -140,6 +140,17 @@ def test_a_question_is_added_and_another_removed(start: Start, own: Path, compar
     assert now(compared).questions == (WHO, "Who pays a penalty?")
     app.button(key="comparison undo").click().run()
     assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")
+
+
+def test_open_cells_are_asked_when_no_run_is_at_them(start: Start, own: Path) -> None:
+    start(own)
+    begun = begin_comparison(resources.desk(), [WHO], "country", {})
+    app = compare(start(own), comparison=begun.id)
+    app = pressed(app, "Ask 2 open cells")
+    assert resources.jobs().runs()[0].action == "compare"
+    assert "Ask 2 open cells" not in [one.label for one in app.button]
+    work(resources.engine())
+    assert not now(begun).open_places
 
 
 def test_a_hostile_title_acts_as_text_alone(start: Start, own: Path, compared: Comparison) -> None:

@@ -20,6 +20,7 @@ from ingestion.dataset.comparison.comparison import (
     SearchEffort,
     filter_of,
     present_columns,
+    searched_passages,
 )
 from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
 from ingestion.dataset.comparison.store import ComparisonStore
@@ -30,7 +31,6 @@ from rag_engine.answering.citations import citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError
-from rag_engine.filters import answering_documents
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.types import Answer, Citation, Evidence, GeographicScope, QueryPlan, Source
 
@@ -157,9 +157,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     assert answer is not None, "an answer always ends with itself"
     if answer.status == "error" and answer.generator != ExtractiveAnswerer.name:
         raise BackendError(answer.text)
-    snapshot = engine.collection.snapshot()
-    allowed = answering_documents(wanted, snapshot.facets, snapshot.documents) or frozenset()
-    searched = [snapshot.documents[key].children for key in allowed]
+    searched = searched_passages(comparison, column, engine.collection.snapshot())
     read = {hit.child_id for source in evidence.sources for hit in source.hits}
     short, lead = _worded(answer, engine)
     return ComparisonCell(
@@ -170,7 +168,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
         text=answer.text,
         citations=_nearest(evidence) if answer.status == "insufficient_evidence" else answer.citations,
         lead=lead,
-        effort=SearchEffort(len(searched), sum(searched), len(read)),
+        effort=SearchEffort(*searched, len(read)),
         generator=answer.generator,
         warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
         asked=moment(),

@@ -182,6 +182,23 @@ def present_columns(comparison: Comparison, snapshot: Snapshot) -> frozenset[str
     return frozenset(one.key for one in comparison.columns if held.get(one.key))
 
 
+def searched_passages(comparison: Comparison, column: str, snapshot: Snapshot) -> tuple[int, int]:
+    """Return how many documents a column has that answer, and how many passages they have together."""
+    allowed = answering_documents(filter_of(comparison, column), snapshot.facets, snapshot.documents)
+    keys = snapshot.documents if allowed is None else allowed
+    return len(keys), sum(snapshot.documents[key].children for key in keys)
+
+
+def outdated_columns(comparison: Comparison, snapshot: Snapshot) -> frozenset[str]:
+    """Return the present columns with a cell that was asked of other documents than they have now."""
+    asked: dict[str, set[tuple[int, int]]] = {}
+    for (_, column), cell in comparison.cells.items():
+        if cell.status != "failed":
+            asked.setdefault(column, set()).add((cell.effort.documents, cell.effort.passages))
+    present = present_columns(comparison, snapshot) & asked.keys()
+    return frozenset(key for key in present if asked[key] != {searched_passages(comparison, key, snapshot)})
+
+
 def extended(
     comparison: Comparison, questions: Sequence[str] = (), columns: Sequence[ComparisonColumn] = ()
 ) -> Comparison:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from ingestion.dataset.comparison.comparison import Comparison
+from ingestion.add_files import add_paths
+from ingestion.dataset.comparison.comparison import Comparison, outdated_columns
 from ingestion.jobs.queue import Run
 from ingestion.jobs.worker import work
 from ingestion.operations import documents
 from ingestion.operations.comparisons import (
     ask_cell_again,
+    ask_columns_again,
     ask_comparison,
     begin_comparison,
     comparison_runs,
@@ -196,6 +199,23 @@ def test_erasing_a_document_takes_its_column_and_the_cells_that_quote_it(
     assert "prefecture" not in str(after.cells)
     with pytest.raises(InputError, match="no longer"):
         ask_cell_again(desk, begun.id, WHO, "France")
+
+
+def test_a_country_whose_documents_have_changed_is_outdated_until_it_is_asked_again(
+    desk: Desk, begun: Comparison, worked: Run, tmp_path: Path
+) -> None:
+    assert outdated_columns(now(desk, begun), desk.engine.collection.snapshot()) == set()
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "lyon.md").write_text("# Heat plan of Lyon\n\nThe city of Lyon in France pays for its heat plan.")
+    (more / "metadata.jsonl").write_text('{"file": "lyon.md", "countries": ["France"], "language": "en"}')
+    add_paths([more], desk.engine)
+    assert outdated_columns(now(desk, begun), desk.engine.collection.snapshot()) == {"France"}
+    ask_columns_again(desk, begun.id, ["France"])
+    work(desk.engine)
+    after = now(desk, begun)
+    assert outdated_columns(after, desk.engine.collection.snapshot()) == set()
+    assert after.cells[WHO, "Spain"].asked < after.cells[WHO, "France"].asked
 
 
 def test_a_filter_that_no_document_passes_begins_nothing(desk: Desk) -> None:
