@@ -168,7 +168,10 @@ def _draw_additions(comparison: Comparison) -> None:
     snapshot = resources.engine().collection.snapshot()
     with show_errors():
         by_document = comparison.by == "document"
-        wanted = draw_filters(f"{key} filter", snapshot.facets) if by_document else comparison.wanted
+        wanted = comparison.wanted
+        if by_document:
+            with st.expander("Filter", icon=":material/filter_alt:"):
+                wanted = draw_filters(f"{key} filter", snapshot.facets)
         known = {column.key for column in comparison.columns}
         found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
         labels = {one.key: one.label for one in found}
