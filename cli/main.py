@@ -11,6 +11,7 @@ import typer
 
 from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, knowledge, review, runs, serve, sources
 from cli.chat import chat
+from cli.compare import compare
 from cli.search import search
 
 app = typer.Typer(
@@ -20,7 +21,9 @@ app = typer.Typer(
     help="Ask questions of your own documents; every claim links to the page it comes from.",
 )
 
-for verbs in (collection, search, ask, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset):
+for verbs in (
+    collection, search, ask, compare, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset,
+):  # fmt: skip
     app.add_typer(verbs.app)
 app.add_typer(sources.seeds, name="seeds")
 app.add_typer(knowledge.app, name="knowledge")

@@ -59,8 +59,13 @@ def answers_workbook(forms: Sequence[AnsweredForm]) -> bytes:
 
 def write_answers(path: Path, forms: Sequence[AnsweredForm]) -> None:
     """Write the workbook of the forms; InputError where its folder or the file itself does not allow it."""
+    write_workbook(path, answers_workbook(forms))
+
+
+def write_workbook(path: Path, workbook: bytes) -> None:
+    """Write the bytes of a workbook; InputError where its folder or the file itself does not allow it."""
     try:
-        write_atomic(path, answers_workbook(forms), durable=True)
+        write_atomic(path, workbook, durable=True)
     except OSError as error:
         raise InputError(
             f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from ingestion.dataset.answer_store import AnsweredForm, AnswerStore, DocumentAnswer, StatedRecord
+from ingestion.dataset.ask_in_turn import ask_in_turn
 from ingestion.types import Progress
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
@@ -17,9 +18,6 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.types import DocumentRecord, StructuredAnswer
-
-# Documents that may fail one after the other before the model is taken to be unavailable.
-_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,25 +80,26 @@ def ask_each_document(
     if waiting:
         engine.require_language_model()
     plan = engine.plan(request.question)
-    asked = row_of_failures = 0
-    for done, record in enumerate(waiting, start=len(chosen) - len(waiting)):
-        if stopped():
-            break
-        progress(Progress(done, len(chosen), 0, 0, record.metadata.title or record.file))
+
+    def keep(answer: DocumentAnswer) -> None:
+        answers[answer.document_id] = answer
+        store.put(form.id, answer)
+
+    def ask(record: DocumentRecord) -> bool:
         alone = {DOCUMENT: (record.document_id,), VERSIONS: ("all",)}
-        try:
-            answer = engine.structure(engine.find(plan, alone, request.retrieval), request.schema)
-        except BackendError as error:
-            row_of_failures += 1
-            if row_of_failures == min(_FAILURES, len(waiting)):
-                raise
-            answers[record.document_id] = _failed(record, error)
-        else:
-            row_of_failures = 0
-            answers[record.document_id] = _answered(record, answer, plan.warnings)
-        store.put(form.id, answers[record.document_id])
-        asked += 1
-    progress(Progress(len(chosen) - len(waiting) + asked, len(chosen), 0, 0, ""))
+        answer = engine.structure(engine.find(plan, alone, request.retrieval), request.schema)
+        keep(_answered(record, answer, plan.warnings))
+        return True
+
+    asked = ask_in_turn(
+        waiting,
+        ask,
+        lambda record, error: keep(_failed(record, error)),
+        lambda record: record.metadata.title or record.file,
+        done=len(chosen) - len(waiting),
+        progress=progress,
+        stopped=stopped,
+    )
     failed = tuple(one.file for one in answers.values() if one.status == "failed")
     return AskedDocuments(len(answers), asked, failed, plan.warnings)
 

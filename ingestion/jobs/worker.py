@@ -17,6 +17,8 @@ from ingestion import workspace as folders
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
 from ingestion.dataset.answer_store import AnswerStore
+from ingestion.dataset.comparison.ask_cells import ask_cells, cells_request_of
+from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.document_answers import ask_each_document, request_of
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
@@ -40,6 +42,7 @@ _AGAIN_SECONDS = 2.0
 _ATTEMPTS = {
     "add": 2,
     "ask": 10,
+    "compare": 10,
     "decide": 2,
     "erase": 2,
     "gate": 2,
@@ -49,7 +52,7 @@ _ATTEMPTS = {
     "run": 10,
 }
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "ground", "run")
+_KEEPING = ("ask", "compare", "ground", "run")
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -215,6 +218,17 @@ def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(asked)]
 
 
+def _compare(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    asked = ask_cells(
+        engine,
+        ComparisonStore(engine.catalog),
+        cells_request_of(run.arguments),
+        progress=pulse.move,
+        stopped=pulse.cancelled.is_set,
+    )
+    return [asdict(asked)]
+
+
 class _EndedError(SextantError):
     """Somebody asked to end work that does not look for it itself."""
 
@@ -278,6 +292,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 _ACTIONS = {
     "add": _add,
     "ask": _ask,
+    "compare": _compare,
     "decide": _decide,
     "erase": _erase,
     "gate": _gate,

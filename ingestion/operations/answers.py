@@ -10,8 +10,7 @@ from ingestion.dataset.answer_store import AnsweredForm, AnswerStore, form_id
 from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.jobs.queue import Run
 from ingestion.operations.dataset import answered_forms
-from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
-from ingestion.operations.runs import control
+from ingestion.operations.desk import Desk, queue_action, queue_once
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate, find_accepted
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
@@ -27,15 +26,7 @@ def ask_documents(desk: Desk, request: DocumentsRequest) -> Run:
     snapshot = desk.engine.collection.snapshot()
     answering_documents(request.wanted, snapshot.facets, snapshot.documents)
     desk.engine.require_language_model()
-    arguments = request.to_json()
-    for one in desk.jobs.runs(LATEST_RUNS):
-        same = one.action == "ask" and one.arguments == arguments and one.signal != "cancel"
-        if same and (one.status == "paused" or (one.active and one.signal == "pause")):
-            return control(desk, "resume", one.id)
-        if same and one.active:
-            desk.start_worker(desk.workspace)
-            return one
-    return queue_action(desk, "ask", arguments)
+    return queue_once(desk, "ask", request.to_json())
 
 
 def export_answers(desk: Desk, request: DocumentsRequest, file: Path) -> int:

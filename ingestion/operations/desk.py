@@ -56,6 +56,22 @@ def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Ru
     return queued
 
 
+def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
+    """Have the worker carry out an action that keeps what it has done.
+
+    A run of the same arguments that is under way serves as well, and continues where it was paused.
+    """
+    for one in desk.jobs.runs(LATEST_RUNS):
+        same = one.action == action and one.arguments == arguments and one.signal != "cancel"
+        paused = same and (one.status == "paused" or (one.active and one.signal == "pause"))
+        if paused:
+            desk.jobs.resume(one.id)
+        if paused or (same and one.active):
+            desk.start_worker(desk.workspace)
+            return desk.jobs.find(one.id) or one
+    return queue_action(desk, action, arguments)
+
+
 def queue_run(desk: Desk, request: RunRequest) -> Run:
     """Queue a run, also for codes that were just removed and must leave the index; an equal one serves as well.
 

@@ -10,6 +10,7 @@ from typing import IO
 from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
 from ingestion.dataset.answer_store import AnswerStore
+from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.queue import Run
@@ -173,6 +174,7 @@ def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
     # They repeat what the document says: a value that was agreed with is its own sentence.
     desk.store.journal.forget(correction_code(record))
     FileDescriptions(desk.engine.catalog).forget(record.source)
+    ComparisonStore(desk.engine.catalog).forget_documents([record.document_id])
     return desk.engine.collection.erase(record)
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from ingestion.spreadsheets.row import column_letter
 
 if TYPE_CHECKING:
+    from openpyxl.cell import Cell as WorksheetCell
+    from openpyxl.cell import MergedCell
     from openpyxl.worksheet.worksheet import Worksheet
 
 _MOMENT = datetime.datetime(2000, 1, 1)
@@ -90,7 +92,8 @@ def _write_cells(written: Worksheet, sheet: Sheet) -> None:
     header_font, header_fill = Font(bold=True, color="FFFFFF"), PatternFill("solid", fgColor="1A7F3C")
     link_font = Font(color="0563C1", underline="single")
     for number, (name, width) in enumerate(sheet.columns, 1):
-        heading = written.cell(1, number, name)
+        heading = written.cell(1, number)
+        _write_text(heading, name)
         heading.font, heading.fill, heading.alignment = header_font, header_fill, wrapped
         written.column_dimensions[column_letter(number - 1)].width = width
     links = 0
@@ -100,10 +103,7 @@ def _write_cells(written: Worksheet, sheet: Sheet) -> None:
                 continue
             cell = written.cell(row, column)
             if isinstance(given.value, str):
-                cell.value = _LOOKS_ESCAPED.sub("_x005F_", given.value)
-                # openpyxl guesses formulas and errors from the text; here every text is one, in Excel's eyes too.
-                cell.data_type = "s"
-                cell.quotePrefix = True
+                _write_text(cell, given.value)
             else:
                 cell.value = given.value
             if given.link and links < _MOST_LINKS:
@@ -111,6 +111,13 @@ def _write_cells(written: Worksheet, sheet: Sheet) -> None:
                 cell.font = link_font
                 links += 1
             cell.alignment = wrapped
+
+
+def _write_text(cell: WorksheetCell | MergedCell, text: str) -> None:
+    """Write a text as one, in Excel's eyes too: openpyxl guesses formulas and errors from it."""
+    cell.value = _LOOKS_ESCAPED.sub("_x005F_", text)
+    cell.data_type = "s"
+    cell.quotePrefix = True
 
 
 def _cells_of(sheet: Sheet, heading: str) -> str:

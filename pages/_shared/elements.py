@@ -87,3 +87,9 @@ def follow_choice(what: str, value: str) -> None:
         st.session_state[f"{what} choice"] = value
         if value:
             st.query_params[what] = value
+
+
+def base_address(page: str) -> str:
+    """Return the address below which the pages are, from that of the `page` that is open; "" where it is not known."""
+    address = (st.context.url or "").partition("?")[0]
+    return f"{address.rpartition(page)[0]}/" if page in address else ""

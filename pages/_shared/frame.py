@@ -47,6 +47,7 @@ def open_frame() -> Any:
     pages = [
         st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
         st.Page(ROOT / "pages/search.py", title="Search", icon=":material/search:"),
+        st.Page(ROOT / "pages/compare.py", title="Compare", icon=":material/table_chart:"),
         st.Page(ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
         # Opened from the others: without a document in its address there is nothing to show.
         st.Page(ROOT / "pages/document.py", title="Document", icon=":material/description:", visibility="hidden"),

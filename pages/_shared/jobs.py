@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import streamlit as st
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import control
-from ingestion.status.views import display_reason, rate_per_minute, seconds_left
+from ingestion.status.views import display_reason, pluralised, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import draw_table
@@ -44,9 +44,9 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
-_PAUSABLE = ("ask", "ground", "run")
+_PAUSABLE = ("ask", "compare", "ground", "run")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
-_COUNTED = {"ask": "documents", "gate": "questions", "ground": "entries", "rebuild": "done"}
+_COUNTED = {"ask": "documents", "compare": "cells", "gate": "questions", "ground": "entries", "rebuild": "done"}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -55,6 +55,34 @@ def draw_runs() -> None:
     """Draw the active runs, polling each second while there are any, and the latest results."""
     active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active]
     st.fragment(_draw_runs, run_every=_POLL_SECONDS if active else None)(watching=bool(active))
+
+
+def draw_runs_of(chosen: Callable[[Run], bool]) -> None:
+    """Draw the active and paused runs that are chosen, and why the latest of them failed."""
+    active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active and chosen(run)]
+    st.fragment(_draw_chosen, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
+
+
+def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
+    runs = [run for run in resources.jobs().runs(_LOOKED_AT) if chosen(run)]
+    _follow([run for run in runs if run.active], watching=watching)
+    for run in reversed(runs):
+        if run.active:
+            _draw_active(run)
+        elif run.status == "paused":
+            _draw_paused(run)
+    if runs and runs[0].status == "failed":
+        show_error(runs[0].message)
+
+
+def _follow(active: Sequence[Run], *, watching: bool) -> None:
+    """See that a worker is at the active runs, and draw the whole page again once there are none left."""
+    if active and not any(run.alive for run in active):
+        # The worker has died, or went before the last run was queued.
+        ensure_worker(resources.workspace())
+    elif watching and not active:
+        # All is done: the table, the filters and the figures are others now.
+        st.rerun()
 
 
 def time_left(progress: Progress, seconds: float) -> float | None:
@@ -76,12 +104,7 @@ def _draw_runs(*, watching: bool) -> None:
     active = [run for run in runs if run.active]
     if active:
         st.session_state[_WATCHED] = active[0].id
-        if not any(run.alive for run in active):
-            # The worker has died, or went before the last run was queued.
-            ensure_worker(resources.workspace())
-    elif watching:
-        # All is done: the table, the filters and the figures are others now.
-        st.rerun()
+    _follow(active, watching=watching)
     for run in reversed(active):
         _draw_active(run)
     for run in runs:
@@ -185,6 +208,8 @@ def _draw_finished(run: Run) -> None:
         _draw_summaries(run)
     for result in run.results if run.action == "ask" else ():
         st.caption(_asked(result))
+    for result in run.results if run.action == "compare" else ():
+        st.caption(_compared(result))
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
     for result in run.results if run.action == "ground" else ():
@@ -202,6 +227,10 @@ def _title(run: Run) -> str:
         return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
     if run.action == "ask":
         return f"Asking each document: {escape(str(run.arguments['question']))}"
+    if run.action == "compare":
+        questions = run.arguments["questions"]
+        more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
+        return f"Comparing: {escape(str(questions[0]))}{more}"
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
         return f"Deleting {escape(str(file))}"
@@ -241,6 +270,11 @@ def _asked(result: Mapping[str, Any]) -> str:
     failed = ", ".join(map(str, result["failed"]))
     done = f"{result['asked']} documents asked, {result['documents']} answered so far."
     return escape(f"{done} Could not be asked: {failed}." if failed else done)
+
+
+def _compared(result: Mapping[str, Any]) -> str:
+    failed = f", {result['failed']} of them failed" if result["failed"] else ""
+    return escape(f"{pluralised(int(result['asked']), 'cell')} asked{failed}. Now {result['described']}.")
 
 
 def _erased(result: Mapping[str, Any]) -> str:

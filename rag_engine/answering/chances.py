@@ -17,7 +17,7 @@ from rag_engine.answering.answer_spans import answer_score
 from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse
-from rag_engine.types import Evidence, Ground, Hit, PassageReading, QueryPlan, Tier
+from rag_engine.types import Evidence, Ground, Hit, PassageReading, QueryPlan, Source, Tier
 
 # Logits beyond these say no more.
 _SUREST = 12.0
@@ -55,6 +55,15 @@ def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
     )
     chosen = tuple(judged[hit.child_id] for hit in evidence.hits)
     return replace(evidence, hits=chosen, sources=sources, ground=_ground(list(judged.values()), model))
+
+
+def with_sources(evidence: Evidence, sources: Sequence[Source], *, with_reader: bool) -> Evidence:
+    """Return the evidence with some of its sources alone, and whether these are a ground for an answer."""
+    hits = [hit for source in sources for hit in source.hits]
+    kept = {hit.child_id for hit in hits}
+    ground = _ground(hits, chance_model(with_reader)) if hits else "none"
+    best = tuple(hit for hit in evidence.hits if hit.child_id in kept)
+    return replace(evidence, hits=best, sources=tuple(sources), ground=ground)
 
 
 def _ground(hits: Sequence[Hit], model: ChanceModel) -> Ground:

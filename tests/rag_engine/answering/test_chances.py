@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_engine.answering.chances import chance, chance_model, judge, signals_of
+from rag_engine.answering.chances import chance, chance_model, judge, signals_of, with_sources
 from rag_engine.protocols import Scores
 from rag_engine.types import Evidence, PassageReading, Source
 
@@ -75,6 +75,19 @@ def test_what_is_named_by_number_or_not_compared_is_enough(found: Callable[..., 
     # Without an encoder nothing is known of the distance.
     alone = judge(found("How are guitars tuned?", similarity=0.0, dense_rank=None, sparse_rank=1), None)
     assert (alone.ground, alone.hits[0].chance) == ("enough", None)
+
+
+def test_some_of_the_sources_are_a_ground_of_their_own(
+    found: Callable[..., Evidence], make_source: Callable[..., Source]
+) -> None:
+    near = found("Which budgets for emissions does the act of 2008 set?", similarity=0.95)
+    far = make_source(2, "Guitars have six strings.")
+    far = replace(far, hits=tuple(replace(hit, child_id="far", similarity=0.0) for hit in far.hits))
+    both = judge(replace(near, sources=(*near.sources, far), hits=(*near.hits, *far.hits)), None)
+    alone = with_sources(both, both.sources[1:], with_reader=False)
+    assert (both.ground, alone.ground) == ("enough", "none")
+    assert [hit.child_id for hit in alone.hits] == ["far"]
+    assert with_sources(both, (), with_reader=False).ground == "none"
 
 
 def test_words_are_compared_within_one_language_and_not_missed_across_two(found: Callable[..., Evidence]) -> None:

@@ -1,0 +1,1 @@
+"""The verb that compares documents or countries."""

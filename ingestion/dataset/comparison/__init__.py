@@ -1,0 +1,1 @@
+"""Comparisons of documents or countries by the same questions."""

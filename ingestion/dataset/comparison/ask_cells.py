@@ -1,0 +1,230 @@
+"""Asking the cells of a comparison: each within its own column, kept as it comes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from ingestion.dataset.ask_in_turn import ask_in_turn
+from ingestion.dataset.comparison.comparison import (
+    CellPlace,
+    CellStatus,
+    Comparison,
+    ComparisonCell,
+    SearchEffort,
+    filter_of,
+    present_columns,
+    searched_passages,
+)
+from ingestion.dataset.comparison.short_text import best_quotation, shortened, without_marks
+from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.types import Progress
+from rag_engine.answering.abstention import said
+from rag_engine.answering.chances import with_sources
+from rag_engine.answering.citations import citation_at
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.geography import find_places, load_gazetteer
+from rag_engine.types import Answer, Citation, Evidence, GeographicScope, QueryPlan, Source
+
+# Passages that are shown where none answers.
+_NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CellsRequest:
+    """Request for a run: the cells of a comparison at these questions and columns.
+
+    Only what was not asked or failed is asked; with `since` also what was asked before that moment.
+    """
+
+    comparison: str
+    questions: tuple[str, ...]
+    columns: tuple[str, ...]
+    since: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as the job queue keeps it."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCells:
+    """Outcome of a run: how many cells were asked, how many of them failed, and how the comparison is answered."""
+
+    asked: int
+    failed: int
+    described: str
+
+
+_REQUEST = TypeAdapter(CellsRequest)
+
+
+def cells_request_of(values: Mapping[str, Any]) -> CellsRequest:
+    """Return the request that `to_json` gave."""
+    return _REQUEST.validate_python(values)
+
+
+def moment() -> str:
+    """Return this moment in UTC, fine enough that a cell asked after it is later."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def places_of(comparison: Comparison, request: CellsRequest, present: Collection[str]) -> list[CellPlace]:
+    """Return the places of a request that the comparison has, row by row; of its columns those that are present."""
+    wanted = {(question, column) for question in request.questions for column in request.columns if column in present}
+    return [place for place in comparison.places if place in wanted]
+
+
+def waiting_of(comparison: Comparison, places: Sequence[CellPlace], since: str) -> list[CellPlace]:
+    """Return the places that were not asked, that failed, or that were asked before the moment `since`."""
+    left = set(comparison.open_places)
+    return [place for place in places if place in left or comparison.cells[place].asked < since]
+
+
+def ask_cells(
+    engine: Engine,
+    store: ComparisonStore,
+    request: CellsRequest,
+    *,
+    progress: Callable[[Progress], None] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> AskedCells:
+    """Ask the cells of a request, and keep each before the next is asked.
+
+    `stopped` ends it after the cell it is at, and so does the removal of the comparison. A cell that fails is kept as
+    such and the next is asked; BackendError where the language model fails three times in a row.
+    """
+    comparison = store.require(request.comparison)
+    labels = {column.key: column.label for column in comparison.columns}
+    present = present_columns(comparison, engine.collection.snapshot())
+    asked_for = places_of(comparison, request, present)
+    waiting = waiting_of(comparison, asked_for, request.since)
+    plan_of, failures, gone = cache(engine.plan), 0, False
+
+    def keep(cell: ComparisonCell) -> None:
+        nonlocal failures, gone
+        failures += cell.status == "failed"
+        gone = not store.put_cell(comparison.id, cell)
+
+    def ask(place: CellPlace) -> bool:
+        question, column = place
+        try:
+            cell = ask_cell(engine, comparison, plan_of(question), column)
+        except InputError as error:
+            cell = _failed(place, error)
+        keep(cell)
+        # Where nothing is near enough, no model is asked.
+        return cell.status == "answered"
+
+    asked = ask_in_turn(
+        waiting,
+        ask,
+        lambda place, error: keep(_failed(place, error)),
+        lambda place: f"{labels[place[1]]}: {place[0]}",
+        done=len(asked_for) - len(waiting),
+        progress=progress,
+        stopped=lambda: gone or stopped(),
+    )
+    after = store.find(comparison.id)
+    return AskedCells(asked, failures, after.describe() if after else "deleted")
+
+
+def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: str) -> ComparisonCell:
+    """Return the answer of a column to a planned question; BackendError where the language model fails.
+
+    The column is the place that is asked about: a country that the question names is neither searched first nor a
+    reason to refuse. Of documents about several countries, passages on other countries alone are left out, unless the
+    question names one itself.
+    """
+    wanted = filter_of(comparison, column)
+    # The scope of a question is what it names; here every document is of the column.
+    evidence = _gathered(engine, engine.find(replace(plan, scope=GeographicScope()), wanted), comparison, column)
+    if comparison.by == "country" and not plan.scope:
+        evidence = _on_country(evidence, column, with_reader=engine.config.reader != "none")
+    generator, _ = engine.language_model()
+    answer: Answer | None = None
+    for part in engine.answer_from(evidence, generator):
+        answer = part if isinstance(part, Answer) else answer
+    assert answer is not None, "an answer always ends with itself"
+    if answer.status == "error" and answer.generator != ExtractiveAnswerer.name:
+        raise BackendError(answer.text)
+    searched = searched_passages(comparison, column, engine.collection.snapshot())
+    read = {hit.child_id for source in evidence.sources for hit in source.hits}
+    short, lead = _worded(answer, engine)
+    return ComparisonCell(
+        question=plan.question,
+        column=column,
+        status=_status(answer),
+        short=short,
+        text=answer.text,
+        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else answer.citations,
+        lead=lead,
+        effort=SearchEffort(*searched, len(read)),
+        generator=answer.generator,
+        warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
+        asked=moment(),
+    )
+
+
+def _gathered(engine: Engine, first: Evidence, comparison: Comparison, column: str) -> Evidence:
+    """Return the evidence for all parts of a question."""
+    steps = engine.gather(first, filter_of(comparison, column))
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            gathered: Evidence = end.value
+            return gathered
+
+
+def _on_country(evidence: Evidence, country: str, *, with_reader: bool) -> Evidence:
+    """Return the evidence without the passages that name other countries alone."""
+    kept = [source for source in evidence.sources if _may_be_on(source, country)]
+    return evidence if len(kept) == len(evidence.sources) else with_sources(evidence, kept, with_reader=with_reader)
+
+
+def _may_be_on(source: Source, country: str) -> bool:
+    metadata = source.document.metadata
+    if len(metadata.countries) < 2:
+        return True
+    named = find_places(said(source), load_gazetteer(), metadata.language, running=True).countries
+    return not named or country in named
+
+
+def _status(answer: Answer) -> CellStatus:
+    if answer.status == "insufficient_evidence":
+        return "nothing found"
+    if answer.status == "error":
+        return "failed"
+    quoted = answer.generator == ExtractiveAnswerer.name
+    return "closest passages" if quoted and answer.evidence.ground != "enough" else "answered"
+
+
+def _worded(answer: Answer, engine: Engine) -> tuple[str, int]:
+    """Return the few words of an answer that a table shows, and the number of the citation that they are from."""
+    if answer.status != "answered" or answer.generator != ExtractiveAnswerer.name:
+        return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
+    number, quotation, answering = best_quotation(answer.text)
+    return shortened(quotation, engine.language_of(quotation), answering), number
+
+
+def _nearest(evidence: Evidence) -> tuple[Citation, ...]:
+    """Return the places of the passages that came nearest."""
+    found = [(source, source.hits[0]) for source in evidence.sources[:_NEAREST] if source.hits]
+    return tuple(
+        citation_at(source, hit.start - source.start, hit.end - source.start, lambda *_, page=hit.page: page)
+        for source, hit in found
+    )
+
+
+def _failed(place: CellPlace, error: SextantError) -> ComparisonCell:
+    return ComparisonCell(place[0], place[1], "failed", str(error), str(error), asked=moment())

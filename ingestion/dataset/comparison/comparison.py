@@ -1,0 +1,257 @@
+"""Comparison: questions as rows, documents or countries as columns, and in each cell what the column answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, SchemaAttribute
+from rag_engine.errors import InputError
+from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
+from rag_engine.storage.snapshot import Snapshot
+from rag_engine.types import Citation, DocumentRecord
+
+ColumnKind = Literal["document", "country"]
+CellStatus = Literal["answered", "closest passages", "nothing found", "failed"]
+NOT_ASKED = "not asked yet"
+MOST_QUESTIONS, MOST_COLUMNS = 20, 30
+COUNTRY = "country"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEffort:
+    """How hard was searched for a cell: the passages of its documents, and those that were read closely."""
+
+    documents: int
+    passages: int
+    read: int
+
+    def describe(self) -> str:
+        """Return the effort in words: "1,234 passages in 12 documents searched, 9 read closely"."""
+        documents = f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
+        passages = f"{self.passages:,} passage{'' if self.passages == 1 else 's'}"
+        return f"{passages} in {documents} searched, {self.read:,} read closely"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonCell:
+    """The answer of a column to a question.
+
+    `short` is what the table shows, from the citation `lead` where it is a quotation; `text` the whole with its marks
+    [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages.
+    """
+
+    question: str
+    column: str
+    status: CellStatus
+    short: str
+    text: str
+    citations: tuple[Citation, ...] = ()
+    lead: int = 0
+    effort: SearchEffort = SearchEffort(0, 0, 0)
+    generator: str = ""
+    warnings: tuple[str, ...] = ()
+    asked: str = ""
+
+    @property
+    def evidence(self) -> tuple[Citation, ...]:
+        """The quotes that bear the answer out: none where nothing was found."""
+        return () if self.status == "nothing found" else self.citations
+
+    @property
+    def first(self) -> Citation | None:
+        """The quote that the table names, None where there is none."""
+        return next(iter(self.evidence[self.lead :]), None)
+
+    @property
+    def source(self) -> str:
+        """Where that quote is: its title, unless the column is the document, and its page; "" where there is none."""
+        if self.first is None:
+            return ""
+        page = f"page {self.first.page}"
+        return page if self.first.document_id == self.column else f"{self.first.title}, {page}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonColumn:
+    """A document by its id and title, or a country by its name."""
+
+    key: str
+    label: str
+
+
+CellPlace = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Questions, columns of one kind with the filter that chose them, and the cells asked so far, by their place."""
+
+    id: str
+    name: str
+    by: ColumnKind
+    questions: tuple[str, ...]
+    columns: tuple[ComparisonColumn, ...]
+    wanted: Filter
+    made: str
+    cells: Mapping[CellPlace, ComparisonCell]
+
+    @property
+    def places(self) -> tuple[CellPlace, ...]:
+        """Every place, row by row."""
+        return tuple((question, column.key) for question in self.questions for column in self.columns)
+
+    @property
+    def open_places(self) -> tuple[CellPlace, ...]:
+        """The places that were not asked, or that failed."""
+        return tuple(
+            place for place in self.places if (cell := self.cells.get(place)) is None or cell.status == "failed"
+        )
+
+    def status_of(self, place: CellPlace) -> str:
+        """Return how a place is answered, or that it was not asked yet."""
+        cell = self.cells.get(place)
+        return cell.status if cell else NOT_ASKED
+
+    def describe(self) -> str:
+        """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
+        counts = Counter(map(self.status_of, self.places))
+        order = ("answered", "closest passages", "nothing found", "failed", NOT_ASKED)
+        return ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
+
+
+def read_questions(text: str) -> tuple[str, ...]:
+    """Return the questions of a text, one a line, each once."""
+    return tuple(dict.fromkeys(filter(None, (" ".join(line.split()) for line in text.splitlines()))))
+
+
+def schema_questions(schema: AnswerSchema) -> tuple[str, ...]:
+    """Return a question for each value that a schema asks for, in its own words."""
+    fields = [*schema.entities, *schema.attributes]
+    return tuple(_field_question(schema.title, one) for one in fields if one.name != NOTE)
+
+
+def _field_question(about: str, field: SchemaAttribute) -> str:
+    """Return "Policy measures, actor: who is to do it?"; a description that is a question stays as it is."""
+    said = " ".join(field.description.split())
+    if said.endswith("?"):
+        return said
+    name = (field.title or field.name.replace("_", " ")).strip()
+    subject = ", ".join(filter(None, (about, name[:1].lower() + name[1:] if about else name)))
+    return f"{subject}: {said.rstrip('.')}?" if said else f"{subject}?"
+
+
+def columns_of(by: ColumnKind, wanted: Filter, snapshot: Snapshot) -> tuple[ComparisonColumn, ...]:
+    """Return the columns that a filter chooses: its documents by title, or the countries that they are about.
+
+    A filter by country leaves those countries alone. InputError for a value that no document has.
+    """
+    allowed = answering_documents(wanted, snapshot.facets, snapshot.documents)
+    chosen = [snapshot.documents[key] for key in sorted(snapshot.documents if allowed is None else allowed)]
+    if by == "document":
+        labels = _distinct_labels(chosen)
+        found = (ComparisonColumn(one.document_id, labels[one.key]) for one in chosen)
+        return tuple({one.key: one for one in found}.values())
+    asked = {value.casefold() for value in wanted.get(COUNTRY, ())}
+    countries = {country for one in chosen for country in one.metadata.countries}
+    return tuple(ComparisonColumn(one, one) for one in sorted(countries) if not asked or one.casefold() in asked)
+
+
+def _distinct_labels(documents: Sequence[DocumentRecord]) -> dict[int, str]:
+    """Return the titles of documents, with the year or the file's name where two have the same."""
+    titles = {one.key: one.metadata.title or one.file for one in documents}
+    for added in (lambda one: str(one.metadata.year or ""), lambda one: one.file):
+        often = Counter(titles.values())
+        again = [one for one in documents if often[titles[one.key]] > 1 and added(one)]
+        titles |= {one.key: f"{titles[one.key]} ({added(one)})" for one in again}
+    return titles
+
+
+def filter_of(comparison: Comparison, column: str) -> Filter:
+    """Return the filter within which a column is asked: one document, or the documents about one country."""
+    if comparison.by == "document":
+        return {DOCUMENT: (column,), VERSIONS: ("all",)}
+    return {**comparison.wanted, COUNTRY: (column,)}
+
+
+def present_columns(comparison: Comparison, snapshot: Snapshot) -> frozenset[str]:
+    """Return the columns that the collection still has."""
+    held = snapshot.facets.get(DOCUMENT if comparison.by == "document" else COUNTRY, {})
+    return frozenset(one.key for one in comparison.columns if held.get(one.key))
+
+
+def searched_passages(comparison: Comparison, column: str, snapshot: Snapshot) -> tuple[int, int]:
+    """Return how many documents a column has that answer, and how many passages they have together."""
+    allowed = answering_documents(filter_of(comparison, column), snapshot.facets, snapshot.documents)
+    keys = snapshot.documents if allowed is None else allowed
+    return len(keys), sum(snapshot.documents[key].children for key in keys)
+
+
+def outdated_columns(comparison: Comparison, snapshot: Snapshot) -> frozenset[str]:
+    """Return the present columns with a cell that was asked of other documents than they have now."""
+    asked: dict[str, set[tuple[int, int]]] = {}
+    for (_, column), cell in comparison.cells.items():
+        if cell.status != "failed":
+            asked.setdefault(column, set()).add((cell.effort.documents, cell.effort.passages))
+    present = present_columns(comparison, snapshot) & asked.keys()
+    return frozenset(key for key in present if asked[key] != {searched_passages(comparison, key, snapshot)})
+
+
+def extended(
+    comparison: Comparison, questions: Sequence[str] = (), columns: Sequence[ComparisonColumn] = ()
+) -> Comparison:
+    """Return the comparison with more questions and columns, those that it has already left out.
+
+    InputError for none of either, and for more than a table can show.
+    """
+    asked = tuple(dict.fromkeys((*comparison.questions, *questions)))
+    known = {one.key: one for one in (*columns, *comparison.columns)}
+    keys = dict.fromkeys(one.key for one in (*comparison.columns, *columns))
+    if not asked:
+        raise InputError("There is no question to compare by.", help="Write one question a line.")
+    if not keys:
+        raise InputError("There is nothing to compare.", help="Choose a filter that leaves documents or countries.")
+    _check_number(len(asked), MOST_QUESTIONS, "questions", "Leave some out, or make a second comparison.")
+    _check_number(len(keys), MOST_COLUMNS, "columns", "Narrow them down by a filter.")
+    return replace(comparison, questions=asked, columns=tuple(known[key] for key in keys))
+
+
+def without(comparison: Comparison, *, question: str = "", column: str = "") -> Comparison:
+    """Return the comparison without a question or a column, and without its cells."""
+    return replace(
+        comparison,
+        questions=tuple(one for one in comparison.questions if one != question),
+        columns=tuple(one for one in comparison.columns if one.key != column),
+        cells={place: cell for place, cell in comparison.cells.items() if question != place[0] and column != place[1]},
+    )
+
+
+def cites_any(cell: ComparisonCell, documents: Collection[str]) -> bool:
+    """Return whether a cell is about one of these documents or cites one."""
+    return cell.column in documents or any(one.document_id in documents for one in cell.citations)
+
+
+def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColumn, ComparisonCell | None]]:
+    """Yield question, column and cell of each place, row by row; None for a place that was not asked."""
+    for question in comparison.questions:
+        for column in comparison.columns:
+            yield question, column, comparison.cells.get((question, column.key))
+
+
+def cell_text(cell: ComparisonCell | None) -> str:
+    """Return a cell as a table shows it: its words with their page, or how hard was searched where there are none."""
+    if cell is None:
+        return NOT_ASKED.capitalize()
+    if cell.status == "nothing found":
+        return f"Nothing found: {cell.effort.describe()}."
+    if cell.status == "failed":
+        return f"Failed: {cell.short}"
+    where = f" [{cell.source}]" if cell.source else ""
+    return f"{'Closest passages: ' if cell.status == 'closest passages' else ''}{cell.short}{where}"
+
+
+def _check_number(number: int, most: int, what: str, remedy: str) -> None:
+    if number > most:
+        raise InputError(f"A comparison has at most {most} {what}; these are {number}.", help=remedy)

@@ -1,0 +1,85 @@
+"""A comparison as a workbook: the table, and a sheet with the evidence of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
+
+from ingestion.dataset.comparison.comparison import NOT_ASKED, Comparison, ComparisonCell, cell_text, cells_in_order
+from ingestion.dataset.comparison.short_text import without_marks
+from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.reference_list import LIMITS, limits_of
+from rag_engine.prompts import one_line
+from rag_engine.reading.address import DocumentPlace
+from rag_engine.types import Citation, DocumentRecord
+
+_EVIDENCE = (
+    ("Question", 36), ("Column", 30), ("Status", 16), ("Answer", 60), ("Authority", 28), ("Title", 40), ("Year", 8),
+    ("Page", 8), ("Licence", 20), ("Licence limits", 22), ("Quote", 80), ("Link", 44), ("Searched", 40), ("Model", 18),
+    ("Asked (UTC)", 18), ("Warnings", 40),
+)  # fmt: skip
+_COLUMN_WIDTH = 44
+
+
+def comparison_workbook(comparison: Comparison, documents: Sequence[DocumentRecord], base: str = "") -> bytes:
+    """Return a workbook with the table and the evidence.
+
+    Links open the passage in its document where `base` is the address of the pages ("http://127.0.0.1:8501/"), else
+    the page that the document came from.
+    """
+    sources = {one.document_id: one.metadata.source_url for one in documents}
+    evidence = Sheet("Evidence", _EVIDENCE)
+    for question, column, cell in cells_in_order(comparison):
+        evidence.rows.extend(_evidence_rows(question, column.label, cell, sources, base))
+    return to_workbook([_table(comparison), evidence])
+
+
+def _table(comparison: Comparison) -> Sheet:
+    """Return a row for each question; below what was not found, how hard was searched."""
+    headings = [(storable(column.label), _COLUMN_WIDTH) for column in comparison.columns]
+    sheet = Sheet("Comparison", (("Question", 40), *headings))
+    for question in comparison.questions:
+        cells = (comparison.cells.get((question, column.key)) for column in comparison.columns)
+        sheet.rows.append([Cell(storable(question)), *(Cell(storable(cell_text(cell))) for cell in cells)])
+    return sheet
+
+
+def _evidence_rows(
+    question: str, column: str, cell: ComparisonCell | None, sources: dict[str, str], base: str
+) -> Iterator[list[Cell]]:
+    """Yield a row for each quote, and one for a cell without any; passages that do not answer are no evidence."""
+    if cell is None:
+        yield _cells((question, column, NOT_ASKED))
+        return
+    quoted = cell.generator == ExtractiveAnswerer.name
+    answer = "" if cell.status == "nothing found" else cell.short if quoted else without_marks(cell.text)
+    before = (question, column, cell.status, answer)
+    after = (cell.effort.describe(), cell.generator, cell.asked[:19].replace("T", " "), "\n".join(cell.warnings))
+    for citation in cell.evidence:
+        yield _cells(
+            (*before, *_citation(citation), one_line(citation.quote, limit=None)), _link(citation, sources, base), after
+        )
+    if not cell.evidence:
+        yield _cells((*before, "", "", None, None, "", "", ""), Cell(""), after)
+
+
+def _citation(citation: Citation) -> tuple[str | int | None, ...]:
+    limits = "; ".join(LIMITS[limit] for limit in limits_of(citation.licence))
+    return citation.authority, citation.title, citation.year, citation.page, citation.licence, limits
+
+
+def _link(citation: Citation, sources: dict[str, str], base: str) -> Cell:
+    if base:
+        place = DocumentPlace(citation.document_id, citation.page, (citation.start, citation.end))
+        address = f"{base}document?{urlencode(place.parameters())}"
+        return Cell(address, address)
+    source = sources.get(citation.document_id, "")
+    return Cell(storable(source), source if source.startswith(("http://", "https://")) else "")
+
+
+def _cells(
+    before: Sequence[str | int | None], link: Cell | None = None, after: Sequence[str | int | None] = ()
+) -> list[Cell]:
+    texts = [Cell(storable(one) if isinstance(one, str) else one) for one in before]
+    return [*texts, *([link] if link else []), *(Cell(storable(one) if isinstance(one, str) else one) for one in after)]

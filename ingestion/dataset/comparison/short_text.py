@@ -1,0 +1,76 @@
+"""The few words of an answer that a cell of a table shows."""
+
+from __future__ import annotations
+
+import re
+
+from rag_engine.answering.citations import CHECKED_MARK
+from rag_engine.prompts import one_line
+from rag_engine.takeaway.answer_lines import AnswerLine, answer_lines
+from rag_engine.text.sentences import sentence_spans
+
+MOST_WORDS = 40
+_MARK = re.compile(rf"\s*{CHECKED_MARK.pattern}")
+# Words before those that answer, where a sentence is too long to be shown whole.
+_WORDS_BEFORE = 8
+# Fewer words than this say too little alone, as the opening of a list does.
+_FEWEST_WORDS = 10
+
+
+def best_quotation(text: str) -> tuple[int, str, int]:
+    """Return the best quotation of an answer that consists of them: its number from 0, its words, where they answer.
+
+    It is the first that is more than what opens a list; (0, "", 0) where the answer quotes nothing.
+    """
+    found = [_quotation(line) for line in answer_lines(text) if line.kind == "bullet"]
+    whole = (number for number, (said, _) in enumerate(found) if not said.endswith(":"))
+    number = next(whole, 0)
+    return (number, *found[number]) if found else (0, "", 0)
+
+
+def _quotation(line: AnswerLine) -> tuple[str, int]:
+    said, answering = "", 0
+    for run in line.runs:
+        if run.n is None:
+            answering = answering or (len(said) if run.bold else 0)
+            said += run.text
+    # The language of a foreign quotation stands behind it.
+    opening = said.find("“") + 1
+    return said[opening : said.rfind("”")], max(answering - opening, 0)
+
+
+def without_marks(text: str) -> str:
+    """Return an answer on one line, without its marks and its bold."""
+    return one_line(_MARK.sub("", text).replace("**", ""), limit=None).strip()
+
+
+def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WORDS) -> str:
+    """Return at most so many words of a text, whole sentences from the one that holds the place `answering`.
+
+    A sentence that is longer is cut near that place, and so is what follows a very short one or opens a list; an
+    ellipsis stands for what is left out.
+    """
+    spans = sentence_spans(text, language)
+    if not spans:
+        return ""
+    first = max((n for n, (start, _) in enumerate(spans) if start <= answering), default=0)
+    start, end = spans[first]
+    if len(text[start:end].split()) > most:
+        return _cut(text, start, answering, most)
+    for _, further in spans[first + 1 :]:
+        if len(text[start:further].split()) > most:
+            break
+        end = further
+    opens = text[start:end].endswith(":") or len(text[start:end].split()) < _FEWEST_WORDS
+    if opens and end < len(text.rstrip()):
+        return _cut(text, start, answering, most)
+    return f"{'… ' if first else ''}{text[start:end]}{' …' if end < len(text.rstrip()) else ''}"
+
+
+def _cut(text: str, start: int, answering: int, most: int) -> str:
+    """Return words of a long sentence: from its start, or from a few before the place if that would be cut off."""
+    words, before = text[start:].split(), len(text[start:answering].split())
+    skipped = max(before - _WORDS_BEFORE, 0) if before > most * 3 // 4 else 0
+    opened = "… " if start or skipped else ""
+    closed = " …" if len(words) > skipped + most else ""
+    return f"{opened}{' '.join(words[skipped : skipped + most])}{closed}"

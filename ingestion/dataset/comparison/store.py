@@ -1,0 +1,142 @@
+"""Comparisons in the catalog database: their questions and columns, and a row for each cell that was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import asdict, replace
+from typing import Any
+
+import sqlalchemy as sql
+from pydantic import TypeAdapter
+
+from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, cites_any
+from rag_engine.errors import InputError
+from rag_engine.storage.catalog import Catalog
+
+_tables = sql.MetaData()
+comparisons = sql.Table(
+    "comparisons",
+    _tables,
+    sql.Column("id", sql.String, primary_key=True),
+    sql.Column("name", sql.String, nullable=False),
+    sql.Column("columns_by", sql.String, nullable=False),
+    sql.Column("layout", sql.String, nullable=False),
+    sql.Column("made", sql.String, nullable=False),
+)
+cells = sql.Table(
+    "comparison_cells",
+    _tables,
+    sql.Column("comparison", sql.String, primary_key=True),
+    sql.Column("question", sql.String, primary_key=True),
+    sql.Column("column_key", sql.String, primary_key=True),
+    sql.Column("cell", sql.String, nullable=False),
+)
+_CELL = TypeAdapter(ComparisonCell)
+_COLUMNS = TypeAdapter(tuple[ComparisonColumn, ...])
+
+
+class ComparisonStore:
+    """The comparisons of a workspace."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        with catalog.begin() as connection:
+            _tables.create_all(connection)
+
+    def list(self) -> list[Comparison]:
+        """Return every comparison, the newest first."""
+        rows = self._catalog.read(sql.select(comparisons).order_by(comparisons.c.made.desc(), comparisons.c.id))
+        return [self._comparison(row) for row in rows]
+
+    def find(self, id: str) -> Comparison | None:
+        """Return the comparison of this id, None where there is none."""
+        rows = self._catalog.read(sql.select(comparisons).where(comparisons.c.id == id))
+        return self._comparison(rows[0]) if rows else None
+
+    def require(self, id: str) -> Comparison:
+        """Return the comparison of this id; InputError where there is none."""
+        found = self.find(id)
+        if found is None:
+            raise InputError(f"There is no comparison {id!r}.", help="It may have been deleted; choose another one.")
+        return found
+
+    def put(self, comparison: Comparison) -> None:
+        """Keep a comparison's name, questions and columns in place of the former ones; its cells stay as they are."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
+            connection.execute(sql.insert(comparisons).values(_row(comparison)))
+
+    def put_cell(self, id: str, cell: ComparisonCell) -> bool:
+        """Keep a cell in place of the former one; return False where its comparison has gone."""
+        with self._catalog.begin() as connection:
+            present = connection.execute(sql.select(comparisons.c.id).where(comparisons.c.id == id)).first()
+            if present is None:
+                return False
+            connection.execute(sql.delete(cells).where(_at(id, cell.question, cell.column)))
+            connection.execute(sql.insert(cells).values(_cell_row(id, cell)))
+        return True
+
+    def remove(self, id: str) -> None:
+        """Remove a comparison with every cell."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.delete(cells).where(cells.c.comparison == id))
+            connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
+
+    def restore(self, comparison: Comparison) -> None:
+        """Keep a comparison with its cells, as it was before it was removed or changed."""
+        with self._catalog.begin() as connection:
+            connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
+            connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
+            connection.execute(sql.insert(comparisons).values(_row(comparison)))
+            if comparison.cells:
+                rows = [_cell_row(comparison.id, cell) for cell in comparison.cells.values()]
+                connection.execute(sql.insert(cells), rows)
+
+    def forget_documents(self, document_ids: Collection[str]) -> None:
+        """Remove the columns of these documents, and every cell that cites one, which is then to be asked again."""
+        for one in self.list():
+            columns = tuple(column for column in one.columns if column.key not in document_ids)
+            kept = {place: cell for place, cell in one.cells.items() if not cites_any(cell, document_ids)}
+            if columns != one.columns or len(kept) < len(one.cells):
+                self.restore(replace(one, columns=columns, cells=kept))
+
+    def _comparison(self, row: Any) -> Comparison:
+        id, name, by, layout, made = row
+        values = json.loads(layout)
+        asked = self._catalog.read(sql.select(cells.c.cell).where(cells.c.comparison == id))
+        found = [_CELL.validate_json(cell) for (cell,) in asked]
+        return Comparison(
+            id,
+            name,
+            by,
+            tuple(values["questions"]),
+            _COLUMNS.validate_python(values["columns"]),
+            {key: tuple(wanted) for key, wanted in values["wanted"].items()},
+            made,
+            {(cell.question, cell.column): cell for cell in found},
+        )
+
+
+def _row(comparison: Comparison) -> dict[str, str]:
+    layout = {
+        "questions": comparison.questions,
+        "columns": [asdict(column) for column in comparison.columns],
+        "wanted": dict(comparison.wanted),
+    }
+    return {
+        "id": comparison.id,
+        "name": comparison.name,
+        "columns_by": comparison.by,
+        "layout": json.dumps(layout),
+        "made": comparison.made,
+    }
+
+
+def _cell_row(id: str, cell: ComparisonCell) -> dict[str, str]:
+    text = _CELL.dump_json(cell).decode()
+    return {"comparison": id, "question": cell.question, "column_key": cell.column, "cell": text}
+
+
+def _at(id: str, question: str, column: str) -> sql.ColumnElement[bool]:
+    return sql.and_(cells.c.comparison == id, cells.c.question == question, cells.c.column_key == column)

@@ -1,0 +1,187 @@
+"""Acts of a person upon comparisons: beginning and extending, asking cells, naming, removing and exporting."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.dataset.answer_sheets import write_workbook
+from ingestion.dataset.comparison.ask_cells import CellsRequest, moment
+from ingestion.dataset.comparison.comparison import (
+    COUNTRY,
+    ColumnKind,
+    Comparison,
+    columns_of,
+    extended,
+    present_columns,
+    without,
+)
+from ingestion.dataset.comparison.sheets import comparison_workbook
+from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.jobs.queue import Run
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
+from rag_engine.conversations.store import new_id
+from rag_engine.errors import InputError
+from rag_engine.filters import Filter
+
+_LONGEST_NAME = 80
+
+
+def list_comparisons(desk: Desk) -> list[Comparison]:
+    """Return the comparisons of the workspace, the newest first."""
+    return _store(desk).list()
+
+
+def find_comparison(desk: Desk, id: str) -> Comparison | None:
+    """Return the comparison of this id, None where there is none."""
+    return _store(desk).find(id)
+
+
+def begin_comparison(
+    desk: Desk,
+    questions: Sequence[str],
+    by: ColumnKind,
+    wanted: Filter,
+    *,
+    name: str = "",
+    only: Collection[str] = (),
+) -> Comparison:
+    """Keep a comparison by these questions and return it; nothing is asked yet.
+
+    Its columns are the documents or countries that the filter chooses, `only` some of them where any are named. Without
+    a name it is called by its first question. InputError for a filter that no document passes, and for more questions
+    or columns than a table can show.
+    """
+    begun = _with_columns(desk, Comparison(new_id(), "", by, (), (), wanted, moment(), {}), questions, wanted, only)
+    taken = {one.name for one in list_comparisons(desk)}
+    plain = _short_name(name or begun.questions[0])
+    numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
+    begun = replace(begun, name=next(one for one in (plain, *numbered) if one not in taken))
+    _store(desk).put(begun)
+    return begun
+
+
+def extend_comparison(
+    desk: Desk, id: str, questions: Sequence[str] = (), wanted: Filter | None = None, *, only: Collection[str] = ()
+) -> Comparison:
+    """Add questions, and with a filter the columns that it chooses; return the comparison.
+
+    Countries are added within the filter that the others are searched with: InputError for another one.
+    """
+    before = _store(desk).require(id)
+    if wanted is not None and before.by == "country" and _beside_country(wanted) != _beside_country(before.wanted):
+        raise InputError(
+            f"The countries of {before.name!r} are searched with another filter.", help="Begin another comparison."
+        )
+    after = extended(before, questions) if wanted is None else _with_columns(desk, before, questions, wanted, only)
+    _store(desk).put(after)
+    return after
+
+
+def continue_comparison(
+    desk: Desk, questions: Sequence[str], by: ColumnKind, wanted: Filter, name: str = ""
+) -> Comparison:
+    """Return the comparison of this name and kind with what it lacks of the questions and columns, else begin one."""
+    called = _short_name(name or (questions[0] if questions else ""))
+    found = next((one for one in list_comparisons(desk) if (one.name, one.by) == (called, by)), None)
+    if found is None:
+        return begin_comparison(desk, questions, by, wanted, name=name)
+    return extend_comparison(desk, found.id, questions, wanted)
+
+
+def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = "") -> Comparison:
+    """Remove a question or a column with its cells; return the comparison as it was, for `restore_comparison`."""
+    before = _store(desk).require(id)
+    _store(desk).restore(without(before, question=question, column=column))
+    return before
+
+
+def ask_comparison(desk: Desk, id: str) -> Run | None:
+    """Have the worker ask the cells that were not asked yet or failed; None where there are none."""
+    comparison = _store(desk).require(id)
+    present = present_columns(comparison, desk.engine.collection.snapshot())
+    if not any(column in present for _, column in comparison.open_places):
+        return None
+    columns = tuple(column.key for column in comparison.columns)
+    return queue_once(desk, "compare", CellsRequest(id, comparison.questions, columns).to_json())
+
+
+def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
+    """Have the worker ask one cell once more, whatever it holds."""
+    comparison = _store(desk).require(id)
+    if column not in present_columns(comparison, desk.engine.collection.snapshot()):
+        raise InputError("This column is no longer in the collection.", help="Add its documents again.")
+    return queue_once(desk, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
+
+
+def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
+    """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
+    comparison = _store(desk).require(id)
+    return queue_once(
+        desk, "compare", CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()).to_json()
+    )
+
+
+def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
+    """Give a comparison another name; InputError when it is empty or another comparison has it."""
+    wanted = _short_name(name)
+    if not wanted:
+        raise InputError("The comparison has no name.", help="Give it one.")
+    if any(one.name.casefold() == wanted.casefold() for one in list_comparisons(desk) if one.id != id):
+        raise InputError(f"There is a comparison {wanted!r} already.", help="Choose another name.")
+    renamed = replace(_store(desk).require(id), name=wanted)
+    _store(desk).put(renamed)
+    return renamed
+
+
+def remove_comparison(desk: Desk, id: str) -> Comparison:
+    """Remove a comparison with its cells, and end the runs that ask them; return it for `restore_comparison`."""
+    removed = _store(desk).require(id)
+    for run in comparison_runs(desk, id):
+        desk.jobs.cancel(run.id)
+    _store(desk).remove(id)
+    return removed
+
+
+def restore_comparison(desk: Desk, comparison: Comparison) -> None:
+    """Bring back a comparison as it was; cells that were asked since stay."""
+    now = _store(desk).find(comparison.id)
+    since = now.cells if now else {}
+    _store(desk).restore(replace(comparison, cells={**comparison.cells, **since}))
+
+
+def comparison_runs(desk: Desk, id: str) -> list[Run]:
+    """Return the runs of a comparison that have not ended, the newest first."""
+    runs = desk.jobs.runs(LATEST_RUNS)
+    unfinished = (run for run in runs if run.active or run.status == "paused")
+    return [run for run in unfinished if run.action == "compare" and run.arguments.get("comparison") == id]
+
+
+def exported_comparison(desk: Desk, id: str, base: str = "") -> bytes:
+    """Return the workbook of a comparison; `base` is the address of the pages, for links that open the passages."""
+    return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base)
+
+
+def export_comparison(desk: Desk, id: str, file: Path) -> None:
+    """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
+    write_workbook(file, exported_comparison(desk, id))
+
+
+def _short_name(name: str) -> str:
+    return " ".join(name.split())[:_LONGEST_NAME].rstrip()
+
+
+def _beside_country(wanted: Filter) -> dict[str, tuple[str, ...]]:
+    return {name: values for name, values in wanted.items() if name != COUNTRY}
+
+
+def _with_columns(
+    desk: Desk, comparison: Comparison, questions: Sequence[str], wanted: Filter, only: Collection[str]
+) -> Comparison:
+    found = columns_of(comparison.by, wanted, desk.engine.collection.snapshot())
+    return extended(comparison, questions, [column for column in found if not only or column.key in only])
+
+
+def _store(desk: Desk) -> ComparisonStore:
+    return ComparisonStore(desk.engine.catalog)

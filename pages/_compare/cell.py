@@ -1,0 +1,105 @@
+"""A cell that is open: the whole answer, its quotes with links to their places, and asking it again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
+from ingestion.operations.comparisons import ask_cell_again
+from pages._ask.answer import page_word
+from pages._shared import resources
+from pages._shared.elements import open_in_address
+from pages._shared.errors import show_error, show_errors
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.reference_list import licence_text
+from rag_engine.prompts import one_line
+from rag_engine.reading.address import DocumentPlace
+from rag_engine.types import Citation
+
+CELL = "cell"
+# Characters of a passage that does not answer.
+_EXCERPT = 500
+_BULLET = "- "
+
+
+def _close() -> None:
+    open_in_address(CELL)
+
+
+@st.dialog("Answer", width="large", icon=":material/table_chart:", on_dismiss=_close)
+def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *, asking: bool, present: bool) -> None:
+    """Draw a cell; `asking` while a run is at it, `present` where the collection still has its column."""
+    st.markdown(f"**{escape(question)}**  \n{escape(column.label)}")
+    cell = comparison.cells.get((question, column.key))
+    if cell is None:
+        st.info("Waiting for its turn …" if asking else "Not asked yet.", icon=":material/hourglass_empty:")
+    else:
+        _draw_answer(cell)
+    if not present:
+        st.caption(":material/info: This column is no longer in the collection.")
+    label = "Asking …" if asking else "Ask again" if cell else "Ask"
+    if st.button(label, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present):
+        with show_errors():
+            ask_cell_again(resources.desk(), comparison.id, question, column.key)
+            open_in_address(CELL)
+            st.rerun()
+
+
+def _draw_answer(cell: ComparisonCell) -> None:
+    if cell.status == "failed":
+        show_error(cell.text)
+        return
+    if cell.status == "nothing found":
+        st.info(escape_paragraphs(cell.text), icon=":material/search_off:")
+    else:
+        # Quotations are drawn below, each with its place.
+        lines = (line for line in cell.text.splitlines() if not (_is_quoted(cell) and line.startswith(_BULLET)))
+        st.markdown(answer_markdown("\n".join(lines), _badge))
+    for number, (said, citation) in enumerate(zip(_said(cell), cell.evidence, strict=True)):
+        _draw_quote(citation, said, f"quote {number}")
+    if cell.citations and not cell.evidence:
+        with st.expander("Nearest passages, which do not answer", icon=":material/manage_search:"):
+            for number, citation in enumerate(cell.citations):
+                _draw_quote(citation, f"“{escape(one_line(citation.quote, limit=_EXCERPT))}”", f"nearest {number}")
+    for warning in cell.warnings:
+        if warning != cell.text:
+            st.caption(f":material/info: {escape(warning)}")
+    st.caption(f":material/manage_search: {escape(cell.effort.describe())}.")
+    written = "quotations only" if _is_quoted(cell) else cell.generator
+    st.caption(f"Asked {cell.asked[:16].replace('T', ' ')} UTC. Answer: {escape(written)}.")
+
+
+def _is_quoted(cell: ComparisonCell) -> bool:
+    return cell.generator == ExtractiveAnswerer.name
+
+
+def _badge(n: int) -> str:
+    return f":green-badge[{n}]"
+
+
+def _said(cell: ComparisonCell) -> list[str]:
+    """Return the markdown of each quote; of an answer that consists of them with the words that answer in bold."""
+    bullets = [line.removeprefix(_BULLET) for line in cell.text.splitlines() if line.startswith(_BULLET)]
+    if _is_quoted(cell) and len(bullets) == len(cell.evidence):
+        return [answer_markdown(line, _badge) for line in bullets]
+    return [f"{_badge(one.n)} “{escape(one_line(one.quote, limit=None))}”" for one in cell.evidence]
+
+
+def _draw_quote(citation: Citation, said: str, key: str) -> None:
+    """Draw a quote with what is known of its document, and the link to its place."""
+    st.markdown(f"> {said}")
+    page = f"{page_word(citation.file)} {citation.page}"
+    known = (citation.authority, citation.title, str(citation.year or ""), page, licence_text(citation.licence))
+    with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
+        st.caption(escape(", ".join(filter(None, known))), width="stretch")
+        if resources.find_document(citation.document_id) is None:
+            st.caption("No longer in the collection.", width="content")
+            return
+        place = DocumentPlace(citation.document_id, citation.page, (citation.start, citation.end))
+        st.page_link(
+            "pages/document.py",
+            label="Open document",
+            icon=":material/description:",
+            query_params=place.parameters(),
+        )

@@ -1,0 +1,220 @@
+"""The comparison that is open: its table with the progress of its runs, and what can be done to it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import streamlit as st
+
+from ingestion.dataset.comparison.comparison import (
+    CellPlace,
+    Comparison,
+    columns_of,
+    outdated_columns,
+    present_columns,
+    read_questions,
+)
+from ingestion.file_names import slug_of
+from ingestion.jobs.queue import Run
+from ingestion.operations.comparisons import (
+    ask_columns_again,
+    ask_comparison,
+    comparison_runs,
+    exported_comparison,
+    extend_comparison,
+    find_comparison,
+    shrink_comparison,
+)
+from ingestion.status.views import pluralised
+from pages._compare.begin import COMPARISON
+from pages._compare.cell import CELL, draw_cell
+from pages._compare.past import draw_naming, draw_undo, note_removed
+from pages._compare.table import draw_table
+from pages._shared import resources
+from pages._shared.elements import base_address, draw_heading, open_in_address
+from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import draw_filters
+from pages._shared.jobs import draw_runs_of
+
+_POLL_SECONDS = 2.0
+# A table of six columns wants the room beside it.
+_WIDE = '<style>[data-testid="stMainBlockContainer"] { padding-inline: clamp(1rem, 2.2vw, 5rem); }</style>'
+_CELL = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+
+
+def current_comparison() -> Comparison | None:
+    """Return the comparison that the address names, None where there is none."""
+    return find_comparison(resources.desk(), st.query_params.get(COMPARISON, ""))
+
+
+def draw_comparison(comparison: Comparison) -> None:
+    """Draw the comparison, and over it the cell that the address names."""
+    id = comparison.id
+    st.html(_WIDE)
+    draw_heading(comparison.name, COMPARISON)
+    draw_undo(id)
+    active = [run for run in comparison_runs(resources.desk(), id) if run.active]
+    _draw_acts(comparison, idle=not active)
+    draw_runs_of(partial(_is_of, id))
+    # The table follows the run; what is around it does not have to be drawn again for that.
+    st.fragment(_draw_cells, run_every=_POLL_SECONDS if active else None)(id)
+    _draw_open_cell(comparison)
+
+
+def _is_of(id: str, run: Run) -> bool:
+    return run.action == "compare" and run.arguments.get("comparison") == id
+
+
+def _draw_cells(id: str) -> None:
+    comparison = find_comparison(resources.desk(), id)
+    if comparison is None:
+        st.rerun()
+    st.caption(f"{comparison.describe().capitalize()}.")
+    draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
+    if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
+        # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
+        st.rerun()
+
+
+def _open_cell(row: int, column: int) -> None:
+    open_in_address(CELL, f"{row}.{column}")
+    st.session_state["comparison cell clicked"] = True
+
+
+def _draw_open_cell(comparison: Comparison) -> None:
+    named = _CELL.fullmatch(st.query_params.get(CELL, ""))
+    row, column = (int(named[1]), int(named[2])) if named else (len(comparison.questions), 0)
+    if row < len(comparison.questions) and column < len(comparison.columns):
+        question, chosen = comparison.questions[row], comparison.columns[column]
+        asking = (question, chosen.key) in _asking(comparison)
+        draw_cell(comparison, question, chosen, asking=asking, present=chosen.key in _present(comparison))
+
+
+def _notes(comparison: Comparison) -> dict[str, str]:
+    """Return what is to be known of columns: that they have gone, or that their documents have changed."""
+    present, outdated = _present(comparison), _outdated(comparison)
+    gone = {one.key: "No longer in the collection" for one in comparison.columns if one.key not in present}
+    return gone | dict.fromkeys(outdated, "Documents have changed since")
+
+
+def _outdated(comparison: Comparison) -> frozenset[str]:
+    return outdated_columns(comparison, resources.engine().collection.snapshot())
+
+
+def _present(comparison: Comparison) -> frozenset[str]:
+    return present_columns(comparison, resources.engine().collection.snapshot())
+
+
+def _asking(comparison: Comparison) -> set[CellPlace]:
+    """Return the places that runs are still to ask."""
+    left = set(comparison.open_places)
+    return {
+        (question, column)
+        for run in comparison_runs(resources.desk(), comparison.id)
+        if run.active
+        for question in run.arguments["questions"]
+        for column in run.arguments["columns"]
+        if (question, column) in left
+        or ((cell := comparison.cells.get((question, column))) and cell.asked < run.arguments["since"])
+    }
+
+
+def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
+    """Draw what can be done with the whole comparison."""
+    id = comparison.id
+    with st.container(horizontal=True, vertical_alignment="center", key="comparison-acts"):
+        if idle:
+            _draw_asking(comparison)
+        st.download_button(
+            "Excel workbook",
+            partial(exported_comparison, resources.desk(), id, base_address("/compare")),
+            f"{slug_of(comparison.name) or 'comparison'}.xlsx",
+            # Never a type that the browser would open in place.
+            "application/octet-stream",
+            key="comparison export",
+            icon=":material/table_view:",
+            on_click="ignore",
+        )
+        with st.popover("Add", icon=":material/add:", type="tertiary", key="comparison add"):
+            _draw_additions(comparison)
+        with st.popover("Remove", icon=":material/remove:", type="tertiary", key="comparison take out"):
+            _draw_removals(comparison)
+        draw_naming(comparison)
+
+
+def _draw_asking(comparison: Comparison) -> None:
+    """Draw how to ask what is open, and once more what has other documents by now."""
+    present, outdated = _present(comparison), _outdated(comparison)
+    left = [place for place in comparison.open_places if place[1] in present]
+    label = f"Ask {pluralised(len(left), 'open cell')}"
+    if left and st.button(label, key="comparison ask open", type="primary", icon=":material/play_arrow:"):
+        ask_comparison(resources.desk(), comparison.id)
+        st.rerun()
+    if outdated and st.button(
+        f"Ask {pluralised(len(outdated), 'changed column')} again",
+        key="comparison outdated",
+        icon=":material/refresh:",
+        help="Documents were added or removed since these columns were asked.",
+    ):
+        ask_columns_again(resources.desk(), comparison.id, outdated)
+        st.rerun()
+
+
+def _draw_additions(comparison: Comparison) -> None:
+    """Draw how to add questions and columns; only what is new is asked."""
+    key = f"comparison more {comparison.id}"
+    questions = read_questions(st.text_area("Questions, one a line", key=f"{key} questions", height=100))
+    snapshot = resources.engine().collection.snapshot()
+    with show_errors():
+        by_document = comparison.by == "document"
+        wanted = comparison.wanted
+        if by_document:
+            with st.expander("Filter", icon=":material/filter_alt:"):
+                wanted = draw_filters(f"{key} filter", snapshot.facets)
+        known = {column.key for column in comparison.columns}
+        found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
+        labels = {one.key: one.label for one in found}
+        picked = st.multiselect(
+            "Documents" if by_document else "Countries",
+            list(labels),
+            format_func=labels.__getitem__,
+            key=f"{key} columns {hash(found)}",
+            placeholder=f"Choose among {len(found)}" if found else "No other matches",
+            disabled=not found,
+        )
+        if st.button("Add and ask", key=f"{key} button", type="primary", disabled=not questions and not picked):
+            if picked:
+                extend_comparison(resources.desk(), comparison.id, questions, wanted, only=picked)
+            else:
+                extend_comparison(resources.desk(), comparison.id, questions)
+            ask_comparison(resources.desk(), comparison.id)
+            st.rerun()
+
+
+def _draw_removals(comparison: Comparison) -> None:
+    """Draw how to remove a question or a column with its cells."""
+    labels = {column.key: column.label for column in comparison.columns}
+    question = st.selectbox("Question", comparison.questions, index=None, key="comparison remove question")
+    column = st.selectbox(
+        "Column", list(labels), index=None, format_func=labels.__getitem__, key="comparison remove column"
+    )
+    for what, chosen, number in (
+        ("Question", question, len(comparison.questions)),
+        ("Column", column, len(comparison.columns)),
+    ):
+        st.button(
+            f"Remove the {what.lower()}",
+            key=f"comparison remove {what}",
+            icon=":material/delete:",
+            disabled=not chosen or number < 2,
+            on_click=_shrink,
+            args=(comparison.id, what, str(chosen or "")),
+        )
+
+
+def _shrink(id: str, what: str, chosen: str) -> None:
+    with show_errors():
+        removed = {"question": chosen} if what == "Question" else {"column": chosen}
+        note_removed(what, shrink_comparison(resources.desk(), id, **removed))
+        open_in_address(CELL)

@@ -1,0 +1,18 @@
+"""Compare page: the same questions asked of documents or countries, as a table with the source of every cell."""
+
+import streamlit as st
+
+from pages._compare import begin, opened, past
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.frame import guard
+
+guard(__file__)
+with show_errors():
+    comparison = opened.current_comparison()
+    if comparison is not None:
+        opened.draw_comparison(comparison)
+    else:
+        st.title("Compare")
+        begin.draw_beginning(resources.engine())
+        past.draw_past()

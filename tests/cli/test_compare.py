@@ -1,0 +1,82 @@
+"""`sextant compare` as a person or a program uses it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import openpyxl
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from ingestion.jobs.worker import work
+from ingestion.operations.desk import Desk
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.conftest import ROOT
+
+LEAVE = "When do residents leave their homes?"
+
+
+@pytest.fixture
+def compare(small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return the command over a copy of the small collection, whose worker is this process."""
+
+    def work_here(workspace: Path) -> None:
+        with closing(open_engine(read_config(workspace))) as engine:
+            work(engine)
+
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("ingestion.jobs.process.ensure_worker", work_here)
+    monkeypatch.setattr(Desk.__init__, "__defaults__", (work_here,))
+    workspace = shutil.copytree(small_workspace, tmp_path / "workspace")
+    return lambda *words: CliRunner().invoke(app, ["compare", "-w", str(workspace), *map(str, words)])
+
+
+def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_more(
+    compare: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "compared.xlsx"
+    words = ("-q", LEAVE, "--by", "country", "--export", path)
+    result = compare(*words)
+    assert result.exit_code == 0, result.output
+    shown = " ".join(result.stdout.split())
+    assert "Ireland Residents within 300 metres of the dyke leave their homes" in shown
+    assert "Flood plan of the Sample River Authority, page 1]" in shown
+    assert "Italy Nothing found:" in shown
+    sheets = openpyxl.load_workbook(path)
+    assert sheets.sheetnames == ["Comparison", "Evidence"]
+    asked = [row[14].value for row in sheets["Evidence"].iter_rows(min_row=2)]
+    assert compare(*words).exit_code == 0
+    again = openpyxl.load_workbook(path)["Evidence"]
+    assert [row[14].value for row in again.iter_rows(min_row=2)] == asked
+
+
+def test_the_reply_has_the_fixed_shape(compare: Callable[..., Any]) -> None:
+    result = compare("-q", LEAVE, "-f", "hazard=Flood", "--name", "Flood", "--json")
+    assert result.exit_code == 0, result.output
+    reply = json.loads(result.stdout)
+    contract = json.loads((ROOT / "data" / "contract.schema.json").read_text())
+    jsonschema.validate(reply, {"$ref": "#/$defs/compare", "$defs": contract["$defs"]})
+    assert (reply["name"], reply["by"], len(reply["cells"])) == ("Flood", "document", 1)
+    assert reply["cells"][0]["citations"][0]["page"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no question"),
+        (("-q", LEAVE, "--export", "compared.csv"), "does not name a workbook"),
+        (("-q", LEAVE, "-f", "country=Peru"), "No document has country"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(compare: Callable[..., Any], words: tuple[str, ...], said: str) -> None:
+    result = compare(*words)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())

@@ -1,0 +1,74 @@
+"""Documents are compared in a real browser: a cell of the table opens, and its quote leads to its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ingestion.jobs.worker import work
+from ingestion.operations.comparisons import ask_comparison, begin_comparison
+from ingestion.operations.desk import open_desk
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.e2e.conftest import serving
+from tests.pages.collection import build_collection
+
+pytestmark = pytest.mark.needs("chromium")
+WHO = "What must a county council prepare?"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of a comparison of three documents, asked already."""
+    folder = tmp_path_factory.mktemp("comparing")
+    build_collection(folder / "workspace", folder / "documents")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+        compared = _compare(folder / "workspace")
+    with serving(folder / "workspace", folder / "log") as address:
+        yield f"{address}/compare?comparison={compared}"
+
+
+def _compare(workspace: Path) -> str:
+    engine = open_engine(read_config(workspace))
+    desk = replace(open_desk(engine), start_worker=lambda _: None)
+    begun = begin_comparison(desk, [WHO, "Who pays a penalty?"], "document", {})
+    ask_comparison(desk, begun.id)
+    work(engine)
+    engine.close()
+    return begun.id
+
+
+def test_a_cell_opens_and_its_quote_leads_to_its_place_and_back(page: Page, table: str) -> None:
+    page.goto(table)
+    cell = page.get_by_role("button", name=f"{WHO} Flood Act")
+    expect(cell).to_contain_text("Each county council must prepare a local flood plan")
+    cell.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Parliament of Ireland, Flood Act, 2016, page 1")
+    expect(page).to_have_url(re.compile(r"&cell=0\.\d"))
+    dialog.get_by_role("link", name="Open document").first.click()
+    expect(page).to_have_url(re.compile(r"/document\?document=.*&page=1&passage=\d+-\d+"))
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_contain_text(WHO)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("cell="))
+
+
+def test_on_a_narrow_screen_the_table_scrolls_and_the_page_does_not(page: Page, table: str) -> None:
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto(table)
+    frame = page.get_by_role("region", name=WHO)
+    question = frame.get_by_role("rowheader", name=WHO)
+    expect(question).to_be_visible()
+    place = question.bounding_box()
+    frame.evaluate("frame => { frame.scrollLeft = 300; }")
+    # The question stays where it is beside the cells that pass it.
+    assert question.bounding_box() == place
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

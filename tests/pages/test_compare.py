@@ -1,0 +1,166 @@
+"""The page that compares documents or countries, over a small collection."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.dataset.comparison.comparison import Comparison
+from ingestion.jobs.worker import work
+from ingestion.operations.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
+from ingestion.operations.desk import Desk
+from pages._shared import resources
+from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.test_admin import words
+
+Start = Callable[..., AppTest]
+WHO, WHEN = "What must a county council prepare?", "How long is a local flood plan valid?"
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of the collection at which nobody starts a worker, and no model answers."""
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
+    monkeypatch.setattr(Desk.__init__, "__defaults__", (lambda _: None,))
+    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+
+
+def compare(app: AppTest, **query: str) -> AppTest:
+    app.switch_page("pages/compare.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def pressed(app: AppTest, label: str) -> AppTest:
+    return next(one for one in app.button if one.label == label).click().run()
+
+
+@pytest.fixture
+def compared(start: Start, own: Path) -> Comparison:
+    """Return a comparison of the documents that the worker has asked."""
+    start(own)
+    begun = begin_comparison(resources.desk(), [WHO, WHEN], "document", {})
+    ask_comparison(resources.desk(), begun.id)
+    work(resources.engine())
+    return now(begun)
+
+
+def now(comparison: Comparison) -> Comparison:
+    found = find_comparison(resources.desk(), comparison.id)
+    assert found is not None
+    return found
+
+
+def test_questions_and_columns_make_a_table_that_a_run_fills(start: Start, own: Path) -> None:
+    app = compare(start(own))
+    app.text_area(key="compare questions").set_value(f"{WHO}\n{WHEN}").run()
+    assert "2 questions × 3 columns = 6 cells" in words(app)
+    app = app.button(key="compare start").click().run()
+    assert not app.exception
+    [run] = resources.jobs().runs()
+    assert (run.action, run.arguments["questions"], run.status) == ("compare", [WHO, WHEN], "queued")
+    assert "6 not asked yet" in words(app)
+    assert "Comparing: What must a county council prepare" in words(app)
+    work(resources.engine())
+    app = app.run()
+    assert "not asked yet" not in words(app)
+    assert "answered" in words(app)
+
+
+def test_countries_are_chosen_by_the_filter(start: Start, own: Path) -> None:
+    app = compare(start(own))
+    app.text_area(key="compare questions").set_value(WHO).run()
+    app.segmented_control(key="compare by").set_value("country").run()
+    assert "1 question × 2 columns = 2 cells" in words(app)
+    app.multiselect(key="compare country").set_value(["Ireland"]).run()
+    app = app.button(key="compare start").click().run()
+    [begun] = list_comparisons(resources.desk())
+    assert (begun.by, [one.key for one in begun.columns]) == ("country", ["Ireland"])
+
+
+def test_the_fields_of_a_form_are_added_to_the_questions(start: Start, own: Path) -> None:
+    app = compare(start(own))
+    app.text_area(key="compare questions").set_value(WHO).run()
+    app.button(key="compare add schema").click().run()
+    lines = str(app.text_area(key="compare questions").value).splitlines()
+    assert lines[0] == WHO
+    assert "Policy measures, actor: who is to do it?" in lines
+
+
+def test_a_cell_shows_its_answer_its_quotes_and_the_way_to_the_document(
+    start: Start, own: Path, compared: Comparison
+) -> None:
+    column = next(n for n, one in enumerate(compared.columns) if one.label == "Flood Act")
+    app = compare(start(own), comparison=compared.id, cell=f"0.{column}")
+    assert not app.exception
+    assert "local flood plan" in words(app)
+    assert "Parliament of Ireland, Flood Act, 2016, page 1" in words(app).replace("\\", "")
+    links = [one.proto for one in app.get("page_link")]
+    assert any("passage=" in link.query_string for link in links)
+
+
+def test_asking_a_cell_again_queues_that_cell_alone(start: Start, own: Path, compared: Comparison) -> None:
+    app = compare(start(own), comparison=compared.id, cell="1.0")
+    app = app.button(key="comparison ask again").click().run()
+    assert "cell" not in app.query_params
+    run = resources.jobs().runs()[0]
+    assert (run.arguments["questions"], run.arguments["columns"]) == ([WHEN], [compared.columns[0].key])
+    before = compared.cells[WHEN, compared.columns[0].key].asked
+    work(resources.engine())
+    assert now(compared).cells[WHEN, compared.columns[0].key].asked > before
+
+
+def test_a_comparison_is_renamed_deleted_and_brought_back(start: Start, own: Path, compared: Comparison) -> None:
+    app = compare(start(own))
+    app.text_input(key=f"comparison name {compared.id}").set_value("Flood plans").run()
+    app.button(key=f"comparison name {compared.id} button").click().run()
+    assert now(compared).name == "Flood plans"
+    app.button(key=f"comparison delete {compared.id}").click().run()
+    assert list_comparisons(resources.desk()) == []
+    app.button(key="comparison undo").click().run()
+    assert now(compared).cells == compared.cells
+
+
+def test_a_question_is_added_and_another_removed(start: Start, own: Path, compared: Comparison) -> None:
+    app = compare(start(own), comparison=compared.id)
+    app.text_area(key=f"comparison more {compared.id} questions").set_value("Who pays a penalty?").run()
+    app = pressed(app, "Add and ask")
+    assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")
+    work(resources.engine())
+    assert not now(compared).open_places
+    app = app.run()
+    app.selectbox(key="comparison remove question").set_value(WHEN).run()
+    app.button(key="comparison remove Question").click().run()
+    assert now(compared).questions == (WHO, "Who pays a penalty?")
+    app.button(key="comparison undo").click().run()
+    assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")
+
+
+def test_open_cells_are_asked_when_no_run_is_at_them(start: Start, own: Path) -> None:
+    start(own)
+    begun = begin_comparison(resources.desk(), [WHO], "country", {})
+    app = compare(start(own), comparison=begun.id)
+    app = pressed(app, "Ask 2 open cells")
+    assert resources.jobs().runs()[0].action == "compare"
+    assert "Ask 2 open cells" not in [one.label for one in app.button]
+    work(resources.engine())
+    assert not now(begun).open_places
+
+
+def test_a_hostile_title_acts_as_text_alone(start: Start, own: Path, compared: Comparison) -> None:
+    column = next(n for n, one in enumerate(compared.columns) if one.label == HOSTILE_TITLE)
+    app = compare(start(own), comparison=compared.id, cell=f"0.{column}")
+    assert not app.exception
+    assert "![x](http" not in words(app)
+    assert "<script>" not in words(app)
+
+
+def test_an_empty_collection_leads_to_the_library(start: Start, tmp_path: Path) -> None:
+    app = compare(start(tmp_path / "empty"))
+    assert "no documents to compare" in words(app)
