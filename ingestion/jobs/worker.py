@@ -161,7 +161,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    with open_tools(engine, read_ingestion_config()) as tools:
+    with open_tools(engine, read_ingestion_config(engine.config.workspace)) as tools:
         pulse.warning = tools.language_model_error
         summaries = run_phases(
             SourceStore(engine.catalog),
@@ -230,7 +230,9 @@ def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    generator, pulse.warning = engine.language_model() if read_ingestion_config().use_model else (None, "")
+    generator, pulse.warning = (
+        engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, "")
+    )
     summary = build_knowledge_base(
         engine,
         generator,

@@ -21,6 +21,7 @@ _ICONS = {
     "metadata": ":material/edit_note:",
     "dataset": ":material/table_view:",
     "knowledge": ":material/menu_book:",
+    "settings": ":material/settings:",
 }
 
 

@@ -61,7 +61,7 @@ def open_frame() -> Any:
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])
-    resources.engine()
+    resources.follow_settings()
     return page
 
 

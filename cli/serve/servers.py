@@ -104,7 +104,7 @@ def _who_writes(workspace: Path) -> str:
 def _start_chroma(workspace: Path, processes: dict[str, subprocess.Popen[bytes]], log: Path) -> str:
     """Start the Chroma server beside the other processes; return its address when it answers."""
     port = _take_port(0)
-    command = [sys.executable, "-m", "cli.servers", str(workspace), str(port)]
+    command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
     processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, log)
     url = f"http://127.0.0.1:{port}"
     _wait_for(f"{url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)

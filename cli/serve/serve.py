@@ -25,7 +25,7 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
-    from cli.servers import serving
+    from cli.serve.servers import serving
     from ingestion.operations.desk import open_desk
     from ingestion.operations.documents import add_sample
 
