@@ -113,7 +113,7 @@ class Engine:
             catalog_url=before.catalog_url,
             execution=before.execution,
         )
-        if manifest is not None and not manifest.name.startswith(f"{Path(config.encoder).name}@"):
+        if manifest is not None and manifest.name.partition("@")[0] != Path(config.encoder).name:
             config = replace(config, encoder=before.encoder)
         self._models.use(config)
         self.config, self._followed = config, state

@@ -171,7 +171,7 @@ def test_a_wrong_entry_is_named_with_its_file_and_can_be_removed(
 @pytest.mark.parametrize("text", ["answer_seconds = ", "\x00", "[[x]"])
 def test_a_file_that_is_damaged_is_named(tmp_path: Path, text: str) -> None:
     write(tmp_path, text)
-    with pytest.raises(InputError, match="cannot be read.*Correct that line") as error:
+    with pytest.raises(InputError, match=r"cannot be read.*Correct that line") as error:
         read_config(tmp_path)
     assert str(settings_file(tmp_path)) in str(error.value)
 
