@@ -102,7 +102,7 @@ def _row(state: SettingState) -> dict[str, Any]:
     setting, origin = state.setting, state.origin
     places = {
         "environment": setting.variable,
-        "workspace": " ".join(("workspace", state.changed)).strip(),
+        "workspace": f"workspace: {state.changed}" if state.changed else "workspace",
         "default": "default",
     }
     return {

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from math import inf, isfinite, nan
 from pathlib import Path
@@ -26,7 +26,7 @@ _TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
 # Who changed which entry, and when; a table of the same file.
 _CHANGED = "changed"
 
-SettingKind = Literal["text", "choice", "number", "whole", "names", "address"]
+SettingKind = Literal["text", "choice", "number", "whole", "names", "address", "model"]
 SettingEffect = Literal["question", "run", "index", "restart"]
 Origin = Literal["environment", "workspace", "default"]
 SettingValue = str | int | float | tuple[str, ...]
@@ -104,7 +104,7 @@ _SETTING = TypeAdapter(Setting)
 
 @dataclass(frozen=True, slots=True)
 class SettingState:
-    """The value that holds for a setting and where it comes from; `changed` says when and by whom, "" if not kept."""
+    """The value that holds for a setting and where it comes from; `changed` says by whom and when, "" if not kept."""
 
     setting: Setting
     value: SettingValue | None
@@ -190,10 +190,10 @@ def keep_setting(workspace: Path, name: str, given: str, author: str) -> None:
     if value in ("", ()):
         raise InputError(f"{setting.name} has no value.", help=f"`sextant settings unset {setting.name}` resets it.")
     _check_no_password(setting, value)
+    _check_folder(setting, str(value))
     with _rewriting(workspace) as (stored, changed):
         stored[setting.name] = value
-        now = datetime.now().astimezone().isoformat(" ", "minutes")
-        changed[setting.name] = f"{now} {author}".strip()
+        changed[setting.name] = f"{author}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def remove_setting(workspace: Path, name: str) -> None:
@@ -291,3 +291,13 @@ def _check_no_password(setting: Setting, value: SettingValue) -> None:
     """Raise InputError for an address with a password in it, for which a file of the workspace is no place."""
     if setting.kind == "address" and "@" in urlsplit(str(value)).netloc:
         raise InputError(f"{setting.name} has a password in it.", help=f"Only {setting.variable} may have one.")
+
+
+def _check_folder(setting: Setting, value: str) -> None:
+    """Raise InputError for a model by a path at which no folder is; a name may still be found elsewhere."""
+    path = Path(value).expanduser()
+    if setting.kind == "model" and (value.startswith((".", "~")) or path.is_absolute()):
+        if not path.is_absolute():
+            raise InputError(f"{setting.name}={value!r} is no whole path.", help="Begin it with a slash.")
+        if not path.is_dir():
+            raise InputError(f"{setting.name}={value!r} is no folder.", help="Give the folder of a model, or its name.")

@@ -40,32 +40,34 @@ def draw_settings() -> None:
 
 def _draw_group(group: str, states: Sequence[SettingState], author: str, *, first: bool) -> None:
     own = sum(state.origin != "default" for state in states)
-    changed = f" :small[{own} set]" if own else ""
+    changed = f" · {own} set" if own else ""
     with st.expander(f"{group}{changed}", expanded=first, key=f"settings {group}"):
-        for place, state in enumerate(states):
-            if place:
-                st.divider()
+        for state in states:
             _draw_setting(state, author)
 
 
 def _draw_setting(state: SettingState, author: str) -> None:
     setting = state.setting
-    locked = why_not_kept(setting)
     with st.container(gap="small", key=f"setting {setting.name}"):
-        st.markdown(f"**{setting.label}** {_EFFECTS[setting.effect]}")
-        st.caption(f"{setting.explanation}  \n{_origin(state)}")
-        if locked:
-            st.markdown(f":material/lock: {escape(setting.text(state.value))}")
-            st.caption(locked)
-            return
-        given = _draw_input(state)
-        with st.container(horizontal=True):
-            if given != _written(state):
-                _draw_change(state, given, author)
-            elif state.origin == "workspace" and st.button(
-                "Reset to default", key=f"reset {setting.name}", type="tertiary", icon=":material/undo:"
-            ):
-                _reset(state, author)
+        explained, entered = st.columns((3, 2), gap="medium")
+        with explained.container(gap=None):
+            st.markdown(f"**{setting.label}** {_EFFECTS[setting.effect]}")
+            st.caption(setting.explanation)
+        with entered.container(gap="small"):
+            locked = why_not_kept(setting)
+            if locked:
+                st.markdown(f":material/lock: {escape(setting.text(state.value))}")
+                st.caption(escape(locked))
+                return
+            given = _draw_input(state)
+            st.caption(_origin(state))
+            if given == _written(state):
+                if state.origin == "workspace" and st.button(
+                    "Reset to default", key=f"reset {setting.name}", type="tertiary", icon=":material/undo:"
+                ):
+                    _reset(state, author)
+                return
+        _draw_change(state, given, author)
 
 
 def _draw_input(state: SettingState) -> str:
@@ -82,7 +84,6 @@ def _draw_input(state: SettingState) -> str:
             key=key,
             format_func=lambda choice: choice or setting.unset,
             label_visibility="collapsed",
-            width=340,
         )
     return st.text_input(
         setting.label,
@@ -91,7 +92,6 @@ def _draw_input(state: SettingState) -> str:
         placeholder=setting.unset,
         label_visibility="collapsed",
         max_chars=1000,
-        width=340 if setting.kind in ("number", "whole") else "stretch",
     ).strip()
 
 
@@ -99,17 +99,16 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
     """Draw what the change does and the button that saves it."""
     setting = state.setting
     effect = describe_effect(setting, resources.desk())
-    with st.container(gap="small"):
-        (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
-        if not st.button("Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
-            return
-        if not given:
-            _reset(state, author)
-            return
-        with show_errors():
-            kept = change_setting(resources.workspace(), setting.name, given, author)
-            st.session_state[_SAVED] = f"{setting.label}: {escape(setting.text(kept.value))}. {effect}"
-            st.rerun()
+    (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
+    if not st.button("Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
+        return
+    if not given:
+        _reset(state, author)
+        return
+    with show_errors():
+        kept = change_setting(resources.workspace(), setting.name, given, author)
+        st.session_state[_SAVED] = f"{setting.label}: {escape(setting.text(kept.value))}. {effect}"
+        st.rerun()
 
 
 def _reset(state: SettingState, author: str) -> None:
@@ -121,13 +120,11 @@ def _reset(state: SettingState, author: str) -> None:
 
 
 def _origin(state: SettingState) -> str:
-    setting = state.setting
-    if state.origin == "environment":
-        return f"From the environment: `{setting.variable}`."
-    if state.origin == "workspace":
-        changed = f", {escape(state.changed)}" if state.changed else ""
-        return f"Kept with the workspace{changed}. Default: {setting.text(setting.default)}."
-    return "Default."
+    """Return where a value that can be edited comes from."""
+    if state.origin != "workspace":
+        return "Default"
+    changed = f": {escape(state.changed)}" if state.changed else ""
+    return f"Kept with the workspace{changed}. Default: {state.setting.text(state.setting.default)}."
 
 
 def _written(state: SettingState) -> str:

@@ -44,7 +44,7 @@ def test_a_value_is_kept_with_who_changed_it_and_reset(tmp_path: Path) -> None:
     kept = runner.invoke(app, ["settings", "set", "answer_seconds", "600", *words])
     assert kept.exit_code == 0, kept.output
     assert kept.stdout.splitlines() == ["answer_seconds = 600", "Takes effect from the next question."]
-    assert rows(tmp_path)["answer_seconds"]["origin"].endswith(" Ada")
+    assert rows(tmp_path)["answer_seconds"]["origin"].startswith("workspace: Ada, ")
     assert runner.invoke(app, ["settings", "unset", "answer_seconds", *words]).exit_code == 0
     assert rows(tmp_path)["answer_seconds"]["origin"] == "default"
 

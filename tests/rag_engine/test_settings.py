@@ -72,7 +72,7 @@ def test_the_environment_comes_before_the_workspace_and_that_before_the_default(
     keep_setting(tmp_path, "answer_seconds", "600", "Ada")
     state = read_settings(tmp_path).state("answer_seconds")
     assert (read_config(tmp_path).generation.answer_seconds, state.origin) == (600, "workspace")
-    assert state.changed.endswith(" Ada")
+    assert state.changed.startswith("Ada, 20")
     monkeypatch.setenv("SEXTANT_ANSWER_SECONDS", "900")
     assert read_config(tmp_path).generation.answer_seconds == 900
     assert read_settings(tmp_path).state("answer_seconds").origin == "environment"
@@ -113,6 +113,8 @@ def test_a_value_comes_back_from_the_file_as_it_was_given(tmp_path: Path, name: 
         ("chroma_url", "http://ada:opensesame@here", "password"),
         ("scope", "two\nlines", "no text of one line"),
         ("scope", "  ", "unset scope"),
+        ("encoder", "/nowhere", "no folder"),
+        ("reader", "./adapter", "no whole path"),
         ("colour", "red", "no setting 'colour'"),
         ("openai_key", "k", "Only SEXTANT_OPENAI_KEY"),
         ("intranet", "10.0.0.0/8", "Only SEXTANT_INTRANET"),
