@@ -6,13 +6,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from rag_engine.config import ROOT
 from rag_engine.errors import InputError
+from rag_engine.workspace import is_loopback
 
 LOOPBACK = "127.0.0.1"
 _DOCS = "README.md, “For several people”, has an example."
@@ -49,7 +49,7 @@ def secrets_files() -> tuple[Path, Path]:
 def check_protected(host: str, files: Sequence[Path] | None = None) -> Exposure:
     """Return how a server at a host is reached; InputError where other machines could open it without logging in."""
     login = _read_login(secrets_files() if files is None else files)
-    beyond = not _is_loopback(host)
+    beyond = not is_loopback(host)
     if not login and not beyond:
         return Exposure(host)
     if not login:
@@ -65,13 +65,6 @@ def check_protected(host: str, files: Sequence[Path] | None = None) -> Exposure:
             help="Serve it by https, for example with a proxy in front, and let redirect_uri begin with https://.",
         )
     return Exposure(host, f"{address.scheme}://{address.netloc}")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _read_login(files: Sequence[Path]) -> Mapping[str, Any]:

@@ -127,7 +127,8 @@ def _take_port(port: int, host: str = LOOPBACK) -> int:
             taken = error.errno == errno.EADDRINUSE
             raise InputError(
                 f"Port {port} is in use by another program." if taken else f"Port {port} of {host}: {error.strerror}.",
-                help="Choose another with --port; --port 0 takes a free one." if taken else "Choose another --host.",
+                help="Choose another with --port; --port 0 takes a free one."
+                + ("" if taken else " Or another --host."),
             ) from error
         return int(probe.getsockname()[1])
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import Any
 
 import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from rag_engine.workspace import is_loopback
 
 _REFUSED = (
     "This server asks nobody to log in, so it answers its own machine alone. "
@@ -57,7 +58,7 @@ def only_this_machine(app: ASGIApp) -> ASGIApp:
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         client = scope.get("client")
-        if scope["type"] not in ("http", "websocket") or client is None or _is_here(client[0]) or login_settings():
+        if scope["type"] not in ("http", "websocket") or client is None or is_loopback(client[0]) or login_settings():
             await app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -65,10 +66,3 @@ def only_this_machine(app: ASGIApp) -> ASGIApp:
             await PlainTextResponse(_REFUSED, status_code=403)(scope, receive, send)
 
     return checked
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,14 +21,7 @@ from tests.pages.sources import build_sources
 
 AUTH = {"auth": {"redirect_uri": "https://sextant.example.org/oauth2callback", "cookie_secret": "x", "client_id": "y"}}
 ADA = {"is_logged_in": True, "name": "Ada Lovelace", "email": "ada@example.org", "sub": "7"}
-PAGES = (
-    "pages/ask.py",
-    "pages/library.py",
-    "pages/document.py",
-    "pages/notebook.py",
-    "pages/admin.py",
-    "pages/evaluation.py",
-)
+PAGES = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("[!_]*.py"))]
 
 
 @pytest.fixture
@@ -39,9 +32,9 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     monkeypatch.setenv("SEXTANT_USER", "the one who started the server")
     st.cache_resource.clear()
 
-    def run(user: dict[str, object], secrets: dict[str, object] = AUTH) -> AppTest:
+    def run(user: dict[str, object], secrets: Mapping[str, object] = AUTH) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        app.secrets = secrets
+        app.secrets = dict(secrets)
         app.user = user
         return app.run()
 
@@ -86,7 +79,7 @@ def test_a_decision_bears_the_name_too(opened: Callable[..., AppTest]) -> None:
     app.query_params["tab"] = "quarantine"
     app.run()
     restore = next(button for button in app.button if button.key and "restore" in button.key)
-    code = restore.key.split()[1]
+    code = str(restore.key).split()[1]
     app.text_input(f"restore {code} note").input("a short law, but the one in force")
     restore.click().run()
     [decision] = [one for one in resources.records()[code].decisions if one.choice == "restore"]
