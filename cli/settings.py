@@ -10,7 +10,7 @@ from rich.table import Table
 
 from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, errors_end, out, print_json, print_table
 from rag_engine.config import default_workspace
-from rag_engine.settings import SettingState, find_setting, why_not_kept
+from rag_engine.settings import SettingState, allowed_value, find_setting
 
 app = typer.Typer(help="What can be set: the value that holds, where it comes from, and when a change takes effect.")
 _TAKES_EFFECT = {
@@ -61,20 +61,23 @@ def set_setting(
     folder = _folder(workspace)
     with errors_end(as_json):
         setting = find_setting(name)
-        asks = setting.effect == "index" and not why_not_kept(setting)
-    effect = describe_effect(setting)
+        allowed_value(setting, value)
+    asks, effect = setting.effect == "index", describe_effect(setting)
     if asks:
         # Only this needs the collection: a setting can be changed while its model or server is unavailable.
         with desk_of(workspace, as_json) as desk:
             effect = describe_effect(setting, desk)
+        if as_json and not yes:
+            print_json({"saved": False, "message": effect})
+            return
         if not as_json:
             err.print(effect, markup=False, soft_wrap=True)
-        if not yes and not as_json and not typer.confirm("Save it?", default=False):
+        if not yes and not typer.confirm("Save it?", default=False):
             raise typer.Exit(1)
     with errors_end(as_json):
         state = change_setting(folder, name, value, author_of(by))
     if as_json:
-        print_json(_row(state) | {"message": effect})
+        print_json(_row(state) | {"saved": True, "message": effect})
     else:
         out.print(f"{setting.name} = {setting.text(state.value)}", markup=False, soft_wrap=True)
         if not asks:

@@ -57,7 +57,8 @@ class Setting:
 
     def read(self, given: object, place: str) -> SettingValue:
         """Return a given value in the setting's kind; InputError names the place that it was given in."""
-        shown = f"{place}={given!r}"
+        given = given.strip() if isinstance(given, str) else given
+        shown = place if self.secret else f"{place}={given!r}"
         if self.kind == "choice":
             if given not in self.choices:
                 raise InputError(f"{shown} is not known.", help=f"Use {', '.join(self.choices)}.")
@@ -71,7 +72,7 @@ class Setting:
             return tuple(part.strip() for part in parts if part.strip())
         if not isinstance(given, str) or any(ord(sign) < 32 or ord(sign) == 127 for sign in given):
             raise InputError(f"{shown} is no text of one line.", help="Give it in one line.")
-        return _address(given.strip(), shown) if self.kind == "address" and given.strip() else given.strip()
+        return _address(given, shown) if self.kind == "address" and given else given
 
     def _number(self, given: object, shown: str) -> float | int:
         try:
@@ -182,18 +183,24 @@ def read_settings(workspace: Path) -> Settings:
 
 
 def keep_setting(workspace: Path, name: str, given: str, author: str) -> None:
-    """Keep a value with the workspace; InputError for one that is not allowed, or where the environment sets it."""
+    """Keep a value with the workspace, and who changed it; InputError as `allowed_value` raises it."""
     setting = find_setting(name)
+    value = allowed_value(setting, given)
+    with _rewriting(workspace) as (stored, changed):
+        stored[setting.name] = value
+        changed[setting.name] = f"{author}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def allowed_value(setting: Setting, given: str) -> SettingValue:
+    """Return a value that may be kept with the workspace; InputError for others, or where the environment sets it."""
     if why := why_not_kept(setting):
         raise InputError(f"{setting.name} cannot be changed here.", help=why)
-    value = setting.read(given.strip(), setting.name)
+    value = setting.read(given, setting.name)
     if value in ("", ()):
         raise InputError(f"{setting.name} has no value.", help=f"`sextant settings unset {setting.name}` resets it.")
     _check_no_password(setting, value)
     _check_folder(setting, str(value))
-    with _rewriting(workspace) as (stored, changed):
-        stored[setting.name] = value
-        changed[setting.name] = f"{author}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    return value
 
 
 def remove_setting(workspace: Path, name: str) -> None:

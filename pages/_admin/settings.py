@@ -12,7 +12,7 @@ from pages._shared import resources
 from pages._shared.elements import draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
-from rag_engine.settings import SettingState, why_not_kept
+from rag_engine.settings import SettingState, allowed_value, why_not_kept
 
 _SAVED = "setting saved"
 _EFFECTS = {
@@ -96,16 +96,18 @@ def _draw_input(state: SettingState) -> str:
 
 
 def _draw_change(state: SettingState, given: str, author: str) -> None:
-    """Draw what the change does and the button that saves it."""
+    """Draw what the change does and the button that saves it, or why it is not allowed."""
     setting = state.setting
-    effect = describe_effect(setting, resources.desk())
-    (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
-    if not st.button("Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
-        return
-    if not given:
-        _reset(state, author)
-        return
     with show_errors():
+        if given:
+            allowed_value(setting, given)
+        effect = describe_effect(setting, resources.desk())
+        (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
+        if not st.button("Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
+            return
+        if not given:
+            _reset(state, author)
+            return
         kept = change_setting(resources.workspace(), setting.name, given, author)
         st.session_state[_SAVED] = f"{setting.label}: {escape(setting.text(kept.value))}. {effect}"
         st.rerun()

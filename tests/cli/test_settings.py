@@ -55,9 +55,18 @@ def test_a_change_of_the_index_is_asked_about_and_starts_nothing(workspace: Path
     assert refused.exit_code == 1
     assert "3 documents must be encoded again" in refused.output
     assert not settings_file(workspace).exists()
+    asked = runner.invoke(app, [*command, "--json"])
+    assert json.loads(asked.stdout)["saved"] is False
+    assert not settings_file(workspace).exists()
     agreed = runner.invoke(app, command, input="y\n")
     assert agreed.exit_code == 0
     assert read_config(workspace).chunking.strategy == "section"
+
+
+def test_a_value_that_is_not_allowed_is_refused_before_anything_is_asked(workspace: Path) -> None:
+    refused = runner.invoke(app, ["settings", "set", "encoder", "/nowhere", "-w", str(workspace)])
+    assert refused.exit_code == 2
+    assert "encoder='/nowhere' is no folder." in refused.stderr
 
 
 def test_doctor_starts_with_a_damaged_file_and_names_the_remedy(workspace: Path) -> None:

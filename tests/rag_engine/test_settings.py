@@ -103,8 +103,8 @@ def test_a_value_comes_back_from_the_file_as_it_was_given(tmp_path: Path, name: 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("answer_seconds", "0", "no number from 1 on"),
-        ("answer_seconds", "inf", "no number from 1 on"),
+        ("answer_seconds", "0", "no number from 1 to"),
+        ("answer_seconds", "inf", "no number from 1 to"),
         ("mmr", "2", "no number from 0 to 1"),
         ("minimum_pages", "2.5", "no whole number"),
         ("ocr", "abacus", "Use auto, tesseract"),
@@ -132,6 +132,13 @@ def test_what_the_environment_sets_is_not_changed_in_the_file(tmp_path: Path, mo
     monkeypatch.setenv("SEXTANT_OCR", "none")
     with pytest.raises(InputError, match="SEXTANT_OCR sets it; unset that variable"):
         keep_setting(tmp_path, "ocr", "auto", "Ada")
+
+
+def test_a_secret_is_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_OPENAI_KEY", "open\nsesame")
+    with pytest.raises(InputError, match="SEXTANT_OPENAI_KEY is no text of one line") as error:
+        read_config(tmp_path)
+    assert "sesame" not in str(error.value)
 
 
 def test_a_key_of_the_environment_goes_to_no_address_of_the_file(
