@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from rag_engine.config import ROOT
 from rag_engine.errors import InputError
-from rag_engine.workspace import is_loopback
 
 LOOPBACK = "127.0.0.1"
 _DOCS = "README.md, “For several people”, has an example."
@@ -48,6 +47,9 @@ def secrets_files() -> tuple[Path, Path]:
 
 def check_protected(host: str, files: Sequence[Path] | None = None) -> Exposure:
     """Return how a server at a host is reached; InputError where other machines could open it without logging in."""
+    # Later: it brings what help must not wait for.
+    from rag_engine.workspace import is_loopback
+
     login = _read_login(secrets_files() if files is None else files)
     beyond = not is_loopback(host)
     if not login and not beyond:
