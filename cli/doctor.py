@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from cli.terminal import AsJson, Workspace, engine_of, out, print_json
-from rag_engine.errors import SextantError
+from cli.terminal import AsJson, Workspace, errors_end, out, print_json
+from rag_engine.config import Config, read_config
+from rag_engine.errors import InputError, SextantError
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
@@ -35,8 +37,12 @@ class Check:
 @app.command()
 def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Check models, servers, OCR, indexes and disk; say what is missing and how to get it."""
-    with engine_of(workspace, as_json) as engine:
-        checks = examine(engine)
+    from rag_engine.engine import open_engine
+
+    with errors_end(as_json):
+        config, settings = _read_settings(workspace)
+        with closing(open_engine(config)) as engine:
+            checks = [settings, *examine(engine)]
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
@@ -47,6 +53,20 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
             if check.remedy:
                 out.print(f"   {check.remedy}", style="dim", markup=False)
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
+
+
+def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
+    """Return the configuration and how the workspace's settings are; a damaged file is left out."""
+    from ingestion.operations.settings import list_settings
+
+    try:
+        config = read_config(workspace)
+    except InputError as error:
+        return read_config(workspace, kept=False), Check("Settings", "bad", str(error))
+    origins = [(state.origin, state.setting) for state in list_settings(config.workspace)]
+    kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
+    given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
+    return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
 
 
 def examine(engine: Engine) -> list[Check]:

@@ -9,10 +9,24 @@ import os
 
 import typer
 
-from cli import ask, chunk, collection, dataset, doctor, evaluate, index_table, knowledge, review, runs, serve, sources
+from cli import (
+    ask,
+    chunk,
+    collection,
+    dataset,
+    doctor,
+    evaluate,
+    index_table,
+    knowledge,
+    review,
+    runs,
+    settings,
+    sources,
+)
 from cli.chat import chat
 from cli.compare import compare
 from cli.search import search
+from cli.serve import serve
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -27,6 +41,7 @@ for verbs in (
     app.add_typer(verbs.app)
 app.add_typer(sources.seeds, name="seeds")
 app.add_typer(knowledge.app, name="knowledge")
+app.add_typer(settings.app, name="settings")
 app.add_typer(evaluate.app, name="eval")
 
 

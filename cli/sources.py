@@ -213,4 +213,6 @@ def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
     corrected = f", {len(report.corrected)} addresses corrected" if report.corrected else ""
     known = f"{report.known} known already, {len(report.rejected)} rows not usable"
     out.print(f"{len(report.new)} {verb}{corrected}, {known}.")
+    if report.unused:
+        err.print(f"Columns not taken: {', '.join(report.unused)}.", markup=False, soft_wrap=True)
     warn(report.warnings)

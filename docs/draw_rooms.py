@@ -29,7 +29,17 @@ GROUND = {
         "metadata_file",
         "workspace",
     ),
-    "rag_engine": ("types", "errors", "config", "protocols", "prompts", "workspace", "filters", "atomic_write"),
+    "rag_engine": (
+        "types",
+        "errors",
+        "config",
+        "settings",
+        "protocols",
+        "prompts",
+        "workspace",
+        "filters",
+        "atomic_write",
+    ),
 }
 COLOURS = {"cli": "#e8e3f3", "pages": "#e8e3f3", "ingestion": "#e2efe4", "rag_engine": "#e1ebf5"}
 

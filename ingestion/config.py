@@ -1,14 +1,14 @@
-"""Configuration of ingestion: every threshold with its default; read from the environment once, at the edge."""
+"""Configuration of ingestion: every threshold with its default; made of the settings once, at the edge."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Literal
 
 from ingestion.types import ExtractionLimits
-from rag_engine.config import number_setting
-from rag_engine.errors import InputError
+from rag_engine.config import default_workspace
+from rag_engine.settings import environment_value, read_settings
 
 ProfileName = Literal["default", "paper"]
 
@@ -105,48 +105,33 @@ class IngestionConfig:
     use_model: bool = True
 
 
-def read_ingestion_config() -> IngestionConfig:
-    """Return configuration from the environment.
+def read_ingestion_config(workspace: Path | None = None) -> IngestionConfig:
+    """Return what the settings say of ingestion into a workspace, the one that `read_config` takes where none is named.
 
-    SEXTANT_INTRANET (hosts or networks, by commas), SEXTANT_HOST_SECONDS, SEXTANT_WEB_SECONDS, SEXTANT_WEB_MEGABYTES,
-    SEXTANT_QUALITY (default or paper), SEXTANT_MINIMUM_BYTES, _PAGES, _CHARACTERS, _READABILITY, _SCORE (each in place
-    of the profile's), SEXTANT_PREFERRED_LANGUAGES (codes, the first is preferred),
-    SEXTANT_SCOPE, SEXTANT_MODEL_SECONDS.
+    Each threshold that is set is taken in place of the profile's.
     """
-    env = os.environ
-    profile = env.get("SEXTANT_QUALITY", "default")
-    if profile not in PROFILES:
-        raise InputError(f"SEXTANT_QUALITY is {profile!r}.", help=f"Choose one of {', '.join(PROFILES)}.")
-    intranet = tuple(part.strip() for part in env.get("SEXTANT_INTRANET", "").split(",") if part.strip())
-    web = WebConfig(
-        intranet=intranet,
-        host_seconds=number_setting("SEXTANT_HOST_SECONDS", 1.0),
-        total_seconds=number_setting("SEXTANT_WEB_SECONDS", 120.0),
-        max_bytes=int(number_setting("SEXTANT_WEB_MEGABYTES", 200.0) * 1e6),
-    )
-    languages = tuple(env.get("SEXTANT_PREFERRED_LANGUAGES", "en").replace(",", " ").lower().split())
+    value = read_settings(workspace or default_workspace()).value
+    profile: ProfileName = value("quality")
+    quality = PROFILES[profile]
+    thresholds = {one.name: value(one.name) for one in fields(quality) if one.name.startswith("minimum_")}
     return IngestionConfig(
-        web=web,
-        quality=_quality(PROFILES[profile]),
+        web=WebConfig(
+            intranet=value("intranet", ()),
+            host_seconds=value("host_seconds"),
+            total_seconds=value("web_seconds"),
+            max_bytes=int(value("web_megabytes") * 1e6),
+        ),
+        quality=replace(quality, **{name: one for name, one in thresholds.items() if one is not None}),
         profile=profile,
-        deduplication=DeduplicationConfig(preferred_languages=languages),
-        scope=env.get("SEXTANT_SCOPE", ""),
-        model_seconds=number_setting("SEXTANT_MODEL_SECONDS", 90.0),
+        # White space separates codes as well as a comma does.
+        deduplication=DeduplicationConfig(
+            preferred_languages=tuple(" ".join(value("preferred_languages")).lower().split())
+        ),
+        scope=value("scope", ""),
+        model_seconds=value("model_seconds"),
     )
 
 
 def user_name() -> str:
     """Return the name that decisions bear unless another is given, from SEXTANT_USER; empty where that is not set."""
-    return os.environ.get("SEXTANT_USER", "")
-
-
-def _quality(profile: QualityConfig) -> QualityConfig:
-    """Return the profile with the thresholds that are set one by one."""
-    set_ = {
-        one.name: type(getattr(profile, one.name))(
-            number_setting(f"SEXTANT_{one.name.upper()}", float(getattr(profile, one.name)))
-        )
-        for one in fields(profile)
-        if one.name.startswith("minimum_")
-    }
-    return replace(profile, **set_)
+    return environment_value("user")

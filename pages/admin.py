@@ -1,4 +1,4 @@
-"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, dataset, knowledge base."""
+"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, dataset, knowledge base, settings."""
 
 import streamlit as st
 
@@ -8,6 +8,7 @@ from pages._admin.metadata import draw_metadata
 from pages._admin.quarantine import draw_quarantine
 from pages._admin.review import draw_review
 from pages._admin.run import draw_run
+from pages._admin.settings import draw_settings
 from pages._admin.sources import draw_sources
 from pages._admin.tabs import choose_tab
 from pages._shared.frame import guard
@@ -23,5 +24,6 @@ tabs = {
     "metadata": draw_metadata,
     "dataset": draw_dataset,
     "knowledge": draw_knowledge,
+    "settings": draw_settings,
 }
 tabs[choose_tab(tuple(tabs))]()

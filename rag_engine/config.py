@@ -1,15 +1,14 @@
-"""One frozen configuration, passed along; read from the environment once, at the edge."""
+"""One frozen configuration, passed along; made of the settings once, at the edge."""
 
 from __future__ import annotations
 
-import os
 import tomllib
 from dataclasses import dataclass, field, fields, replace
-from math import inf, nan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rag_engine.errors import InputError
+from rag_engine.settings import Settings, environment_value, read_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 # The committed tables, and by default the workspace.
@@ -208,47 +207,56 @@ def recipe_chunking(profile: RetrievalProfile) -> ChunkingConfig:
     return ChunkingConfig("semantic" if profile == "paper" else "auto")
 
 
-def read_config(workspace: Path | str | None = None, profile: str = "", mmr: float | None = None) -> Config:
-    """Return configuration from SEXTANT_* environment variables; an argument wins over its variable.
+def read_config(
+    workspace: Path | str | None = None, profile: str = "", mmr: float | None = None, *, kept: bool = True
+) -> Config:
+    """Return what holds for a workspace: an argument over SEXTANT_* variables over its settings.toml over defaults.
 
-    What a recipe was published with (`paper`, `statutes`) holds where no variable says otherwise.
+    What a recipe was published with (`paper`, `statutes`) holds where no setting says otherwise. Without `kept` the
+    workspace's file is not read.
     """
-    env = os.environ
-    reranker = env.get("SEXTANT_RERANKER", "")
-    name: RetrievalProfile = _one_of("SEXTANT_RETRIEVAL", get_args(RetrievalProfile), profile)
-    chunking = recipe_chunking(name)
-    if "SEXTANT_CHUNKING" in env:
-        chunking = ChunkingConfig(_one_of("SEXTANT_CHUNKING", get_args(Strategy)))
-    # Its encoder is one of sentence-transformers.
-    executions = ("torch", "auto", "openvino", "onnx") if name == "paper" else ("auto", "openvino", "onnx", "torch")
+    folder = Path(workspace).expanduser().absolute() if workspace else default_workspace()
+    settings = read_settings(folder) if kept else Settings({}, {})
+    value = settings.value
+    name: RetrievalProfile = _profile(profile) if profile else value("retrieval")
+    strategy: Strategy | None = value("chunking")
+    reranker: str = value("reranker", "")
+    # A key goes to no address that whoever may write in the workspace has named.
+    key = value("openai_key", "") if settings.state("openai_url").origin != "workspace" else ""
     return Config(
-        workspace=Path(workspace or env.get("SEXTANT_WORKSPACE") or DATA / "workspace").expanduser().absolute(),
-        encoder=env.get("SEXTANT_ENCODER", "multilingual-e5-small"),
-        execution=_one_of("SEXTANT_EXECUTION", executions),
-        ocr=_one_of("SEXTANT_OCR", get_args(OcrChoice)),
-        chunking=chunking,
+        workspace=folder,
+        encoder=value("encoder"),
+        # The paper's encoder is one of sentence-transformers.
+        execution=value("execution", "torch" if name == "paper" else "auto"),
+        ocr=value("ocr"),
+        chunking=ChunkingConfig(strategy) if strategy else recipe_chunking(name),
         retrieval=RetrievalConfig(
             profile=name,
             top_k=_TOP_K[name],
             rerank=reranker != "none",
-            weights=RankingWeights(mmr_lambda=_share("SEXTANT_MMR") if mmr is None else mmr),
+            weights=RankingWeights(mmr_lambda=value("mmr") if mmr is None else mmr),
         ),
         reranker="" if reranker == "none" else reranker,
-        reader=env.get("SEXTANT_READER", ""),
-        chroma_url=env.get("SEXTANT_CHROMA_URL", ""),
-        catalog_url=env.get("SEXTANT_CATALOG_URL", ""),
+        reader=value("reader", ""),
+        chroma_url=value("chroma_url", ""),
+        catalog_url=value("catalog_url", ""),
         generation=GenerationConfig(
-            ollama_url=env.get("SEXTANT_OLLAMA_URL", "http://127.0.0.1:11434"),
-            ollama_model=env.get("SEXTANT_OLLAMA_MODEL", ""),
-            openai_url=env.get("SEXTANT_OPENAI_URL", ""),
-            openai_model=env.get("SEXTANT_OPENAI_MODEL", ""),
-            openai_key=env.get("SEXTANT_OPENAI_KEY", ""),
-            planner_seconds=number_setting("SEXTANT_PLANNER_SECONDS", 30.0, least=1.0),
-            answer_seconds=number_setting("SEXTANT_ANSWER_SECONDS", 300.0, least=1.0),
-            judge_model=env.get("SEXTANT_JUDGE_MODEL", ""),
+            ollama_url=value("ollama_url"),
+            ollama_model=value("ollama_model", ""),
+            openai_url=value("openai_url", ""),
+            openai_model=value("openai_model", ""),
+            openai_key=key,
+            planner_seconds=value("planner_seconds"),
+            answer_seconds=value("answer_seconds"),
+            judge_model=value("judge_model", ""),
         ),
-        controller=ControllerConfig(_one_of("SEXTANT_CONTROLLER", get_args(ControllerMode))),
+        controller=ControllerConfig(value("controller")),
     )
+
+
+def default_workspace() -> Path:
+    """Return the folder of the collection where no command names one."""
+    return Path(environment_value("workspace") or DATA / "workspace").expanduser().absolute()
 
 
 def label_judge_settings(generation: GenerationConfig) -> GenerationConfig:
@@ -295,53 +303,22 @@ def changed(settings: Any, **changes: object) -> Any:
     return replace(settings, **values, **({inner_name: replace(inner, **deeper)} if deeper else {}))
 
 
-def _share(variable: str) -> float | None:
-    """Return the variable's number from 0 to 1; None when it is not set."""
-    given = os.environ.get(variable)
-    if not given:
-        return None
-    try:
-        value = float(given)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise InputError(f"{variable}={given!r} is no number from 0 to 1.", help="Use .5, or do not set it.")
-    return value
-
-
-def number_setting(variable: str, default: float, *, least: float = 0.0) -> float:
-    """Return the variable's number, the default where it is not set; InputError for less than the least."""
-    given = os.environ.get(variable, "")
-    try:
-        value = float(given) if given else default
-    except ValueError:
-        value = nan
-    if not least <= value < inf:
-        raise InputError(f"{variable}={given!r} is no number from {least:g} on.", help=f"Use {default:g}, for example.")
-    return value
-
-
-def _one_of(variable: str, values: tuple[str, ...], given: str = "") -> Any:
-    """Return what is given, else the variable's value, which must be one of these; the first of them when not set."""
-    value = given or os.environ.get(variable) or values[0]
-    if value not in values:
-        raise InputError(
-            f"There is no profile {value!r}." if given else f"{variable}={value!r} is not known.",
-            help=f"Use {', '.join(values)}.",
-        )
-    return value
+def _profile(name: str) -> Any:
+    if name not in get_args(RetrievalProfile):
+        raise InputError(f"There is no profile {name!r}.", help=f"Use {', '.join(get_args(RetrievalProfile))}.")
+    return name
 
 
 def cache_folder() -> Path:
     """Return where exported models and the vectors of evaluations are cached: SEXTANT_CACHE or ~/.cache/sextant."""
-    return Path(os.environ.get("SEXTANT_CACHE", "~/.cache/sextant")).expanduser()
+    return Path(environment_value("cache")).expanduser()
 
 
 def easyocr_folder() -> Path:
     """Return where EasyOCR's weights lie: SEXTANT_EASYOCR_MODELS or the folder that EasyOCR itself uses."""
-    return Path(os.environ.get("SEXTANT_EASYOCR_MODELS", "~/.EasyOCR/model")).expanduser()
+    return Path(environment_value("easyocr_models")).expanduser()
 
 
 def shared_folder() -> Path:
     """Return the folder of the real documents that evaluations read: SEXTANT_SHARED or ../shared."""
-    return Path(os.environ.get("SEXTANT_SHARED", "../shared"))
+    return Path(environment_value("shared"))

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from rag_engine.answering.chances import judge
 from rag_engine.answering.circumstances import (
@@ -38,6 +39,7 @@ from rag_engine.config import (
     RetrievalProfile,
     changed,
     label_judge_settings,
+    read_config,
     recipe_chunking,
 )
 from rag_engine.controller.gather import ControllerTools, gather
@@ -61,6 +63,7 @@ from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
+from rag_engine.settings import settings_stamp
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.collection import Collection
 from rag_engine.storage.indexer import Indexer, page_at
@@ -92,6 +95,32 @@ class Engine:
         self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
         self._spaces_lock = threading.Lock()
+        self._followed = self._settings_state()
+
+    def follow_settings(self) -> bool:
+        """Use what the settings say now where they have changed; return whether they have.
+
+        The stores, and the runtime of the models, are those that the engine was opened with; another encoder counts
+        when an index made by it answers.
+        """
+        state = self._settings_state()
+        if state == self._followed:
+            return False
+        before, manifest = self.config, self.collection.manifest()
+        config = replace(
+            read_config(before.workspace),
+            chroma_url=before.chroma_url,
+            catalog_url=before.catalog_url,
+            execution=before.execution,
+        )
+        if manifest is not None and manifest.name.partition("@")[0] != Path(config.encoder).name:
+            config = replace(config, encoder=before.encoder)
+        self._models.use(config)
+        self.config, self._followed = config, state
+        return True
+
+    def _settings_state(self) -> tuple[object, int]:
+        return settings_stamp(self.config.workspace), self.collection.generation()
 
     def plan(self, question: str) -> QueryPlan:
         """Take the question apart, by the language model when one answers, else by rules."""

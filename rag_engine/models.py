@@ -45,8 +45,17 @@ class Models:
         self._lock = threading.Lock()
         self._reranker_lock = threading.Lock()
         self._reader_lock = threading.Lock()
+        self._given = embedder
         self._embedder = embedder
         self._language: tuple[float, tuple[Generator | None, str]] = float("-inf"), (None, "")
+
+    def use(self, config: Config) -> None:
+        """Look for models as another configuration says, from the next question on."""
+        with self._lock:
+            if config.encoder != self._config.encoder:
+                self._embedder = self._given
+            self._config = config
+            self._language = float("-inf"), (None, "")
 
     def embedder(self, noted: str) -> Embedder:
         """Return the configured encoder.

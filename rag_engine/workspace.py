@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -131,6 +132,16 @@ def chroma_answers(url: str) -> bool:
     try:
         return httpx.get(f"{url}/api/v2/heartbeat", timeout=2.0).status_code == 200
     except httpx.HTTPError:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host of an address, without port, is this machine; names other than localhost are not looked up."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
         return False
 
 

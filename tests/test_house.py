@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rag_engine.settings import settings_table
 from tests.conftest import ROOT
 
 PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
@@ -91,36 +94,24 @@ def test_a_docstring_says_what_there_is_or_what_is_done() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_documented_settings_are_those_of_the_configuration() -> None:
+def test_the_documented_settings_are_those_of_the_table() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"SEXTANT_[A-Z_]*[A-Z]", readme))
-    assert documented == _settings()
+    assert documented == {one.variable for one in settings_table().values()}
+    command = [sys.executable, str(Path("docs") / "list_settings.py"), "--check"]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
-def test_settings_are_read_in_the_configuration_alone() -> None:
+def test_settings_are_read_from_the_environment_in_one_place() -> None:
     reading = {
         _name(path)
         for path, tree in TREES.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).startswith(("os.environ.get", "os.getenv"))
-        and "SEXTANT_" in ast.unparse(node)
+        and ("SEXTANT_" in ast.unparse(node) or "variable" in ast.unparse(node))
     }
-    assert reading <= {"rag_engine/config.py", "ingestion/config.py"}
-
-
-def _settings() -> set[str]:
-    """Return the variables that the two config.py name in their code."""
-    from dataclasses import fields
-
-    from ingestion.config import QualityConfig
-
-    named = {f"SEXTANT_{one.name.upper()}" for one in fields(QualityConfig) if one.name[:8] == "minimum_"}
-    for module in ("rag_engine/config.py", "ingestion/config.py"):
-        for node in ast.walk(TREES[ROOT / module]):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                named |= set(re.findall(r"^SEXTANT_[A-Z_]+$", node.value))
-    return named
+    assert reading == {"rag_engine/settings.py"}
 
 
 def _types_of(tree: ast.Module) -> Iterator[str]:

@@ -194,7 +194,7 @@ def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  
 
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    with open_tools(engine, read_ingestion_config()) as tools:
+    with open_tools(engine, read_ingestion_config(engine.config.workspace)) as tools:
         pulse.warning = tools.language_model_error
         summaries = run_phases(
             SourceStore(engine.catalog),
@@ -274,7 +274,9 @@ def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    generator, pulse.warning = engine.language_model() if read_ingestion_config().use_model else (None, "")
+    generator, pulse.warning = (
+        engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, "")
+    )
     summary = build_knowledge_base(
         engine,
         generator,

@@ -112,7 +112,7 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
 
     InputError where the lists of its site hold no other address than the page itself.
     """
-    config = read_ingestion_config()
+    config = read_ingestion_config(desk.workspace)
     with open_web(replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))) as opened:
         # Closing ends the call that is under way and refuses the later ones.
         limit = threading.Timer(_DISCOVERY_SECONDS, opened.close)

@@ -39,6 +39,11 @@ class SeedColumns:
     header: int = 0
     names: tuple[str, ...] = ()
 
+    def unused(self) -> list[str]:
+        """Return the headings of columns that nothing is taken from."""
+        used = {*self.urls, self.code, self.title, self.authority, self.notes, self.licence}
+        return [name for column, name in enumerate(self.names) if name and column not in used]
+
 
 def find_columns(rows: Sequence[Row]) -> SeedColumns:
     """Return the columns of a sheet, judged by its first rows; a header may stand below titles and remarks.

@@ -25,7 +25,8 @@ def whole(text: str) -> str:
 class SeedReport:
     """New sources in the order of the list, how many rows were known already, and what could not be used.
 
-    `corrected` are sources of the workspace that the list gives another address.
+    `corrected` are sources of the workspace that the list gives another address, `unused` the headings of columns that
+    nothing is taken from.
     """
 
     new: tuple[SeedSource, ...]
@@ -33,6 +34,7 @@ class SeedReport:
     rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
     corrected: tuple[SeedSource, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,16 @@ class SeedCandidate:
 
 @dataclass(slots=True)
 class SeedReading:
-    """Candidates of one list so far, rows that could not be used, and how many are known without an address."""
+    """Candidates of one list so far, rows that could not be used, and how many are known without an address.
+
+    `unused` are the headings of columns that nothing is taken from.
+    """
 
     candidates: list[SeedCandidate] = field(default_factory=list)
     rejected: list[RejectedRow] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     known: int = 0
+    unused: list[str] = field(default_factory=list)
 
     def reject(self, place: str, reason: str) -> None:
         """Report a row that cannot be used."""
@@ -106,8 +112,9 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
         new.append(replace(source, code=code))
     if (rest := len(warnings) - _MOST_WARNINGS) > 0:
         warnings[_MOST_WARNINGS:] = [f"... and {rest:,} more of this kind."]
+    unused = tuple(dict.fromkeys(map(whole, reading.unused)))
     reported = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
-    return SeedReport(tuple(new), known_rows, reported, tuple(map(whole, warnings)), tuple(corrected))
+    return SeedReport(tuple(new), known_rows, reported, tuple(map(whole, warnings)), tuple(corrected), unused)
 
 
 def key_of(url: str, path: str = "") -> str:

@@ -114,6 +114,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
     reading.known += found.known
     if found.candidates or found.known or meant:
         reading.rejected += found.rejected
+        reading.unused += columns.unused()
     else:
         reading.warnings.append(f"{sheet} holds no web address and was left out.")
     return f"{sheet} ({names})"

@@ -78,7 +78,11 @@ def add_sources(new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ())
 
 
 def draw_rows(report: SeedReport) -> None:
-    """Draw the new sources, and the rejected rows with their reasons."""
+    """Draw the new sources, the columns that are not taken, and the rejected rows with their reasons."""
+    if report.unused:
+        names = ", ".join(f"“{escape(name)}”" for name in report.unused)
+        one = len(report.unused) == 1
+        st.caption(f":material/info: {'This column is' if one else 'These columns are'} not taken: {names}.")
     if report.new:
         draw_table([_source(one) for one in report.new], "seeds new", "The sources that would be added", 300)
     if report.corrected:

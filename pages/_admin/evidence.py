@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+import re
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
 from ingestion.operations.decisions import decide
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
-from ingestion.status.views import title_beside_code
+from ingestion.status.views import marks_of, title_beside_code
 from ingestion.types import LicenceMark, Light, Quality
 from pages._shared import resources
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
+from rag_engine.reading.address import DocumentPlace
 
 _LIGHTS: Mapping[str, tuple[str, str]] = {
     "GREEN": ("green", ":material/check_circle:"),
@@ -43,6 +45,7 @@ _PARTS = (
     ("Cleaning", "cleaning", 15),
 )
 _SHOWN_MARKS = 12
+_PAGE = re.compile(r"page ([0-9]{1,9})")
 
 
 def light_badge(light: Light | str) -> str:
@@ -51,20 +54,39 @@ def light_badge(light: Light | str) -> str:
     return f":{colour}-badge[{sign} {escape(light)}]"
 
 
-def draw_marks(marks: Sequence[LicenceMark]) -> None:
-    """Draw each piece of licence evidence with its status, its quote and its place."""
+def indexed_document(record: SourceRecord) -> str:
+    """Return the id of the source's document in the collection, "" where it is not there."""
+    id = record.indexed.document_id if record.indexed else ""
+    return id if id and resources.find_document(id) is not None else ""
+
+
+def page_link(document_id: str, page: int) -> str:
+    """Return the number of a page as a link to it, without one where there is no document to open."""
+    words = f"page {page}"
+    place = urlencode(DocumentPlace(document_id, page).parameters())
+    return f"[{words}](document?{place})" if document_id else words
+
+
+def draw_marks(record: SourceRecord) -> None:
+    """Draw each piece of a source's licence evidence with its status, its quote and its place."""
+    marks, document = marks_of(record), indexed_document(record)
     if not marks:
         st.caption("No licence statement found.")
     for mark in marks[:_SHOWN_MARKS]:
         layer = _LAYERS.get(mark.layer, mark.layer)
         st.markdown(
-            f"{light_badge(mark.light)} **{escape(mark.licence) or 'not named'}** · {escape(mark.place)} · {layer}"
+            f"{light_badge(mark.light)} **{escape(mark.licence) or 'not named'}** · {_place(document, mark)} · {layer}"
             + (f" · about {_SUBJECTS[mark.subject]}" if mark.subject else "")
             + (f" · rule {escape(mark.rule)}" if mark.rule else "")
             + (f"  \n“{escape(mark.quote)}”" if mark.quote else "")
         )
     if len(marks) > _SHOWN_MARKS:
         st.caption(f"and {len(marks) - _SHOWN_MARKS:,} more")
+
+
+def _place(document_id: str, mark: LicenceMark) -> str:
+    page = _PAGE.fullmatch(mark.place)
+    return page_link(document_id, int(page[1])) if page else escape(mark.place)
 
 
 def draw_quality(quality: Quality) -> None:

@@ -11,6 +11,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
+from pages._admin.evidence import indexed_document, page_link
 from pages._admin.source_detail import draw_events
 from pages._shared import resources
 from pages._shared.errors import show_errors
@@ -40,7 +41,7 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
         if not found:
             st.caption("This field is empty.")
         for value in found:
-            draw_value(value)
+            draw_value(value, indexed_document(record))
         _draw_correction(record, field, author, labels.get(field, ()))
         with st.expander("History", icon=":material/history:"):
             draw_events(code)
@@ -52,13 +53,13 @@ def draw_applied(place: str, what: str) -> None:
         st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
 
 
-def draw_value(value: FieldValue) -> None:
-    """Draw a value with where it comes from, how sure it is and the sentence that justifies it."""
+def draw_value(value: FieldValue, document_id: str = "") -> None:
+    """Draw a value with where it comes from, how sure it is and the sentence that justifies it, with its page."""
     colour, sign, name = _SOURCES[value.source]
     sure = "" if value.source == "person" else f" · confidence {value.confidence:.0%}"
     st.markdown(f"**{escape(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")
     if value.sentence:
-        page = f" (page {value.page})" if value.page is not None else ""
+        page = f" ({page_link(document_id, value.page)})" if value.page is not None else ""
         quoted = escape_paragraphs(value.sentence)
         st.caption(f"{quoted}" if value.source == "person" else f"“{quoted}”{page}")
 

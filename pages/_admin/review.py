@@ -13,7 +13,6 @@ from ingestion.status.source_status import state_of
 from ingestion.status.views import (
     ReviewGroup,
     display_reason,
-    marks_of,
     next_due,
     pluralised,
     review_groups,
@@ -66,7 +65,7 @@ def _draw_group(group: ReviewGroup, author: str) -> None:
     with st.container(border=True, gap="small", key=f"group {codes[0]}"):
         st.markdown(f":material/stacks: **{len(codes):,} sources of {escape(group.host)} have the same evidence**")
         st.caption(escape(", ".join(codes[:30])) + (" …" if len(codes) > 30 else ""))
-        draw_marks(marks_of(group.members[0]))
+        draw_marks(group.members[0])
         _draw_form(codes, author, f"group {codes[0]}")
         with st.expander("One by one", icon=":material/list_alt:"):
             for record in group.members[:_PAGE]:
@@ -86,7 +85,7 @@ def _draw_card(record: SourceRecord, author: str) -> None:
         st.markdown(f"{light} {escape(message or display_reason(reason))}")
         if source.licence:
             st.markdown(f"Seed list: {escape(source.licence)}")
-        draw_marks(marks_of(record))
+        draw_marks(record)
         _draw_form([source.code], author, f"review {source.code}")
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.sources import correct_address
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
-from ingestion.status.views import display_reason, marks_of
+from ingestion.status.views import display_reason
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources
@@ -117,7 +117,7 @@ def draw_licence(record: SourceRecord) -> None:
     st.markdown(f"{light_badge(verdict.light)} **{escape(verdict.licence) or 'no licence named'}**{limits}")
     if verdict.conflict:
         st.caption(":material/warning: The licence statements contradict each other.")
-    draw_marks(marks_of(record))
+    draw_marks(record)
 
 
 def _draw_phases(record: SourceRecord) -> None:

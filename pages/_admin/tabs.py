@@ -1,4 +1,4 @@
-"""Tabs of the admin page: the open one, stored in the address, and the numbers that need attention."""
+"""Tabs of the admin page: the open one, in the address and remembered, and the numbers that need attention."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
 
-_KEY = "admin tab"
+_KEY, _LAST = "admin tab", "admin tab last open"
 _ICONS = {
     "sources": ":material/list_alt:",
     "run": ":material/play_circle:",
@@ -21,6 +21,7 @@ _ICONS = {
     "metadata": ":material/edit_note:",
     "dataset": ":material/table_view:",
     "knowledge": ":material/menu_book:",
+    "settings": ":material/settings:",
 }
 
 
@@ -31,8 +32,11 @@ def choose_tab(names: Sequence[str]) -> str:
         "review": sum(1 for one in found if state_of(one) == "review"),
         "quarantine": len(in_quarantine(found)),
     }
-    asked = st.query_params.get("tab", names[0])
-    chosen = asked if asked in names else names[0]
+    asked = st.query_params.get("tab") or st.session_state.get(_LAST)
+    chosen = next((name for name in names if name == asked), names[0])
+    st.session_state[_LAST] = chosen
+    if st.query_params.get("tab", names[0]) != chosen:
+        st.query_params["tab"] = chosen
     # The address leads. The browser may report the tabs as unchosen while it still draws them.
     st.session_state[_KEY] = chosen
     st.segmented_control(

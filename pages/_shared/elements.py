@@ -10,16 +10,21 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations.desk import system_user
+from pages._shared.login import logged_in
 from pages._shared.markdown import escape
 
 _AUTHOR, _KNOWN_AUTHOR = "admin author", "admin author known"
 
 
 def draw_author() -> str:
-    """Draw the input for the name, filled with the last one given or the system's user; return it, "" for none.
+    """Draw who is logged in, else the input for the name, filled with the last one given or the system's user.
 
-    The name is the input's default too: a dialog that opens while another closes begins with that.
+    Return the name, "" for none. The input's default is that too: a dialog that opens while another closes begins with
+    it.
     """
+    if person := logged_in():
+        st.caption(f":material/person: Recorded as {escape(person)}.")
+        return person
     known = str(st.session_state.setdefault(_KNOWN_AUTHOR, system_user()))
     name = st.text_input(
         "Your name",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.login import draw_person, require_login
 from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
 from rag_engine.errors import SextantError
@@ -43,6 +44,8 @@ def open_frame() -> Any:
     # the menu's when the tab has none yet.
     st.set_page_config(page_title="Sextant", page_icon=ICON)
     st.logo(WORDMARK, icon_image=ICON, size="large")
+    require_login()
+    # Only now: a page that finds the frame open is drawn.
     st.session_state[_OPEN] = True
     pages = [
         st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
@@ -57,13 +60,14 @@ def open_frame() -> Any:
     ]
     page = st.navigation(pages)
     st.html(PRINT_STYLE)
+    draw_person()
     # The notebook is read, and wants a narrow column.
     layout: Literal["centered", "wide"] = "centered" if page.title == "Notebook" else "wide"
     st.set_page_config(page_title=f"{page.title} · Sextant", layout=layout)
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])
-    resources.engine()
+    resources.follow_settings()
     return page
 
 

@@ -25,6 +25,12 @@ def engine() -> Engine:
     return opened
 
 
+def follow_settings() -> None:
+    """Have the engine use settings that were changed since it was opened."""
+    if engine().follow_settings():
+        language_model.clear()
+
+
 @st.cache_resource(show_spinner=False)
 def jobs() -> JobQueue:
     """Open the job queue of the workspace."""

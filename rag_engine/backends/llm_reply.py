@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from ipaddress import ip_address
 from typing import Any
 
 import jsonschema
@@ -80,16 +79,6 @@ def parse_object(reply: str) -> dict[str, object] | None:
             if found is not None:
                 return found
     return None
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host of an address, without port, is this machine; names other than localhost are not looked up."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _candidates(reply: str) -> Iterator[str]:

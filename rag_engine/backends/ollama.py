@@ -10,12 +10,13 @@ from typing import Literal
 import httpx
 import ollama
 
-from rag_engine.backends.llm_reply import is_loopback, joined, read_object
+from rag_engine.backends.llm_reply import joined, read_object
 from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
 from rag_engine.types import Prompt
+from rag_engine.workspace import is_loopback
 
 _DEFAULT_URL = GenerationConfig().ollama_url
 _QUICK = httpx.Timeout(2.0, connect=0.3)  # is anyone there? asked every few seconds; a busy server takes its time

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from rag_engine.backends.llm_reply import is_loopback, joined, read_object
+from rag_engine.backends.llm_reply import joined, read_object
 from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
 from rag_engine.types import Prompt
+from rag_engine.workspace import is_loopback
 
 if TYPE_CHECKING:
     import openai

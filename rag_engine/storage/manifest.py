@@ -51,5 +51,5 @@ def check_encoder(manifest: IndexManifest | None, embedder: Embedder, workspace:
         raise WorkspaceError(
             f"Workspace {workspace} was indexed with {manifest.name} ({manifest.dimension} dimensions), "
             f"not with {embedder.name} ({embedder.dimension}).",
-            help="Set SEXTANT_ENCODER to the first, or run `sextant rebuild --encode` to index it anew.",
+            help="Set the encoder to the first, or run `sextant rebuild --encode` to index it anew.",
         )

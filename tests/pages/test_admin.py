@@ -76,6 +76,24 @@ def test_the_open_tab_stays_when_the_browser_reports_none_as_chosen(start: Start
     assert "to review" not in words(app)
 
 
+def test_the_tab_that_was_open_last_opens_again_where_the_address_names_none(start: Start, listed: Path) -> None:
+    app = admin(start(listed), "quarantine")
+    app.switch_page("pages/library.py").run()
+    app.switch_page("pages/admin.py")
+    app.query_params.pop("tab", None)
+    app.run()
+    assert app.query_params["tab"] in (["quarantine"], "quarantine")
+    assert "Rejected for" in [one.label for one in app.button_group]
+
+
+def test_a_seed_list_says_which_columns_are_not_taken(start: Start, changed: Path) -> None:
+    app = admin(start(changed), "sources")
+    text = b"URL,Title,Priority\nhttps://example.net/a.pdf,Storm plan,high\n"
+    uploader = next(one for one in app.file_uploader if one.label.startswith("Seed list"))
+    uploader.set_value(("seeds.csv", text, "text/csv")).run()
+    assert "This column is not taken: “Priority”." in words(app)
+
+
 def test_files_that_could_not_be_added_are_kept_and_the_reason_is_shown(
     start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from rag_engine.errors import BackendError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval import search as retrievers
+from rag_engine.settings import keep_setting
 from rag_engine.types import Answer, ControllerStep, Evidence
 from rag_engine.workspace import chroma, write_lock
 from tests.rag_engine.conftest import CountingEmbedder
@@ -209,3 +210,23 @@ def test_a_simple_question_takes_no_step_and_the_controller_can_be_switched_off(
     engine.config = off
     asked = "When do residents near the dyke leave their homes, and who repairs the lighthouses of Atlantis?"
     assert not any(isinstance(part, ControllerStep) for part in engine.ask(asked))
+
+
+def test_a_changed_setting_counts_from_the_next_question(engine: Engine) -> None:
+    assert not engine.follow_settings()
+    keep_setting(engine.config.workspace, "controller", "off", "Ada")
+    keep_setting(engine.config.workspace, "execution", "torch", "Ada")
+    assert engine.follow_settings()
+    assert (engine.config.controller.mode, engine.config.execution) == ("off", "auto")
+    assert not engine.follow_settings()
+    assert engine.search(QUESTION).hits
+
+
+def test_another_encoder_counts_when_an_index_made_by_it_answers(engine: Engine) -> None:
+    keep_setting(engine.config.workspace, "encoder", "another", "Ada")
+    assert engine.follow_settings()
+    assert engine.config.encoder == "multilingual-e5-small"
+    assert engine.search(QUESTION).hits
+    keep_setting(engine.config.workspace, "encoder", CountingEmbedder.name, "Ada")
+    assert engine.follow_settings()
+    assert engine.config.encoder == CountingEmbedder.name

@@ -174,3 +174,10 @@ def test_half_characters_in_names_and_descriptions_do_not_stop_a_list(tmp_path: 
     report = read_seeds(seed_text(table, "URL,Name\nhttps://a.org/x,Plan\nmailto:a@b.org,Plan\n"), [])
     json.dumps(asdict(report), ensure_ascii=False).encode()
     assert report.new[0].origin == "caf\ufffd.csv, row 2"
+
+
+def test_columns_that_nothing_is_taken_from_are_named(tmp_path: Path) -> None:
+    text = "URL;Title;Priority;;Budget 2020\nhttps://a.org/1;Heat plan;high;;7\nhttps://a.org/2;Flood plan;low;;8\n"
+    assert read_seeds(seed_text(tmp_path / "s.csv", text), []).unused == ("Priority", "Budget 2020")
+    bare = "https://a.org/1;Heat plan\nhttps://a.org/2;Flood plan\n"
+    assert read_seeds(seed_text(tmp_path / "bare.csv", bare), []).unused == ()

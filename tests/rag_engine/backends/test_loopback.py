@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.backends.llm_reply import is_loopback
+from rag_engine.workspace import is_loopback
 
 
 @pytest.mark.parametrize("host", ["localhost", "model.localhost", "127.0.0.1", "127.8.9.1", "::1", "[::1]"])

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from cli.terminal import AsJson, Workspace, engine_of, out, print_json, warn
+from cli.serve.protection import LOOPBACK, check_protected
+from cli.terminal import AsJson, Workspace, engine_of, errors_end, out, print_json, warn
 from rag_engine.config import DATA
 
 app = typer.Typer()
@@ -17,6 +18,7 @@ app = typer.Typer()
 
 @app.command()
 def serve(
+    host: Annotated[str, typer.Option(help="Address to listen at; beyond this machine people must log in.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 takes a free one.")] = 8501,
     sample: Annotated[
         bool, typer.Option("--sample", help="Put the sample collection into an empty workspace.")
@@ -24,15 +26,17 @@ def serve(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Open Sextant in the browser, on this machine alone, until Ctrl-C."""
-    from cli.servers import serving
+    """Open Sextant in the browser until Ctrl-C: on this machine alone, or with --host for people who log in."""
+    from cli.serve.servers import serving
     from ingestion.operations.desk import open_desk
     from ingestion.operations.documents import add_sample
 
+    with errors_end(as_json):
+        exposure = check_protected(host)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with engine_of(workspace, as_json) as engine, serving(engine, port) as servers:
+    with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
         filling = sample and add_sample(open_desk(engine), DATA / "sample" / "documents")
         if as_json:
             print_json(asdict(servers.here))
@@ -41,5 +45,8 @@ def serve(
                 out.print("The sample collection is being indexed; the page shows how far it is.")
             if servers.waits_for:
                 warn((f"{servers.waits_for} Questions are answered; what the page shall add waits until then.",))
-            out.print(f"Sextant is at {servers.here.address}  (Ctrl-C ends it)", markup=False)
+            address = exposure.address or servers.here.address
+            out.print(f"Sextant is at {address}  (Ctrl-C ends it)", markup=False)
+            if exposure.address:
+                out.print(f"It listens at {exposure.host}; this machine reaches it at {servers.here.address}.")
         servers.watch(stop)

@@ -1,4 +1,4 @@
-"""The servers of `sextant serve`: Chroma and the page, on loopback, ended together."""
+"""The servers of `sextant serve`: the page, and Chroma on loopback, ended together."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import httpx
 
+from cli.serve.protection import LOOPBACK, Exposure
 from ingestion.jobs.process import end_worker
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
@@ -30,6 +31,8 @@ _WAIT = 60.0
 _WORKER_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 _PR_SET_PDEATHSIG = 1
+# As in .streamlit/config.toml, whose list an option replaces.
+_OWN_NAMES = ("127.0.0.1", "localhost", "::1", "[::1]")
 # Loaded here: in a child between fork and exec another thread's lock may stay taken for ever.
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -60,7 +63,7 @@ class Servers:
 
 
 @contextmanager
-def serving(engine: Engine, port: int) -> Iterator[Servers]:
+def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[Servers]:
     """Yield the page and Chroma, answering until the block ends; then the worker ends with them."""
     config = engine.config
     running = paths.find_serving(config.workspace)
@@ -69,7 +72,7 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
             help="Open that address, or stop that process.",
         )
-    address = f"http://127.0.0.1:{_take_port(port)}"
+    address = f"http://{exposure.reached_at}:{_take_port(port, exposure.host)}"
     log = config.workspace / "serving.log"
     processes: dict[str, subprocess.Popen[bytes]] = {}
     with ExitStack() as at_end:
@@ -82,7 +85,7 @@ def serving(engine: Engine, port: int) -> Iterator[Servers]:
         # Announced before the page runs, so that the page finds Chroma's address.
         paths.announce(config.workspace, here)
         at_end.callback(paths.withdraw, config.workspace)
-        processes["page"] = _start_page(config, address, log)
+        processes["page"] = _start_page(config, address, exposure, log)
         _wait_for(f"{address}/_stcore/health", "page", processes["page"], log)
         try:
             yield Servers(here, processes, log, config.workspace, waits_for)
@@ -104,34 +107,39 @@ def _who_writes(workspace: Path) -> str:
 def _start_chroma(workspace: Path, processes: dict[str, subprocess.Popen[bytes]], log: Path) -> str:
     """Start the Chroma server beside the other processes; return its address when it answers."""
     port = _take_port(0)
-    command = [sys.executable, "-m", "cli.servers", str(workspace), str(port)]
+    command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
     processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, log)
     url = f"http://127.0.0.1:{port}"
     _wait_for(f"{url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
     return url
 
 
-def _take_port(port: int) -> int:
-    """Return a loopback port that nothing listens on at this moment: the one asked for, or any for 0."""
-    with socket.socket() as probe:
+def _take_port(port: int, host: str = LOOPBACK) -> int:
+    """Return a port of a host that nothing listens on at this moment: the one asked for, or any for 0."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
         if os.name == "posix":
             # As the servers do, so that a port is free again as soon as its last server has ended.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError as error:
             taken = error.errno == errno.EADDRINUSE
             raise InputError(
-                f"Port {port} is {'in use by another program' if taken else f'refused: {error.strerror}'}.",
-                help="Choose another with --port; --port 0 takes a free one.",
+                f"Port {port} is in use by another program." if taken else f"Port {port} of {host}: {error.strerror}.",
+                help="Choose another with --port; --port 0 takes a free one."
+                + ("" if taken else " Or another --host."),
             ) from error
         return int(probe.getsockname()[1])
 
 
-def _start_page(config: Config, address: str, log: Path) -> subprocess.Popen[bytes]:
+def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> subprocess.Popen[bytes]:
     port = address.rpartition(":")[2]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", port]
+    command += ["--server.address", exposure.host, "--server.port", port]
+    own = exposure.name and "STREAMLIT_SERVER_ALLOWED_HOSTS" not in os.environ
+    for name in (*_OWN_NAMES, exposure.name) if own else ():
+        command += ["--server.allowedHosts", name]
     return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, log)
 
 
@@ -164,7 +172,8 @@ def _wait_for(url: str, name: str, process: subprocess.Popen[bytes], log: Path) 
     with httpx.Client(timeout=2.0) as client:
         while time.monotonic() < deadline:
             try:
-                answered = client.get(url).status_code == 200
+                # By a name of this machine, which the page answers at every address.
+                answered = client.get(url, headers={"Host": "localhost"}).status_code == 200
             except httpx.HTTPError:
                 answered = False
             # After the answer, which may be that of a program that took the port meanwhile.

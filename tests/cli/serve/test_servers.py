@@ -163,7 +163,7 @@ def test_the_folder_stays_locked_as_long_as_the_chroma_of_a_killed_owner_runs(
     served: tuple[subprocess.Popen[str], Path, str],
 ) -> None:
     process, workspace, _ = served
-    [chroma] = [one for one in psutil.Process(process.pid).children() if "cli.servers" in one.cmdline()]
+    [chroma] = [one for one in psutil.Process(process.pid).children() if "cli.serve.servers" in one.cmdline()]
     # Suspended, it does not hear that its owner is gone.
     chroma.suspend()
     process.kill()

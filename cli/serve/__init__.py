@@ -1,0 +1,1 @@
+"""Sextant in the browser."""

@@ -1,0 +1,117 @@
+"""Commands of the settings: list them, keep a value with the workspace, reset one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, errors_end, out, print_json, print_table
+from rag_engine.config import default_workspace
+from rag_engine.settings import SettingState, allowed_value, find_setting
+
+app = typer.Typer(help="What can be set: the value that holds, where it comes from, and when a change takes effect.")
+_TAKES_EFFECT = {
+    "question": "next question",
+    "run": "next run",
+    "index": "new index",
+    "restart": "restart of the server",
+}
+
+
+@app.callback(invoke_without_command=True)
+def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """List every setting with its value, where that comes from, and when a change takes effect.
+
+    `settings set NAME VALUE` keeps a value with the workspace, `settings unset NAME` resets it. A variable of the
+    environment, SEXTANT_ and the name in capitals, comes first.
+    """
+    if context.invoked_subcommand:
+        return
+    from ingestion.operations.settings import list_settings
+
+    with errors_end(as_json):
+        states = list_settings(_folder(workspace))
+    if as_json:
+        print_json({"settings": [_row(one) for one in states]})
+        return
+    table = Table(box=None)
+    for name in ("setting", "value", "from", "takes effect"):
+        table.add_column(name, no_wrap=name != "value")
+    for one in states:
+        row = _row(one)
+        table.add_row(*(row[name] for name in ("name", "value", "origin", "effect")))
+    print_table(table)
+
+
+@app.command("set")
+def set_setting(
+    name: str,
+    value: str,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask about a change of the index.")] = False,
+    by: By = "",
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a value with the workspace; what a change of the index means is said, and asked about, before."""
+    from ingestion.operations.settings import change_setting, describe_effect
+
+    folder = _folder(workspace)
+    with errors_end(as_json):
+        setting = find_setting(name)
+        allowed_value(setting, value)
+    asks, effect = setting.effect == "index", describe_effect(setting)
+    if asks:
+        # Only this needs the collection: a setting can be changed while its model or server is unavailable.
+        with desk_of(workspace, as_json) as desk:
+            effect = describe_effect(setting, desk)
+        if as_json and not yes:
+            print_json({"saved": False, "message": effect})
+            return
+        if not as_json:
+            err.print(effect, markup=False, soft_wrap=True)
+        if not yes and not typer.confirm("Save it?", default=False):
+            raise typer.Exit(1)
+    with errors_end(as_json):
+        state = change_setting(folder, name, value, author_of(by))
+    if as_json:
+        print_json(_row(state) | {"saved": True, "message": effect})
+    else:
+        out.print(f"{setting.name} = {setting.text(state.value)}", markup=False, soft_wrap=True)
+        if not asks:
+            out.print(effect, markup=False, soft_wrap=True)
+
+
+@app.command("unset")
+def unset_setting(name: str, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Keep no value with the workspace, so that the default holds again; also removes a damaged or unknown entry."""
+    from ingestion.operations.settings import reset_setting
+
+    with errors_end(as_json):
+        reset_setting(_folder(workspace), name, author_of(by))
+    if as_json:
+        print_json({"unset": name})
+    else:
+        out.print(f"{name} is no longer kept with the workspace.", markup=False)
+
+
+def _folder(workspace: Path | None) -> Path:
+    return workspace.expanduser().absolute() if workspace else default_workspace()
+
+
+def _row(state: SettingState) -> dict[str, Any]:
+    setting, origin = state.setting, state.origin
+    places = {
+        "environment": setting.variable,
+        "workspace": f"workspace: {state.changed}" if state.changed else "workspace",
+        "default": "default",
+    }
+    return {
+        "name": setting.name,
+        "value": setting.text(state.value),
+        "origin": places[origin],
+        "effect": _TAKES_EFFECT[setting.effect],
+        "explanation": setting.explanation,
+    }

@@ -1,0 +1,71 @@
+"""Changing the settings that are kept with the workspace, and the effect of each in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from ingestion.jobs.queue import Run
+from ingestion.operations.desk import Desk, require_author
+from ingestion.status.views import pluralised
+from rag_engine.settings import Setting, SettingState, keep_setting, read_settings, remove_setting, settings_table
+
+_EFFECTS = {
+    "question": "Takes effect from the next question.",
+    "run": "Takes effect for what is read or judged from now on; the next run looks again at what it changes.",
+    "index": "Takes effect in an index that is built anew.",
+    "restart": "Takes effect when `sextant serve` is started again.",
+}
+
+
+def list_settings(workspace: Path) -> list[SettingState]:
+    """Return every setting with the value that holds and where it comes from."""
+    settings = read_settings(workspace)
+    return [settings.state(name) for name in settings_table()]
+
+
+def change_setting(workspace: Path, name: str, value: str, author: str) -> SettingState:
+    """Keep a value with the workspace, with who changed it; nothing is started. Return what holds now."""
+    require_author(author)
+    keep_setting(workspace, name, value, author)
+    return read_settings(workspace).state(name)
+
+
+def reset_setting(workspace: Path, name: str, author: str) -> None:
+    """Keep no value with the workspace, so that the default holds again; a damaged entry can be removed too."""
+    require_author(author)
+    remove_setting(workspace, name)
+
+
+def describe_effect(setting: Setting, desk: Desk | None = None) -> str:
+    """Return when a change takes effect, in words; with a desk, what building the index anew means for its documents.
+
+    How long that takes is known where it was done before.
+    """
+    words = _EFFECTS[setting.effect]
+    if setting.effect != "index" or desk is None:
+        return words
+    documents = len(desk.engine.collection.snapshot().documents)
+    if not documents:
+        return f"{words} The collection is empty: the first documents are indexed with it."
+    took = _rebuild_minutes(desk.jobs.finished())
+    length = f", about {pluralised(took, 'minute')} the last time" if took else ""
+    until = (
+        "until then nothing can be added, and a server started again cannot search"
+        if setting.name == "encoder"
+        else "until then only documents added from now on follow it"
+    )
+    return (
+        f"{words} {pluralised(documents, 'document')} must be encoded again{length}: `sextant rebuild --encode`, or "
+        f"“Encode every document again” on the Run tab. Nothing is started now; {until}."
+    )
+
+
+def _rebuild_minutes(finished: Sequence[Run]) -> int:
+    """Return how many minutes the last encoding of all documents took, 0 where there was none."""
+    for run in reversed(finished):
+        if run.action == "rebuild" and run.status == "done" and run.arguments.get("encode"):
+            seconds = run.heartbeat - datetime.fromisoformat(run.started).timestamp()
+            return max(1, round(seconds / 60))
+    return 0

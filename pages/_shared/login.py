@@ -1,0 +1,68 @@
+"""Logging in, where an OpenID Connect provider is configured, and the name of who is logged in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from rag_engine.workspace import is_loopback
+
+_REFUSED = (
+    "This server asks nobody to log in, so it answers its own machine alone. "
+    "To open it to others, name an OpenID Connect provider (README.md, “For several people”)."
+)
+
+
+def login_settings() -> Mapping[str, Any]:
+    """Return what secrets.toml says under [auth]; empty where nobody has to log in."""
+    return dict(st.secrets.get("auth", {})) if st.secrets.load_if_toml_exists() else {}
+
+
+def require_login() -> None:
+    """Draw the login instead of the page where one is needed and nobody is logged in."""
+    login = login_settings()
+    if not login or st.user.get("is_logged_in"):
+        return
+    st.title("Sextant")
+    st.markdown("Log in to use this collection.")
+    providers = [name for name, one in login.items() if isinstance(one, Mapping)]
+    for name in providers or ["default"]:
+        label = f"Log in with {name}" if providers else "Log in"
+        st.button(label, type="primary", icon=":material/login:", key=f"login {name}", on_click=st.login, args=(name,))
+    st.stop()
+
+
+def draw_person() -> None:
+    """Draw who is logged in, and the way out."""
+    if person := logged_in():
+        with st.sidebar.container(key="person"):
+            st.caption(person)
+            st.button("Log out", icon=":material/logout:", type="tertiary", key="logout", on_click=st.logout)
+
+
+def logged_in() -> str:
+    """Return the name of who is logged in, with the address, since names repeat; "" where nobody has to log in."""
+    if not login_settings() or not st.user.get("is_logged_in"):
+        return ""
+    name, address = (str(st.user.get(key) or "").strip() for key in ("name", "email"))
+    known = f"{name} ({address})" if name and address else name or address
+    return known or str(st.user.get("sub") or "somebody without a name")
+
+
+def only_this_machine(app: ASGIApp) -> ASGIApp:
+    """Return the app behind a check that refuses other machines while nobody has to log in."""
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        client = scope.get("client")
+        if scope["type"] not in ("http", "websocket") or client is None or is_loopback(client[0]) or login_settings():
+            await app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await PlainTextResponse(_REFUSED, status_code=403)(scope, receive, send)
+
+    return checked

@@ -1,0 +1,310 @@
+"""Settings of a workspace: the one table of them, the file that keeps some, and which value holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from math import inf, isfinite, nan
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from filelock import FileLock
+from pydantic import TypeAdapter
+
+from rag_engine.atomic_write import write_atomic
+from rag_engine.errors import InputError
+
+_FILE = "settings.toml"
+_TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
+# Who changed which entry, and when; a table of the same file.
+_CHANGED = "changed"
+
+SettingKind = Literal["text", "choice", "number", "whole", "names", "address", "model"]
+SettingEffect = Literal["question", "run", "index", "restart"]
+Origin = Literal["environment", "workspace", "default"]
+SettingValue = str | int | float | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting, as data/settings.toml describes it; `default` is None where `unset` says in words what holds."""
+
+    name: str
+    group: str
+    label: str
+    kind: SettingKind
+    effect: SettingEffect
+    explanation: str
+    default: SettingValue | None = None
+    unset: str = ""
+    choices: tuple[str, ...] = ()
+    least: float = -inf
+    most: float = inf
+    only: str = ""
+    secret: bool = False
+
+    @property
+    def variable(self) -> str:
+        """Name of its environment variable."""
+        return f"SEXTANT_{self.name.upper()}"
+
+    def read(self, given: object, place: str) -> SettingValue:
+        """Return a given value in the setting's kind; InputError names the place that it was given in."""
+        given = given.strip() if isinstance(given, str) else given
+        shown = place if self.secret else f"{place}={given!r}"
+        if self.kind == "choice":
+            if given not in self.choices:
+                raise InputError(f"{shown} is not known.", help=f"Use {', '.join(self.choices)}.")
+            return str(given)
+        if self.kind in ("number", "whole"):
+            return self._number(given, shown)
+        if self.kind == "names":
+            parts = given.split(",") if isinstance(given, str) else given
+            if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+                raise InputError(f"{shown} is no list of names.", help="Separate them with commas.")
+            return tuple(part.strip() for part in parts if part.strip())
+        if not isinstance(given, str) or any(ord(sign) < 32 or ord(sign) == 127 for sign in given):
+            raise InputError(f"{shown} is no text of one line.", help="Give it in one line.")
+        return _address(given, shown) if self.kind == "address" and given else given
+
+    def _number(self, given: object, shown: str) -> float | int:
+        try:
+            value = float(given) if isinstance(given, str | int | float) and not isinstance(given, bool) else nan
+        except ValueError:
+            value = nan
+        whole = self.kind == "whole"
+        if not self.least <= value <= self.most or value == inf or (whole and not value.is_integer()):
+            until = "from {:g} on" if self.most == inf else "from {:g} to {:g}"
+            example = self.least if self.default is None else self.default
+            raise InputError(
+                f"{shown} is no {'whole ' if whole else ''}number {until.format(self.least, self.most)}.",
+                help=f"Use {example:g}, for example, or do not set it.",
+            )
+        return int(value) if whole else value
+
+    def text(self, value: SettingValue | None) -> str:
+        """Return a value as people write it; what holds in words where there is none, and no secret."""
+        if value is None or value in ("", ()):
+            return self.unset
+        if self.secret:
+            return "(set)"
+        if isinstance(value, tuple):
+            return ",".join(value)
+        return str(value).removesuffix(".0")
+
+
+_SETTING = TypeAdapter(Setting)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingState:
+    """The value that holds for a setting and where it comes from; `changed` says by whom and when, "" if not kept."""
+
+    setting: Setting
+    value: SettingValue | None
+    origin: Origin
+    changed: str = ""
+
+
+class Settings:
+    """The settings that hold for a workspace: the environment over its file over the defaults."""
+
+    def __init__(self, stored: Mapping[str, SettingValue], changed: Mapping[str, str]) -> None:
+        self._stored, self._changed = stored, changed
+
+    def state(self, name: str) -> SettingState:
+        """Return the value that holds and where it comes from; an empty variable counts as not set."""
+        setting = find_setting(name)
+        given = os.environ.get(setting.variable)
+        if given:
+            return SettingState(setting, setting.read(given, setting.variable), "environment")
+        if name in self._stored:
+            return SettingState(setting, self._stored[name], "workspace", self._changed.get(name, ""))
+        return SettingState(setting, setting.default, "default")
+
+    def value(self, name: str, unset: Any = None) -> Any:
+        """Return the value that holds, in the setting's kind; `unset` where nobody sets one and it has no default."""
+        value = self.state(name).value
+        return unset if value is None else value
+
+
+@cache
+def settings_table() -> dict[str, Setting]:
+    """Return every setting by name, in the order of the table."""
+    table: dict[str, dict[str, Any]] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    return {name: _SETTING.validate_python({"name": name} | row) for name, row in table.items()}
+
+
+def find_setting(name: str) -> Setting:
+    """Return the setting of this name, or of this environment variable; InputError where there is none."""
+    wanted = name.lower().removeprefix("sextant_")
+    found = settings_table().get(wanted)
+    if found is None:
+        raise InputError(f"There is no setting {name!r}.", help="`sextant settings` lists them.")
+    return found
+
+
+def environment_value(name: str) -> str:
+    """Return what the environment, or the default, says of a setting that only the environment has."""
+    return str(Settings({}, {}).value(name, ""))
+
+
+def settings_file(workspace: Path) -> Path:
+    """Return the path of the file that keeps a workspace's settings; it need not be there."""
+    return workspace / _FILE
+
+
+def settings_stamp(workspace: Path) -> tuple[int, int]:
+    """Return what distinguishes two states of a workspace's settings; (0, 0) where none are kept."""
+    try:
+        found = settings_file(workspace).stat()
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_ino
+
+
+def read_settings(workspace: Path) -> Settings:
+    """Return the settings that hold for a workspace.
+
+    InputError names the file, the entry and the remedy for an entry that is unknown, damaged or not kept in the file.
+    """
+    stored = _stored(settings_file(workspace))
+    changed = stored.pop(_CHANGED, {})
+    values = {name: _checked(workspace, name, value) for name, value in stored.items()}
+    whole = changed if isinstance(changed, dict) else {}
+    return Settings(values, {name: str(words) for name, words in whole.items()})
+
+
+def keep_setting(workspace: Path, name: str, given: str, author: str) -> None:
+    """Keep a value with the workspace, and who changed it; InputError as `allowed_value` raises it."""
+    setting = find_setting(name)
+    value = allowed_value(setting, given)
+    with _rewriting(workspace) as (stored, changed):
+        stored[setting.name] = value
+        changed[setting.name] = f"{author}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def allowed_value(setting: Setting, given: str) -> SettingValue:
+    """Return a value that may be kept with the workspace; InputError for others, or where the environment sets it."""
+    if why := why_not_kept(setting):
+        raise InputError(f"{setting.name} cannot be changed here.", help=why)
+    value = setting.read(given, setting.name)
+    if value in ("", ()):
+        raise InputError(f"{setting.name} has no value.", help=f"`sextant settings unset {setting.name}` resets it.")
+    _check_no_password(setting, value)
+    _check_folder(setting, str(value))
+    return value
+
+
+def remove_setting(workspace: Path, name: str) -> None:
+    """Keep no value with the workspace, so that the default holds again; a damaged or unknown entry is removed too."""
+    with _rewriting(workspace) as (stored, changed):
+        entry = name if name in stored else find_setting(name).name
+        stored.pop(entry, None)
+        changed.pop(entry, None)
+
+
+@contextmanager
+def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the entries of the file and who changed them, and write what the block has made of them."""
+    path = settings_file(workspace)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        stored = _stored(path)
+        changed = stored.pop(_CHANGED, {})
+        if not isinstance(changed, dict):
+            changed = {}
+        yield stored, changed
+        write_atomic(path, _toml(path, stored, changed).encode())
+
+
+def why_not_kept(setting: Setting) -> str:
+    """Return why a value of a setting cannot be kept with the workspace now, with the remedy; "" where it can be."""
+    if setting.only:
+        return f"Only {setting.variable} sets it ({setting.only})."
+    if os.environ.get(setting.variable):
+        return f"{setting.variable} sets it; unset that variable to change it here."
+    if setting.name == "openai_url" and environment_value("openai_key"):
+        return f"With SEXTANT_OPENAI_KEY only {setting.variable} sets it: a key goes to no address that a file names."
+    return ""
+
+
+def _checked(workspace: Path, name: str, value: object) -> SettingValue:
+    """Return the value of an entry of the file; InputError with the remedy for one that cannot be used."""
+    path, remove = settings_file(workspace), f"`sextant settings unset {name}` removes it."
+    setting = settings_table().get(name)
+    if setting is None:
+        raise InputError(f"{path} has an entry {name!r} that is no setting.", help=remove)
+    if setting.only:
+        raise InputError(
+            f"{path} has an entry {name!r}, which is read from {setting.variable} alone ({setting.only}).", help=remove
+        )
+    try:
+        read = setting.read(value, name)
+        _check_no_password(setting, read)
+    except InputError as error:
+        raise InputError(f"{path}: {error}", help=remove) from error
+    return read
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path} cannot be read: {error}.", help="Correct that line, or remove the file.") from error
+
+
+def _toml(path: Path, stored: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
+    """Return entries and who changed them as TOML, in which strings and lists of them are written as in JSON."""
+    notes = {name: str(words) for name, words in changed.items() if name in stored}
+    head = "# Settings of this workspace: `sextant settings`, or the Settings tab of the Admin page.\n"
+    table = f"\n[{_CHANGED}]\n{_rows(path, notes)}" if notes else ""
+    return head + _rows(path, stored) + table
+
+
+def _rows(path: Path, entries: Mapping[str, Any]) -> str:
+    rows = []
+    for name, value in entries.items():
+        listed = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        if not listed and not isinstance(value, str) and not (isinstance(value, int | float) and isfinite(value)):
+            raise InputError(f"{path} has an entry {name!r} that is no setting.", help="Remove it from the file.")
+        rows.append(f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}\n")
+    return "".join(rows)
+
+
+def _address(given: str, shown: str) -> str:
+    """Return the address of a server, with its protocol; InputError for what is none."""
+    address = given if "://" in given else f"http://{given}"
+    try:
+        found = urlsplit(address)
+        right = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+    except ValueError:
+        right = False
+    if not right or " " in address:
+        raise InputError(f"{shown} is no address.", help="Use http://127.0.0.1:11434, for example.")
+    return address
+
+
+def _check_no_password(setting: Setting, value: SettingValue) -> None:
+    """Raise InputError for an address with a password in it, for which a file of the workspace is no place."""
+    if setting.kind == "address" and "@" in urlsplit(str(value)).netloc:
+        raise InputError(f"{setting.name} has a password in it.", help=f"Only {setting.variable} may have one.")
+
+
+def _check_folder(setting: Setting, value: str) -> None:
+    """Raise InputError for a model by a path at which no folder is; a name may still be found elsewhere."""
+    path = Path(value).expanduser()
+    if setting.kind == "model" and (value.startswith((".", "~")) or path.is_absolute()):
+        if not path.is_absolute():
+            raise InputError(f"{setting.name}={value!r} is no whole path.", help="Begin it with a slash.")
+        if not path.is_dir():
+            raise InputError(f"{setting.name}={value!r} is no folder.", help="Give the folder of a model, or its name.")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from rag_engine.config import read_config
+from rag_engine.settings import settings_file, settings_table
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def workspace(small_workspace: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+def rows(workspace: Path) -> dict[str, dict[str, str]]:
+    listed = runner.invoke(app, ["settings", "--json", "-w", str(workspace)])
+    assert listed.exit_code == 0, listed.output
+    return {row["name"]: row for row in json.loads(listed.stdout)["settings"]}
+
+
+def test_every_setting_is_listed_with_value_origin_and_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_OPENAI_KEY", "opensesame")
+    monkeypatch.setenv("SEXTANT_CATALOG_URL", "postgresql://ada:opensesame@here/catalog")
+    found = rows(tmp_path)
+    assert found.keys() == settings_table().keys()
+    assert found["encoder"] | {"explanation": ""} == {
+        "name": "encoder", "value": "multilingual-e5-small", "origin": "default", "effect": "new index",
+        "explanation": "",
+    }  # fmt: skip
+    assert found["openai_key"]["origin"] == "SEXTANT_OPENAI_KEY"
+    printed = runner.invoke(app, ["settings", "-w", str(tmp_path)]).stdout
+    assert "opensesame" not in printed + json.dumps(found)
+
+
+def test_a_value_is_kept_with_who_changed_it_and_reset(tmp_path: Path) -> None:
+    words = ["-w", str(tmp_path), "--by", "Ada"]
+    kept = runner.invoke(app, ["settings", "set", "answer_seconds", "600", *words])
+    assert kept.exit_code == 0, kept.output
+    assert kept.stdout.splitlines() == ["answer_seconds = 600", "Takes effect from the next question."]
+    assert rows(tmp_path)["answer_seconds"]["origin"].startswith("workspace: Ada, ")
+    assert runner.invoke(app, ["settings", "unset", "answer_seconds", *words]).exit_code == 0
+    assert rows(tmp_path)["answer_seconds"]["origin"] == "default"
+
+
+def test_a_change_of_the_index_is_asked_about_and_starts_nothing(workspace: Path) -> None:
+    command = ["settings", "set", "chunking", "section", "-w", str(workspace)]
+    refused = runner.invoke(app, command, input="n\n")
+    assert refused.exit_code == 1
+    assert "3 documents must be encoded again" in refused.output
+    assert not settings_file(workspace).exists()
+    asked = runner.invoke(app, [*command, "--json"])
+    assert json.loads(asked.stdout)["saved"] is False
+    assert not settings_file(workspace).exists()
+    agreed = runner.invoke(app, command, input="y\n")
+    assert agreed.exit_code == 0
+    assert read_config(workspace).chunking.strategy == "section"
+
+
+def test_a_value_that_is_not_allowed_is_refused_before_anything_is_asked(workspace: Path) -> None:
+    refused = runner.invoke(app, ["settings", "set", "encoder", "/nowhere", "-w", str(workspace)])
+    assert refused.exit_code == 2
+    assert "encoder='/nowhere' is no folder." in refused.stderr
+
+
+def test_doctor_starts_with_a_damaged_file_and_names_the_remedy(workspace: Path) -> None:
+    settings_file(workspace).write_text("ocr = 'abacus'\n", encoding="utf-8")
+    searched = runner.invoke(app, ["search", "flood", "-w", str(workspace)])
+    assert searched.exit_code == 2
+    assert f"{settings_file(workspace)}: ocr='abacus' is not known." in searched.stderr.replace("\n", "")
+
+    examined = runner.invoke(app, ["doctor", "--json", "-w", str(workspace)])
+    checks = {check["name"]: check for check in json.loads(examined.stdout)["checks"]}
+    assert checks["Settings"]["state"] == "bad"
+    assert "settings unset ocr" in checks["Settings"]["found"]
+    assert checks["Collection"]["state"] == "good"
+
+    assert runner.invoke(app, ["settings", "unset", "ocr", "-w", str(workspace)]).exit_code == 0
+    assert runner.invoke(app, ["search", "flood", "-w", str(workspace)]).exit_code == 0

@@ -1,0 +1,63 @@
+"""The pages that evidence names, as links to the Document page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.records.source_store import SourceStore
+from ingestion.types import Indexed, LicenceMark, LicenceVerdict, Outcome
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.pages.sources import add_indexed
+
+Start = Callable[..., AppTest]
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path) -> tuple[Path, str]:
+    """Return a workspace with a source in the collection and one that is not, and the id of the first's document."""
+    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
+    with closing(open_engine(read_config(workspace))) as engine:
+        document = engine.collection.documents()[0]
+        store = SourceStore(engine.catalog)
+        mark = LicenceMark("pattern", "GREEN", "CC BY 4.0", 20, "Licensed under CC BY 4.0.", "page 2")
+        verdict = LicenceVerdict("GREEN", "CC BY 4.0", (mark,))
+        for code, id in (("IN", document.document_id), ("OUT", "f" * 12)):
+            add_indexed(store, workspace, code, 0)
+            store.record(code, "licence", Outcome("done", "", "", verdict), fingerprint="f", seconds=0.1)
+            store.record(code, "indexing", Outcome("done", "", "", Indexed(id, 3, "f")), fingerprint="f", seconds=0.1)
+    return workspace, document.document_id
+
+
+def admin(app: AppTest, **query: str) -> str:
+    app.switch_page("pages/admin.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return "\n".join(str(one.value) for kind in (app.markdown, app.caption) for one in kind)
+
+
+def test_the_page_of_licence_evidence_opens_the_document_where_it_is_in_the_collection(
+    start: Start, own: tuple[Path, str]
+) -> None:
+    workspace, id = own
+    assert f"[page 2](document?document={id}&page=2)" in admin(start(workspace), tab="sources", source="IN")
+    elsewhere = admin(start(workspace), tab="sources", source="OUT")
+    assert "page 2" in elsewhere
+    assert "document?" not in elsewhere
+
+
+def test_the_page_of_a_value_opens_the_document(start: Start, own: tuple[Path, str]) -> None:
+    workspace, id = own
+    app = start(workspace)
+    admin(app, tab="metadata")
+    app.selectbox("values document").select("IN").run()
+    app.selectbox("values field").select("hazards").run()
+    assert f"([page 3](document?document={id}&page=3))" in "\n".join(str(one.value) for one in app.caption)

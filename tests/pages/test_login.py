@@ -1,0 +1,117 @@
+"""Logging in, where secrets.toml names a provider, and what is recorded of who is logged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from pages._shared import login, resources
+from rag_engine.settings import read_settings
+from tests.conftest import ROOT
+from tests.pages.sources import build_sources
+
+AUTH = {"auth": {"redirect_uri": "https://sextant.example.org/oauth2callback", "cookie_secret": "x", "client_id": "y"}}
+ADA = {"is_logged_in": True, "name": "Ada Lovelace", "email": "ada@example.org", "sub": "7"}
+PAGES = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("[!_]*.py"))]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+    """Yield a function that opens the program, with a login configured, as one or nobody."""
+    build_sources(tmp_path / "workspace")
+    monkeypatch.setenv("SEXTANT_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.setenv("SEXTANT_USER", "the one who started the server")
+    st.cache_resource.clear()
+
+    def run(user: dict[str, object], secrets: Mapping[str, object] = AUTH) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        app.secrets = dict(secrets)
+        app.user = user
+        return app.run()
+
+    yield run
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("user", [{}, {"is_logged_in": False, "name": "Ada"}, {"name": "Ada", "email": "a@b.example"}])
+def test_every_page_asks_for_the_login_first(
+    opened: Callable[..., AppTest], page: str, user: dict[str, object]
+) -> None:
+    app = opened(user)
+    app.switch_page(page)
+    app.run()
+    assert [button.label for button in app.button] == ["Log in"]
+    assert [one.value for one in app.markdown] == ["Log in to use this collection."]
+    assert not app.exception
+
+
+def test_each_provider_has_its_button(opened: Callable[..., AppTest]) -> None:
+    providers = {"microsoft": {"client_id": "a"}, "our own": {"client_id": "b"}}
+    app = opened({}, {"auth": AUTH["auth"] | providers})
+    assert [button.label for button in app.button] == ["Log in with microsoft", "Log in with our own"]
+
+
+def test_an_act_bears_the_name_of_who_is_logged_in_and_no_other(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    app = opened(ADA)
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = "settings"
+    app.run()
+    assert not [one for one in app.text_input if one.label == "Your name"]
+    app.text_input("input answer_seconds default 300").input("600").run()
+    app.button("save answer_seconds").click().run()
+    changed = read_settings(tmp_path / "workspace").state("answer_seconds").changed
+    assert changed.startswith("Ada Lovelace (ada@example.org), ")
+
+
+def test_a_decision_bears_the_name_too(opened: Callable[..., AppTest]) -> None:
+    app = opened(ADA)
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = "quarantine"
+    app.run()
+    restore = next(button for button in app.button if button.key and "restore" in button.key)
+    code = str(restore.key).split()[1]
+    app.text_input(f"restore {code} note").input("a short law, but the one in force")
+    restore.click().run()
+    [decision] = [one for one in resources.records()[code].decisions if one.choice == "restore"]
+    assert decision.author == "Ada Lovelace (ada@example.org)"
+
+
+@pytest.mark.parametrize(
+    ("user", "name"),
+    [
+        ({"is_logged_in": True, "name": "Ada"}, "Ada"),
+        ({"is_logged_in": True, "email": "ada@example.org"}, "ada@example.org"),
+        ({"is_logged_in": True, "sub": "7"}, "7"),
+    ],
+)
+def test_whoever_has_no_name_is_known_by_what_the_provider_says(
+    opened: Callable[..., AppTest], user: dict[str, object], name: str
+) -> None:
+    assert name in [caption.value for caption in opened(user).sidebar.caption]
+
+
+def test_without_a_login_nobody_is_asked(opened: Callable[..., AppTest]) -> None:
+    app = opened({}, {})
+    assert not [button for button in app.button if button.label.startswith(("Log in", "Log out"))]
+    assert not app.exception
+
+
+@pytest.mark.parametrize(("client", "status"), [("127.0.0.1", 200), ("::1", 200), ("192.168.1.7", 403), ("host", 403)])
+def test_other_machines_are_refused_while_nobody_has_to_log_in(
+    client: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(login, "login_settings", dict)
+    inner = Starlette(
+        routes=[Route("/", lambda _: PlainTextResponse("in"))], middleware=[Middleware(login.only_this_machine)]
+    )
+    assert TestClient(inner, client=(client, 1)).get("/").status_code == status
