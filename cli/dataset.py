@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, spinner, warn
+from ingestion.status.views import pluralised
 
 app = typer.Typer()
 
@@ -45,4 +46,4 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
     warn(report.warnings)
     if report.decisions:
         out.print(f"{len(report.decisions)} licences decided; run `sextant run` to take them up.", markup=False)
-    out.print(f"{len(report.corrections)} corrections.")
+    out.print(f"{pluralised(len(report.corrections), 'correction')}.")
