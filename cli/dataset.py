@@ -8,7 +8,6 @@ from pathlib import Path
 import typer
 
 from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, spinner, warn
-from ingestion.status.views import pluralised
 
 app = typer.Typer()
 
@@ -31,6 +30,7 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Apply the corrections and licence decisions made in an exported workbook; they win over every extractor."""
     from ingestion.operations.corrections import import_corrections
+    from ingestion.status.views import pluralised
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
         report = import_corrections(desk, path, author_of(by))
