@@ -105,7 +105,7 @@ def is_across(question: GoldQuestion) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredModels:
-    """What is measured; no passage is read twice for a question."""
+    """The models that are measured; no passage is read twice for a question."""
 
     embedder: Embedder
     cross_encoder: Reranker

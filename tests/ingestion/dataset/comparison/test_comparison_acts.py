@@ -1,4 +1,4 @@
-"""What a person does with comparisons, and the run of the worker that asks them."""
+"""Acts on comparisons, and the run of the worker that asks their cells."""
 
 from __future__ import annotations
 

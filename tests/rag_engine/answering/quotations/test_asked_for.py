@@ -1,4 +1,4 @@
-"""What a question asks for, and whether a text looks like it."""
+"""Kinds of answer that a question asks for, and texts that look like them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a source can be quoted by itself, and what comes along so that it is understood."""
+"""Parts of a source that can be quoted by themselves, and those that come along so that they are understood."""
 
 from __future__ import annotations
 
